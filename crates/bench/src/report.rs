@@ -80,7 +80,7 @@ impl Report {
     }
 
     /// What a workload returned, if it did not fail.
-    pub(crate) fn settle<T>(&mut self, workload: &str, done: Result<T, BenchError>) -> Option<T> {
+    pub(crate) fn note_failure_of<T>(&mut self, workload: &str, done: Result<T, BenchError>) -> Option<T> {
         done.map_err(|error| self.note(&format!("{workload}: {error}"))).ok()
     }
 

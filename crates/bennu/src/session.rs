@@ -31,11 +31,11 @@ impl Session {
     /// # Errors
     /// The first statement that failed.
     pub async fn execute(&mut self, sql: &str) -> Result<String, Error> {
-        self.settle().await?;
-        self.execute_settled(sql).await
+        self.end_abandoned().await?;
+        self.execute_all(sql).await
     }
 
-    pub(crate) async fn execute_settled(&mut self, sql: &str) -> Result<String, Error> {
+    pub(crate) async fn execute_all(&mut self, sql: &str) -> Result<String, Error> {
         let mut tag = String::new();
         for statement in self.inner.parse(sql)? {
             let answer = self.inner.run(&statement).await?;
@@ -143,7 +143,7 @@ impl Session {
     /// # Errors
     /// 42601 also for several statements.
     pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
-        self.settle().await?;
+        self.end_abandoned().await?;
         Ok(Statement { prepared: self.inner.prepare(sql, &[]).await? })
     }
 
@@ -160,7 +160,7 @@ impl Session {
     /// # Errors
     /// As [`Self::appender`], and 42703.
     pub async fn appender_of(&mut self, table: &str, columns: &[&str]) -> Result<Appender<'_>, Error> {
-        self.settle().await?;
+        self.end_abandoned().await?;
         let inner = self.inner.append(table, columns).await?;
         Ok(Appender::new(self, inner))
     }
@@ -196,7 +196,7 @@ impl Session {
         statement: &(impl ToStatement + ?Sized),
         params: &[&dyn ToValue],
     ) -> Result<Answer, Error> {
-        self.settle().await?;
+        self.end_abandoned().await?;
         let made;
         let prepared = match statement.to_statement() {
             Source::Prepared(statement) => &statement.prepared,

@@ -101,7 +101,7 @@ impl Session {
     }
 
     async fn begin(&mut self) -> Result<(), Error> {
-        self.settle().await?;
+        self.end_abandoned().await?;
         if self.inner.status() != TransactionStatus::Idle {
             return Err(Error::new("25001", "there is already a transaction in progress".into()));
         }
@@ -119,11 +119,11 @@ impl Session {
     }
 
     /// Ends a transaction that was given up in the middle.
-    pub(crate) async fn settle(&mut self) -> Result<(), Error> {
+    pub(crate) async fn end_abandoned(&mut self) -> Result<(), Error> {
         if self.abandoned {
             self.abandoned = false;
             if self.inner.status() != TransactionStatus::Idle {
-                self.execute_settled("ROLLBACK").await?;
+                self.execute_all("ROLLBACK").await?;
             }
         }
         Ok(())

@@ -191,7 +191,7 @@ impl<'a> Binder<'a> {
     fn fill_ctes(&self, ctes: &mut [Cte]) {
         for cte in ctes {
             match &mut cte.body {
-                CteBody::Inline(rel) | CteBody::Once(rel) => self.fill(rel),
+                CteBody::Inline(rel) | CteBody::Materialized(rel) => self.fill(rel),
                 CteBody::Recursive { base, step, .. } => {
                     self.fill(base);
                     self.fill(step);

@@ -1,6 +1,6 @@
 //! What can be wrong with calls of aggregates, window functions and set-returning functions, in PostgreSQL's words.
 
-use crate::error::Clause;
+use crate::clause::Clause;
 
 /// A window function or a window that cannot be.
 #[derive(Clone, Debug, thiserror::Error)]

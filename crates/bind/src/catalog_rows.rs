@@ -5,8 +5,9 @@
 //! - `information_schema._pg_expandarray(x)` has each element of `x`, and its place from 1.
 
 use crate::binder::{Binder, plain};
+use crate::clause::Clause;
 use crate::coerce::name_of;
-use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::from::Source;
 use crate::from_function::FunctionRows;
 use crate::name::fold;

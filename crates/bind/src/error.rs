@@ -1,6 +1,8 @@
 //! What can be wrong with a statement's meaning, in PostgreSQL's words. `sqlstate.rs` has the SQLSTATE of each kind.
 
 use crate::call_error::{AggregateError, SetError, WindowError};
+use crate::clause::Clause;
+use crate::recursion_error::RecursionError;
 use crate::tree::Span;
 use std::borrow::Cow;
 use types::TypeError;
@@ -297,149 +299,6 @@ pub enum BindErrorKind {
     /// 54000: more columns or parameters than ids.
     #[error("statement has too many columns")]
     TooManyColumns,
-}
-
-/// What is wrong with a recursive query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecursionError {
-    /// It reads itself and is no UNION.
-    Form,
-    /// It reads itself twice.
-    Twice,
-    /// Where it must not read itself.
-    Within {
-        /// The place.
-        place: &'static str,
-    },
-    /// An aggregate in the second term.
-    Aggregate,
-    /// Two queries of WITH that read each other.
-    Mutual,
-    /// A clause behind the two terms.
-    Clause {
-        /// Which.
-        word: &'static str,
-    },
-}
-
-impl RecursionError {
-    fn message(self, name: &str) -> String {
-        match self {
-            Self::Form => {
-                format!(
-                    "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
-                )
-            }
-            Self::Twice => format!("recursive reference to query \"{name}\" must not appear more than once"),
-            Self::Within { place } => {
-                format!("recursive reference to query \"{name}\" must not appear within {place}")
-            }
-            Self::Aggregate => "aggregate functions are not allowed in a recursive query's recursive term".to_owned(),
-            Self::Mutual => "mutual recursion between WITH items is not implemented".to_owned(),
-            Self::Clause { word } => format!("{word} in a recursive query is not implemented"),
-        }
-    }
-
-    /// The SQLSTATE.
-    pub(crate) fn sqlstate(self) -> &'static str {
-        match self {
-            Self::Mutual | Self::Clause { .. } => "0A000",
-            _ => "42P19",
-        }
-    }
-}
-
-/// A clause of a query, as messages name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the clause of its name")]
-pub enum Clause {
-    SelectList,
-    From,
-    FunctionInFrom,
-    JoinOn,
-    Where,
-    GroupBy,
-    Having,
-    OrderBy,
-    DistinctOn,
-    Limit,
-    Offset,
-    Values,
-    Filter,
-    Update,
-    Returning,
-    IndexPredicate,
-    WindowDefinition,
-    Check,
-    Generated,
-    IndexExpression,
-    Default,
-    CopyWhere,
-    Execute,
-    SplitPoint,
-}
-
-impl Clause {
-    /// Expressions that are kept, or evaluated where no query runs, have no subqueries.
-    pub(crate) fn is_over_one_row(self) -> bool {
-        matches!(
-            self,
-            Self::IndexPredicate
-                | Self::Check
-                | Self::Generated
-                | Self::IndexExpression
-                | Self::Default
-                | Self::CopyWhere
-                | Self::Execute
-                | Self::SplitPoint
-        )
-    }
-
-    /// What must be a boolean there, as messages call it.
-    pub(crate) fn condition(self) -> Option<&'static str> {
-        match self {
-            Self::Check => Some("CHECK"),
-            Self::IndexPredicate | Self::CopyWhere => Some("WHERE"),
-            _ => None,
-        }
-    }
-
-    /// As messages name one such expression.
-    #[must_use]
-    pub fn singular(self) -> String {
-        self.to_string().trim_end_matches('s').to_owned()
-    }
-}
-
-impl std::fmt::Display for Clause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::SelectList => "SELECT",
-            Self::From => "FROM clause of their own query level",
-            Self::FunctionInFrom => "functions in FROM",
-            Self::JoinOn => "JOIN conditions",
-            Self::Where => "WHERE",
-            Self::GroupBy => "GROUP BY",
-            Self::Having => "HAVING",
-            Self::OrderBy => "ORDER BY",
-            Self::DistinctOn => "DISTINCT ON",
-            Self::Limit => "LIMIT",
-            Self::Offset => "OFFSET",
-            Self::Values => "VALUES",
-            Self::Filter => "FILTER",
-            Self::Update => "UPDATE",
-            Self::Returning => "RETURNING",
-            Self::IndexPredicate => "index predicates",
-            Self::WindowDefinition => "window definitions",
-            Self::Check => "check constraints",
-            Self::Generated => "column generation expressions",
-            Self::IndexExpression => "index expressions",
-            Self::Default => "DEFAULT expressions",
-            Self::CopyWhere => "COPY FROM WHERE conditions",
-            Self::Execute => "EXECUTE parameters",
-            Self::SplitPoint => "split points",
-        })
-    }
 }
 
 impl BindError {

@@ -3,7 +3,8 @@
 use crate::binder::Binder;
 use crate::call_error::WindowError;
 use crate::catalog_rows::is_expand_array;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::from::Source;
 use crate::name::{fold, parts};
 use crate::tree::{ColId, ColInfo, Kind, Rel, Scalar, SetCall, Span};

@@ -1,7 +1,8 @@
 //! Joins: ON, USING, NATURAL.
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::from::Source;
 use crate::name::{fold, parts};
 use crate::scope::{ItemColumns, ScopeItem, Visible};

@@ -2,8 +2,9 @@
 //! columns, parts of indexes, defaults, COPY's WHERE.
 
 use crate::binder::{Binder, plain};
+use crate::clause::Clause;
 use crate::coerce::name_of;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult};
 use crate::relations::{Environment, Relations};
 use crate::scope::{ItemColumns, Scope, ScopeItem};
 use crate::tree::{Body, Bound, CastContext, ColId, ColInfo, Scalar};

@@ -1,7 +1,8 @@
 //! Expressions over the rows of one table, outside of any statement: parts and predicates of indexes.
 
 use crate::binder::Binder;
-use crate::error::{BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::BindResult;
 use crate::relations::{Environment, Found, Relations};
 use crate::same::same;
 use crate::scope::{ItemColumns, Scope, ScopeItem};

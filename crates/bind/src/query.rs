@@ -1,9 +1,11 @@
 //! What stands around SELECT: WITH, ORDER BY of set operations, LIMIT.
 
 use crate::binder::Binder;
-use crate::error::{BindError, BindErrorKind, BindResult, Clause, RecursionError};
+use crate::clause::Clause;
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::from::Source;
 use crate::name::fold;
+use crate::recursion_error::RecursionError;
 use crate::scope::{Boundary, CteEntry, CteState, Scope, ScopeItem};
 use crate::select::Selected;
 use crate::tree::{Body, ColId, ColInfo, Cte, CteBody, Key, Kind, Output, Query, Rel, Scalar, Span};
@@ -224,14 +226,14 @@ impl Binder<'_> {
         let free = self.outer_columns(free);
         self.name_cte_columns(cte, &mut rows.outputs)?;
         let id = self.new_cte();
-        let once = match cte.materialized {
+        let materialized = match cte.materialized {
             Some(ast::CteAsMaterialized::Materialized) => true,
             Some(ast::CteAsMaterialized::NotMaterialized) => false,
             None => own == Volatility::Volatile,
         };
         // What it reads from outside differs from row to row, or from step to step.
-        let once = once && free.is_empty() && !self.reads_work_table(&rows.rel);
-        let body = if once { CteBody::Once(rows.rel) } else { CteBody::Inline(rows.rel) };
+        let materialized = materialized && free.is_empty() && !self.reads_work_table(&rows.rel);
+        let body = if materialized { CteBody::Materialized(rows.rel) } else { CteBody::Inline(rows.rel) };
         self.cte_bodies.push(Cte { id, cols: rows.outputs.iter().map(|(_, col)| *col).collect(), body });
         Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready, free })
     }

@@ -7,8 +7,9 @@
 
 use crate::binder::Binder;
 use crate::coerce::{name_of, with_digits};
-use crate::error::{BindError, BindErrorKind, BindResult, RecursionError};
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::name::fold;
+use crate::recursion_error::RecursionError;
 use crate::scope::{Boundary, CteEntry, CteState};
 use crate::select::Selected;
 use crate::tree::{CastContext, ColId, ColInfo, Cte, CteBody, CteId, Rel, Scalar};
@@ -101,8 +102,8 @@ impl Binder<'_> {
         let body = match body {
             CteBody::Recursive { base, step, step_cols, distinct, .. } => {
                 let reads_outside = !free.is_empty() || self.reads_work_table(&base) || self.reads_work_table(&step);
-                let once = own == Volatility::Volatile && !reads_outside;
-                CteBody::Recursive { base, step, step_cols, distinct, once }
+                let materialized = own == Volatility::Volatile && !reads_outside;
+                CteBody::Recursive { base, step, step_cols, distinct, materialized }
             }
             body => body,
         };
@@ -122,7 +123,7 @@ impl Binder<'_> {
             step: Rel::Project { input: Box::new(step), exprs },
             step_cols,
             distinct: terms.distinct,
-            once: false,
+            materialized: false,
         };
         Ok(Some((id, base.columns, body)))
     }
@@ -249,7 +250,7 @@ impl Binder<'_> {
         let working = |entry: &CteEntry| entry.id == cte && matches!(entry.state, CteState::Working { .. });
         self.ctes.iter().any(working)
             || self.cte_bodies.iter().find(|known| known.id == cte).is_some_and(|known| match &known.body {
-                CteBody::Inline(rel) | CteBody::Once(rel) => self.reads_working(rel, met),
+                CteBody::Inline(rel) | CteBody::Materialized(rel) => self.reads_working(rel, met),
                 CteBody::Recursive { base, step, .. } => self.reads_working(base, met) || self.reads_working(step, met),
             })
     }

@@ -5,7 +5,8 @@ mod missing;
 mod table_oid;
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::row_locks::Locking;
 use crate::select::{PendingAggregate, PendingGrouping, PendingWindow};
 use crate::tree::{ColId, CteId, RelId, Scalar, SetCall, Span};

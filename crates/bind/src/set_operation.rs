@@ -1,8 +1,9 @@
 //! UNION, INTERSECT, EXCEPT, and ORDER BY over the outputs of what is no SELECT.
 
 use crate::binder::Binder;
+use crate::clause::Clause;
 use crate::coerce::with_digits;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult};
 use crate::name::fold;
 use crate::select::Selected;
 use crate::tree::{ColId, ColInfo, ColRef, Key, Kind, Rel, Scalar, SetOpKind, Span};

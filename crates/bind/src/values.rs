@@ -1,8 +1,9 @@
 //! VALUES.
 
 use crate::binder::Binder;
+use crate::clause::Clause;
 use crate::coerce::{null_of, without_limits};
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult};
 use crate::scope::Scope;
 use crate::select::Selected;
 use crate::tree::{ColId, ColInfo, ColRef, Kind, Rel, Rows, Scalar, Span};

@@ -19,7 +19,7 @@
 //! Read next: `bind`.
 
 mod accumulate;
-mod bodies;
+pub mod bodies;
 mod catalog_types;
 pub mod digits;
 mod env;

@@ -183,7 +183,7 @@ impl Draft {
         }
         let table = self.alter_column(oid, name, |table, id| {
             set(table, id, |column| column.ty = ty);
-            settle_parts(table, id)?;
+            set_entry_columns(table, id)?;
             push_layout(table)
         })?;
         self.check_foreign_types(&table)?;
@@ -341,7 +341,7 @@ pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
 }
 
 /// Where the key bytes of an index do not keep the column's value, the entries' column has an id of its own.
-fn settle_parts(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
+fn set_entry_columns(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
     let keeps = table.column(id).is_some_and(|column| key_keeps_value(column.ty));
     let mut indexes = std::mem::take(&mut table.indexes);
     for part in indexes.iter_mut().flat_map(|index| &mut index.parts).filter(|part| part.column() == Some(id)) {

@@ -4,11 +4,11 @@ use crate::check::add_new_checks;
 use crate::definition::{NewColumn, NewKeyPart, NewTable};
 use crate::property::{check_new, check_salt};
 use crate::{
-    CatalogError, CatalogResult, Column, ColumnId, KEY_CODEC, KeyColumn, LayoutDef, MAX_COLUMNS, ROW_ID_COLUMN,
-    SALT_HASH, SchemaId, Table, TableOid,
+    CatalogError, CatalogResult, Column, ColumnId, Derived, KEY_CODEC, KeyColumn, LayoutDef, Live, MAX_COLUMNS,
+    ROW_ID_COLUMN, SALT_HASH, SchemaId, Table, TableOid,
 };
 use rowkey::KeySchema;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use types::{DataType, Datum};
 
 /// The table, still without ids of its own.
@@ -46,8 +46,8 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
         foreign_keys: Vec::new(),
         materialized,
         change_logs: Vec::new(),
-        derived: crate::Derived::default(),
-        live: crate::Live::default(),
+        derived: Derived::default(),
+        live: Live::default(),
         version: 0,
         name,
     };
@@ -123,18 +123,61 @@ fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
 
 /// Column 0, which no declared column is.
 pub(crate) fn row_id_column() -> Column {
+    Column { not_null: true, hidden: true, ..plain_column(ColumnId(0), ROW_ID_COLUMN, DataType::BigInt) }
+}
+
+/// A column that takes NULL and has no default.
+pub(crate) fn plain_column(id: ColumnId, name: &str, ty: DataType) -> Column {
     Column {
-        id: ColumnId(0),
-        name: ROW_ID_COLUMN.to_string(),
-        ty: DataType::BigInt,
-        not_null: true,
+        id,
+        name: name.to_string(),
+        ty,
+        not_null: false,
         default: None,
         missing: Datum::Null,
         family: None,
         sequence: None,
         identity: None,
         generated: None,
-        hidden: true,
+        hidden: false,
+    }
+}
+
+/// A table of rows that are kept for those of another: entries of an index, changes in a log. The columns of its key come
+/// first.
+pub(crate) fn table_of(
+    table: &Table,
+    oid: TableOid,
+    name: String,
+    storage: u32,
+    columns: Vec<Column>,
+    key: Vec<KeyColumn>,
+) -> Table {
+    let values = columns.iter().skip(key.len()).map(|column| (column.id, column.ty)).collect();
+    Table {
+        oid,
+        schema: table.schema,
+        name,
+        storage,
+        columns,
+        key,
+        key_name: None,
+        key_oid: None,
+        key_codec: table.key_codec,
+        salt_hash: SALT_HASH,
+        salt_buckets: None,
+        splits: Vec::new(),
+        layouts: vec![LayoutDef { id: 1, columns: values }],
+        next_column: table.next_column,
+        properties: BTreeMap::new(),
+        checks: Vec::new(),
+        indexes: Vec::new(),
+        foreign_keys: Vec::new(),
+        materialized: None,
+        change_logs: Vec::new(),
+        version: table.version,
+        derived: Derived::default(),
+        live: Live::default(),
     }
 }
 

@@ -204,7 +204,7 @@ impl CatalogCache {
     }
 
     /// Waits until [`Self::current`] has every change of this process that a snapshot taken before can hold.
-    pub async fn settled(&self) {
+    pub async fn wait_for_change_under_way(&self) {
         if self.shared.committing.load(Ordering::Acquire) {
             // Whoever commits holds it.
             drop(self.shared.turn.lock().await);
@@ -215,7 +215,7 @@ impl CatalogCache {
     ///
     /// # Errors
     /// [`CatalogError::Store`], [`CatalogError::Corrupted`].
-    pub async fn settled_for(&self, snapshot: &Snapshot) -> CatalogResult<()> {
+    pub async fn wait_for_changes_in(&self, snapshot: &Snapshot) -> CatalogResult<()> {
         if !self.shared.committing.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -223,7 +223,7 @@ impl CatalogCache {
         if stored::changes_in_one_batch(store) && stored::version_at(store, snapshot).await? <= self.version() {
             return Ok(());
         }
-        self.settled().await;
+        self.wait_for_change_under_way().await;
         Ok(())
     }
 
@@ -307,9 +307,9 @@ impl Shared {
 
     async fn commit_in_steps(&self, change: Change, turn: &mut CommitNo) -> CatalogResult<()> {
         match intent::commit(self.store.as_ref(), &change, *turn).await {
-            Ok(settled) if settled.counters.version == change.catalog.version => {
-                *turn = settled.commit;
-                self.replace(change.catalog, settled.commit);
+            Ok(made) if made.counters.version == change.catalog.version => {
+                *turn = made.commit;
+                self.replace(change.catalog, made.commit);
                 Ok(())
             }
             // It was made, and another one after it.

@@ -8,13 +8,11 @@
 //! of the rows ([`ChangeLog::rows`]). It has the columns that the grouping expressions name, under their names. Rows of a log are
 //! only ever added by writers, each under a row id of its own, and taken away by the refresh that has read them.
 
-use crate::build::{make_key, row_id_column};
-use crate::derived::Derived;
-use crate::{CatalogResult, Column, ColumnId, Draft, LayoutDef, SALT_HASH, Table, TableOid};
+use crate::build::{make_key, plain_column, row_id_column, table_of};
+use crate::{CatalogResult, ColumnId, Draft, Table, TableOid};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use types::{DataType, Datum};
+use types::DataType;
 
 /// The column of a log that says: all groups are to be made anew. No column of a table has this name.
 pub const EVERYTHING_COLUMN: &str = "\u{1}everything";
@@ -67,51 +65,12 @@ impl ChangeLog {
 
     /// The log of a table as a table: a hidden row id, whether everything has changed, and the columns of the groups.
     pub fn rows(&self, table: &Table) -> Table {
-        let mut columns = vec![row_id_column(), column(EVERYTHING, EVERYTHING_COLUMN, DataType::Boolean)];
+        let mut columns = vec![row_id_column(), plain_column(EVERYTHING, EVERYTHING_COLUMN, DataType::Boolean)];
         let named = self.groups.iter().filter_map(|id| table.column(*id));
-        columns.extend(named.map(|it| column(it.id, &it.name, it.ty)));
-        let values = columns.iter().skip(1).map(|column| (column.id, column.ty)).collect();
-        Table {
-            oid: TableOid(self.view.0),
-            schema: table.schema,
-            name: format!("changes for materialized view {}", self.view.0),
-            storage: self.storage,
-            key: make_key("", &columns, &[]).unwrap_or_default(),
-            columns,
-            key_name: None,
-            key_oid: None,
-            key_codec: table.key_codec,
-            salt_hash: SALT_HASH,
-            salt_buckets: None,
-            splits: Vec::new(),
-            layouts: vec![LayoutDef { id: 1, columns: values }],
-            next_column: table.next_column,
-            properties: BTreeMap::new(),
-            checks: Vec::new(),
-            indexes: Vec::new(),
-            foreign_keys: Vec::new(),
-            materialized: None,
-            change_logs: Vec::new(),
-            version: table.version,
-            derived: Derived::default(),
-            live: crate::Live::default(),
-        }
-    }
-}
-
-fn column(id: ColumnId, name: &str, ty: DataType) -> Column {
-    Column {
-        id,
-        name: name.to_string(),
-        ty,
-        not_null: false,
-        default: None,
-        missing: Datum::Null,
-        family: None,
-        sequence: None,
-        identity: None,
-        generated: None,
-        hidden: false,
+        columns.extend(named.map(|it| plain_column(it.id, &it.name, it.ty)));
+        let key = make_key("", &columns, &[]).unwrap_or_default();
+        let name = format!("changes for materialized view {}", self.view.0);
+        table_of(table, TableOid(self.view.0), name, self.storage, columns, key)
     }
 }
 

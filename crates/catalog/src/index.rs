@@ -13,12 +13,11 @@
 //!
 //! Expressions and predicates are kept as text, in which columns stand without their table; what computes them is above.
 
-use crate::derived::Derived;
+use crate::build::{plain_column, table_of};
 use crate::table::SALT_OF_ROW;
-use crate::{Column, ColumnId, KeyColumn, LayoutDef, Table};
+use crate::{Column, ColumnId, KeyColumn, Table};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use types::{DataType, Datum};
+use types::DataType;
 
 /// An index of a table, made by CREATE INDEX or by a UNIQUE constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -299,71 +298,26 @@ impl Index {
                 key.push(*part);
             }
         }
-        let in_key = key.len();
         for column in &self.include {
             push(entry(*column, Some(false)));
         }
-        let values = columns.iter().skip(in_key).map(|column| (column.id, column.ty)).collect();
         Table {
-            oid: crate::TableOid(self.oid),
-            schema: table.schema,
-            name: self.name.clone(),
-            storage: self.storage,
-            columns,
-            key,
-            key_name: None,
-            key_oid: None,
-            key_codec: table.key_codec,
             salt_hash: if self.local { SALT_OF_ROW } else { table.salt_hash },
             salt_buckets: self.salt_buckets,
             splits: self.splits.clone(),
-            layouts: vec![LayoutDef { id: 1, columns: values }],
-            next_column: table.next_column,
-            properties: BTreeMap::new(),
-            checks: Vec::new(),
-            indexes: Vec::new(),
-            foreign_keys: Vec::new(),
-            materialized: None,
-            change_logs: Vec::new(),
-            version: table.version,
-            derived: Derived::default(),
-            live: crate::Live::default(),
+            ..table_of(table, crate::TableOid(self.oid), self.name.clone(), self.storage, columns, key)
         }
     }
 }
 
 /// Entries are always written whole: nothing is missing in them, and nothing has a default.
 fn entry_column(column: &Column, id: ColumnId, not_null: bool) -> Column {
-    Column {
-        id,
-        name: column.name.clone(),
-        ty: column.ty,
-        not_null,
-        default: None,
-        missing: Datum::Null,
-        family: None,
-        sequence: None,
-        identity: None,
-        generated: None,
-        hidden: column.hidden,
-    }
+    Column { not_null, hidden: column.hidden, ..plain_column(id, &column.name, column.ty) }
 }
 
 /// The column of a computed part. No column of a table has such a name.
 fn computed_column(expression: &IndexExpr, id: ColumnId) -> Column {
-    Column {
-        id,
-        name: format!("\u{1}{}", id.0),
-        ty: expression.ty,
-        not_null: false,
-        default: None,
-        missing: Datum::Null,
-        family: None,
-        sequence: None,
-        identity: None,
-        generated: None,
-        hidden: false,
-    }
+    plain_column(id, &format!("\u{1}{}", id.0), expression.ty)
 }
 
 /// Do the key bytes of a value of this type give back the value itself, and not just one that is equal to it?

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   counters row:   version 7
-//!     log ───────>  version 7, intent of 8          who gets it in has the turn; others settle it first
+//!     log ───────>  version 7, intent of 8          who gets it in has the turn; others finish it first
 //!     make tables   (each may be there already)
 //!     decide ────>  version 7, intent of 8, decided     from here on it is only finished
 //!     write rows    each on the condition that it is as it was when the intent was logged
@@ -56,7 +56,7 @@ struct LoggedRow {
 
 /// The counters row as it was read.
 #[derive(Debug)]
-pub(crate) struct Settled {
+pub(crate) struct ReadCounters {
     pub(crate) counters: Counters,
     pub(crate) commit: CommitNo,
 }
@@ -67,31 +67,31 @@ pub(crate) struct Settled {
 /// [`StoreError::ConditionFailed`] on the counters when that is not the newest catalog; the store's error with
 /// which it refused a table, and then the change is undone. After others its outcome is known when the catalog is
 /// read again.
-pub(crate) async fn commit(store: &dyn Store, change: &Change, last: CommitNo) -> CatalogResult<Settled> {
+pub(crate) async fn commit(store: &dyn Store, change: &Change, last: CommitNo) -> CatalogResult<ReadCounters> {
     let version = change.catalog.version;
     let read = stored::read_counters(store).await?.filter(|read| read.commit == last);
     let Some(read) = read else { return Err(CatalogError::ChangedElsewhere) };
     let intent = Some(intent_of(store, change).await?);
     replace_counters(store, &Counters { intent, ..read.counters }, last).await?;
-    let settled = settle(store, Some(version)).await?;
-    settled.ok_or_else(|| stored::corrupted("the counters row", "it is missing"))
+    let read = finish(store, Some(version)).await?;
+    read.ok_or_else(|| stored::corrupted("the counters row", "it is missing"))
 }
 
 /// Brings what is under way to its end, own or another's. `None`: the store has no catalog yet.
 ///
 /// # Errors
 /// The store's; with `own`, the error that made it undo the change to that version.
-pub(crate) async fn settle(store: &dyn Store, own: Option<u64>) -> CatalogResult<Option<Settled>> {
+pub(crate) async fn finish(store: &dyn Store, own: Option<u64>) -> CatalogResult<Option<ReadCounters>> {
     let mut refused = None;
     loop {
-        let Some(Settled { counters, commit }) = stored::read_counters(store).await? else { return Ok(None) };
+        let Some(ReadCounters { counters, commit }) = stored::read_counters(store).await? else { return Ok(None) };
         let next = match (&counters.intent, counters.drops.is_empty()) {
             (None, true) => {
                 let undone = own.is_some_and(|own| counters.undone.contains(&own));
                 return if undone {
                     Err(refused.unwrap_or(CatalogError::ChangedElsewhere))
                 } else {
-                    Ok(Some(Settled { counters, commit }))
+                    Ok(Some(ReadCounters { counters, commit }))
                 };
             }
             (None, false) => {

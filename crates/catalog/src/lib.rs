@@ -65,7 +65,7 @@ pub use definition::{NewColumn, NewKeyPart, NewTable};
 pub use derived::Derived;
 pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};
-pub use foreign_key::{ForeignKey, NewForeignKey, ReferentialAction};
+pub use foreign_key::{ForeignKey, NewForeignKey};
 pub use index::{Index, IndexExpr, IndexPart, IndexRefresh, IndexState, PartOf, key_keeps_value};
 pub use index_change::{IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex};
 pub use job::{JobCounts, JobRecord, JobState};
@@ -87,4 +87,5 @@ pub use statistics::{
 };
 pub use stored::FORMAT;
 pub use table::{KEY_CODEC, KeyColumn, LayoutDef, SALT_HASH, SchemaDef, SchemaId, Table, TableOid};
+pub use types::ReferentialAction;
 pub use view::{NewView, View, ViewColumn, ViewRead};

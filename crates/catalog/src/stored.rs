@@ -7,7 +7,7 @@
 
 mod rows;
 
-use crate::intent::{self, Intent, Settled};
+use crate::intent::{self, Intent, ReadCounters};
 use crate::{
     Catalog, CatalogError, CatalogResult, Draft, Index, JobRecord, SYSTEM_TABLE, SequenceValue, Table, TableOid,
 };
@@ -169,8 +169,8 @@ impl Change {
 pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
     let in_one_batch = changes_in_one_batch(store);
     loop {
-        let settled = if in_one_batch { read_counters(store).await? } else { intent::settle(store, None).await? };
-        let Some(Settled { commit, .. }) = settled else { return Ok(None) };
+        let read = if in_one_batch { read_counters(store).await? } else { intent::finish(store, None).await? };
+        let Some(ReadCounters { commit, .. }) = read else { return Ok(None) };
         if !in_one_batch {
             // Who wrote it may have died before its sync.
             store.sync(commit).await?;
@@ -200,7 +200,7 @@ pub(crate) fn changes_in_one_batch(store: &dyn Store) -> bool {
 }
 
 /// The counters row; `None` in a store that has no catalog.
-pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<Settled>> {
+pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<ReadCounters>> {
     let row = match store.get_newest(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0)).await {
         Ok(Some(row)) => row,
         // Whoever made the table died before the row.
@@ -212,7 +212,7 @@ pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<Set
     let what = || "the counters row".to_string();
     let fragment = Fragment::parse(&row).map_err(|error| corrupted(what(), error))?;
     let counters = value(json_in(&fragment, &what)?, &what)?;
-    Ok(Some(Settled { counters, commit: fragment.commit() }))
+    Ok(Some(ReadCounters { counters, commit: fragment.commit() }))
 }
 
 /// The version of the catalog that a snapshot holds.

@@ -88,7 +88,7 @@ impl Block {
     }
 
     /// Lets the locks of a block go that failed while rows were read.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn release_if_failed(&mut self) {
         if self.status() == TransactionStatus::Failed {
             self.fail();
         }

@@ -14,7 +14,7 @@ use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::utility::text_column;
 use crate::work::Work;
-use crate::{Answer, ColumnDesc, Notice, Session, stream};
+use crate::{Answer, ColumnDesc, Session, stream};
 use catalog::{Index, IndexState, Table};
 use fragment::header;
 use index::{Entry, IndexCodec};
@@ -113,7 +113,7 @@ impl Session {
         let mut time = String::new();
         types::text::print(&types::DataType::TimestampTz(None), &refreshed, &mut time);
         let message = format!("index \"{name}\" has the entries of {time}, which are not compared with rows of now");
-        self.notices.push(Notice::info("00000", message));
+        self.notices.info("00000", message);
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl Session {
             let (table, only) = self.checked_table(check, work.as_deref_mut()).await?;
             let store = Arc::clone(self.engine.store());
             let snapshot = store.snapshot(self.last_of_all().await?).await?;
-            self.engine.catalog().settled_for(&snapshot).await?;
+            self.engine.catalog().wait_for_changes_in(&snapshot).await?;
             // Meanwhile the entries of an index may have moved to other storage, or an index may have become public.
             let now = self.engine.catalog().current();
             if now.table_by_oid(table.oid).is_none_or(|now| now.version != table.version) {
@@ -194,10 +194,10 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    /// What writers that are gone left unverified. With `repair` it is settled.
+    /// What writers that are gone left unverified. With `repair` it is repaired.
     async fn unverified(&mut self, repair: bool) -> EngineResult<()> {
         let Some(dual) = self.session.engine.dual() else { return Ok(()) };
-        for key in dual.settle_index(self.index.index().storage_id(), repair).await? {
+        for key in dual.repair_index(self.index.index().storage_id(), repair).await? {
             self.note(UNVERIFIED, &key)?;
         }
         Ok(())

@@ -4,8 +4,8 @@
 //! - CREATE EXTENSION of what is harmless to be without.
 //! - Hints about how rows are kept: UNLOGGED, TABLESPACE, storage parameters, FREEZE.
 
+use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Notice, Session};
 use sql::{AbsentObject, CreateExtension, DropAbsent, Naming, StorageHint};
 
 /// Extensions that a dump makes because PostgreSQL always has them.
@@ -65,7 +65,7 @@ impl Session {
     }
 
     pub(crate) fn without_effect(&mut self, what: &str, reason: &str) {
-        self.notices.push(Notice::info("00000", format!("{what} has no effect: {reason}")));
+        self.notices.info("00000", format!("{what} has no effect: {reason}"));
     }
 
     /// Has the system's catalog one of that name? What users make has none of these kinds.

@@ -41,7 +41,7 @@ pub struct EngineOptions {
     /// Are entries of indexes written beside rows, one by one, even if the store could write them in one step? For tests: a
     /// store that was written so once is to be opened so again.
     pub dual_write: bool,
-    /// In that mode: what writers leave behind is settled when it is older than this.
+    /// In that mode: what writers leave behind is repaired when it is older than this.
     pub entry_patience: Duration,
     /// Are jobs worked on? Not by who only looks at what a store has.
     pub run_jobs: bool,

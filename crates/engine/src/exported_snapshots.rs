@@ -124,7 +124,7 @@ impl Session {
             return fail(Fault::NoSuchSnapshot { id: id.to_string() });
         };
         open.borrow()?.read_at(snapshot.as_ref().clone());
-        // Its state is settled, as by a query: another level comes too late.
+        // Its state is fixed, as by a query: another level comes too late.
         open.used = true;
         Ok("SET".to_string())
     }

@@ -1,6 +1,6 @@
 //! Phoenix's hints, `/*+ INDEX(t i) */`: which of them mean something here, and what is said about the others.
 
-use crate::{Notice, Session};
+use crate::Session;
 use query::{IndexChoice, ScanHints};
 use sql::{Hint, ObjectName};
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Session {
                 Meaning::WithoutEffect(reason) => self.without_effect(&format!("hint {}", hint.name), reason),
                 Meaning::Unknown => {
                     let message = format!("hint {} is unknown and was passed over", hint.name);
-                    self.notices.push(Notice::info("00000", message));
+                    self.notices.info("00000", message);
                 }
             }
         }
@@ -96,17 +96,17 @@ impl Session {
     fn tell_of_missing(&mut self, hint: &Hint) {
         let Some(name) = &hint.table else {
             let message = "hint INDEX names no table and was passed over";
-            return self.notices.push(Notice::info("00000", message));
+            return self.notices.info("00000", message);
         };
         let catalog = self.engine.catalog().current();
         let table = ObjectName { database: None, schema: None, name: name.clone() };
         let Ok(table) = self.resolve(&catalog, &table) else {
             let message = format!("hint INDEX: there is no table \"{name}\"");
-            return self.notices.push(Notice::info("00000", message));
+            return self.notices.info("00000", message);
         };
         for word in hint.words.iter().filter(|word| !table.public_indexes().any(|index| index.name == **word)) {
             let message = format!("hint INDEX: table \"{name}\" has no index \"{word}\" that can be read");
-            self.notices.push(Notice::info("00000", message));
+            self.notices.info("00000", message);
         }
     }
 }

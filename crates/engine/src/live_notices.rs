@@ -39,14 +39,14 @@ impl LiveNotices {
 impl Session {
     /// Notices that need not wait for the end of the statement.
     pub fn live_notices(&self) -> Arc<LiveNotices> {
-        Arc::clone(&self.live)
+        Arc::clone(&self.notices.live)
     }
 
     /// Tells the client something now, if its front end can.
     pub(crate) fn tell_now(&self, notice: Notice) {
         let least = self.settings.get("client_min_messages").unwrap_or("notice");
         if notice.is_wanted(least) {
-            self.live.add(notice);
+            self.notices.live.add(notice);
         }
     }
 }

@@ -3,16 +3,18 @@
 use crate::activity::Client;
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
+use crate::notice::Notices;
 use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
+use crate::script::Script;
 use crate::search_path::KnownPath;
 use crate::sequences::Taken;
+use crate::session_end::SessionEnd;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
 use crate::shapes::ByShape;
 use crate::statement::Source;
-use crate::{Answer, Engine, EngineError, LiveNotices, Notice, Prepared, turn};
-use sql::Statement;
+use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -33,85 +35,6 @@ pub enum TransactionStatus {
     Failed,
 }
 
-/// One statement of a simple query.
-#[derive(Clone, Debug)]
-pub struct Script {
-    /// As it is written, or the prepared statement of its shape.
-    source: Arc<Source>,
-    /// Its own text.
-    text: Arc<str>,
-    shape: ByShape,
-}
-
-/// What a statement does with cursors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CursorStep<'a> {
-    /// DECLARE.
-    Declare {
-        /// The cursor.
-        name: &'a str,
-    },
-    /// FETCH or MOVE.
-    Fetch {
-        /// The cursor.
-        name: &'a str,
-        /// So many rows forward; `None` is all.
-        count: Option<u64>,
-        /// MOVE: the rows are passed over.
-        moves: bool,
-    },
-    /// CLOSE.
-    Close {
-        /// The cursor.
-        name: &'a str,
-    },
-    /// CLOSE ALL.
-    CloseAll,
-}
-
-impl Script {
-    /// What it does with cursors, for front ends that have portals of their own.
-    pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
-        self.source.cursor_step()
-    }
-}
-
-impl Prepared {
-    /// As [`Script::cursor_step`].
-    pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
-        self.source.as_ref()?.cursor_step()
-    }
-
-    /// Is it COMMIT or ROLLBACK, which end a transaction with its portals?
-    pub fn ends_transaction(&self) -> bool {
-        self.is_one_of(|statement| matches!(statement, Statement::Commit | Statement::Rollback))
-    }
-
-    /// Is it what leads out of a failed block, ROLLBACK TO too?
-    pub fn ends_block(&self) -> bool {
-        let ends = |statement: &Statement| matches!(statement, Statement::RollbackTo(_));
-        self.ends_transaction() || self.is_one_of(ends)
-    }
-
-    fn is_one_of(&self, test: impl Fn(&Statement) -> bool) -> bool {
-        self.source.as_ref().is_some_and(|source| test(&source.statement))
-    }
-}
-
-impl Source {
-    fn cursor_step(&self) -> Option<CursorStep<'_>> {
-        match &self.statement {
-            Statement::DeclareCursor(declare) => Some(CursorStep::Declare { name: &declare.name }),
-            Statement::Fetch(fetch) => {
-                Some(CursorStep::Fetch { name: &fetch.name, count: fetch.count, moves: fetch.moves })
-            }
-            Statement::CloseCursor(name) => Some(CursorStep::Close { name }),
-            Statement::Discard(sql::Discard::Cursors) => Some(CursorStep::CloseAll),
-            _ => None,
-        }
-    }
-}
-
 /// How long a client may be silent, and what it is told then.
 #[derive(Clone, Copy, Debug)]
 pub struct IdleLimit {
@@ -121,29 +44,6 @@ pub struct IdleLimit {
     pub code: &'static str,
     /// For the client.
     pub message: &'static str,
-}
-
-/// The end of a session: its front end says so to the client and goes.
-#[derive(Clone, Debug)]
-pub struct SessionEnd {
-    entry: Arc<Entry>,
-}
-
-impl SessionEnd {
-    /// Asks for it: the statement that runs fails with 57P01, and so does each one that follows.
-    pub fn ask(&self) {
-        self.entry.end();
-    }
-
-    /// Was it asked for?
-    pub fn is_asked(&self) -> bool {
-        self.entry.is_terminated()
-    }
-
-    /// Completes when it is asked for.
-    pub async fn asked(&self) {
-        self.entry.terminated().await;
-    }
 }
 
 /// A session. One task uses it at a time.
@@ -156,9 +56,7 @@ pub struct Session {
     pub(crate) prepared: Arc<PreparedStatements>,
     /// Own last commit: what the session reads holds it.
     pub(crate) last_commit: CommitNo,
-    pub(crate) notices: Vec<Notice>,
-    /// Those of a statement under way.
-    pub(crate) live: Arc<LiveNotices>,
+    pub(crate) notices: Notices,
     /// Values of sequences that it took.
     pub(crate) taken: Arc<Taken>,
     pub(crate) set_configs: Arc<SetConfigs>,
@@ -183,8 +81,7 @@ impl Session {
             block: Block::Idle,
             prepared: Arc::default(),
             last_commit: CommitNo(0),
-            notices: Vec::new(),
-            live: Arc::default(),
+            notices: Notices::default(),
             taken: Arc::default(),
             set_configs: Arc::default(),
             hints: Arc::default(),
@@ -207,7 +104,7 @@ impl Session {
 
     /// Says that the session is to end, and hears of it, while it is in use.
     pub fn ending(&self) -> SessionEnd {
-        SessionEnd { entry: Arc::clone(&self.entry) }
+        SessionEnd::of(&self.entry)
     }
 
     /// Where the session stands.
@@ -217,14 +114,7 @@ impl Session {
 
     /// Notices since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
-        let live = self.live.take();
-        let mut notices = std::mem::take(&mut self.notices);
-        notices.splice(0..0, live);
-        if !notices.is_empty() {
-            let least = self.settings.get("client_min_messages").unwrap_or("notice");
-            notices.retain(|notice| notice.is_wanted(least));
-        }
-        notices
+        self.notices.take(self.settings.get("client_min_messages").unwrap_or("notice"))
     }
 
     /// Reported settings that changed since the last call.
@@ -420,7 +310,7 @@ impl Session {
 
     pub(crate) fn begin_statement(&mut self) {
         self.engine.counters().statements.add(1);
-        self.block.settle();
+        self.block.release_if_failed();
         // What was noted while rows were read. It was checked then.
         if self.block.status() == TransactionStatus::Failed || self.make_noted_changes().is_err() {
             self.set_configs.forget();

@@ -352,7 +352,7 @@ impl Session {
     /// Were definitions changed since? A table that a write reads, other than its target, is not locked, and TRUNCATE
     /// gives it another storage.
     async fn is_outdated(&self, compiled: &Compiled) -> bool {
-        self.engine.catalog().settled().await;
+        self.engine.catalog().wait_for_change_under_way().await;
         !self.is_current(compiled)
     }
 

@@ -16,7 +16,7 @@ use crate::held::Writes;
 use crate::references::Deferred;
 use crate::savepoint::Savepoints;
 use crate::work::Work;
-use crate::{Notice, Session, TransactionStatus, turn};
+use crate::{Session, TransactionStatus, turn};
 use sql::{Isolation, TransactionModes};
 use std::sync::Arc;
 use store::{CommitNo, Durability, WriteBatch};
@@ -63,12 +63,12 @@ impl Session {
             open.used = true;
             let view = open.borrow()?.begin_statement().await?;
             open.state = Some(view.snapshot().commit());
-            self.engine.catalog().settled_for(view.snapshot()).await?;
+            self.engine.catalog().wait_for_changes_in(view.snapshot()).await?;
             return Ok(view);
         }
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;
-        self.engine.catalog().settled_for(&snapshot).await?;
+        self.engine.catalog().wait_for_changes_in(&snapshot).await?;
         Ok(ReadView::plain(store.clone(), snapshot))
     }
 
@@ -131,10 +131,7 @@ impl Session {
         };
         self.last_commit = self.last_commit.max(committed.commit);
         if !committed.atomic {
-            self.notices.push(Notice::warning(
-                "01000",
-                "the store is not atomic over several rows: they were written one by one",
-            ));
+            self.notices.warning("01000", "the store is not atomic over several rows: they were written one by one");
         }
         Ok(())
     }
@@ -178,7 +175,7 @@ impl Session {
             }
             Block::Open(open) if open.implicit => open.implicit = false,
             Block::Open(_) => {
-                self.notices.push(Notice::warning("25001", "there is already a transaction in progress"));
+                self.notices.warning("25001", "there is already a transaction in progress");
             }
             Block::Idle => self.open_block(false),
         }
@@ -198,12 +195,12 @@ impl Session {
         }
         match std::mem::take(&mut self.block) {
             Block::Idle => {
-                self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
+                self.notices.warning("25P01", "there is no transaction in progress");
                 Ok("COMMIT".to_string())
             }
             Block::Open(OpenBlock { txn: Some(txn), implicit, .. }) if status != TransactionStatus::Failed => {
                 if implicit {
-                    self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
+                    self.notices.warning("25P01", "there is no transaction in progress");
                 }
                 // Settings are judged by the outcome; the durability is that of the block's end.
                 let done = self.commit_transaction(txn).await;
@@ -220,10 +217,10 @@ impl Session {
     /// ROLLBACK.
     pub(crate) fn rollback(&mut self) -> EngineResult<String> {
         match std::mem::take(&mut self.block) {
-            Block::Idle => self.notices.push(Notice::warning("25P01", "there is no transaction in progress")),
+            Block::Idle => self.notices.warning("25P01", "there is no transaction in progress"),
             Block::Open(open) => {
                 if open.implicit {
-                    self.notices.push(Notice::warning("25P01", "there is no transaction in progress"));
+                    self.notices.warning("25P01", "there is no transaction in progress");
                 }
                 self.settings.end_block(false)?;
             }
@@ -247,7 +244,7 @@ impl Session {
         match &self.block {
             Block::Idle => {
                 let message = "SET TRANSACTION can only be used in transaction blocks";
-                self.notices.push(Notice::warning("25P01", message));
+                self.notices.warning("25P01", message);
             }
             Block::Open(open) if open.is_too_late_for(modes) => {
                 return fail(Fault::TooLate { what: "ISOLATION LEVEL" });

@@ -142,7 +142,7 @@ impl JoinSetTracer for PassedOn {
     }
 }
 
-/// Makes the planner's operators pass on whom they run for. Once for a process.
+/// Makes DataFusion's operators pass on whom they run for. Once for a process.
 pub(crate) fn pass_on() {
     // An error is that it was done before: by another engine, or by a program that traces its tasks and does without.
     let _ = set_join_set_tracer(&PassedOn);

@@ -89,7 +89,7 @@ impl Session {
     fn set(&mut self, name: &str, value: &SettingValue, local: bool) -> EngineResult<String> {
         if local && matches!(self.block, crate::block::Block::Idle) {
             let message = "SET LOCAL can only be used in transaction blocks";
-            self.notices.push(crate::Notice::warning("25P01", message));
+            self.notices.warning("25P01", message);
             return Ok("SET".to_string());
         }
         match value {

@@ -1,4 +1,4 @@
-//! What a computed table is: its oid, its columns in one line of text, and the function that makes its rows.
+//! What a computed table is: its oid and columns, read from the texts in `data`, and the function that makes its rows.
 
 use crate::rows::Rows;
 use crate::source::Source;
@@ -24,7 +24,15 @@ pub(crate) struct Definition {
     /// `name:type` of each column, `name:type!` if it is never NULL. Types are names in `pg_type`.
     pub(crate) columns: &'static str,
     /// `None`: its rows would be of objects that cannot exist here.
-    pub(crate) rows: Option<fn(&Source, &mut Rows)>,
+    pub(crate) rows: Option<Fill>,
+}
+
+/// Makes the rows of a computed table.
+pub(crate) type Fill = fn(&Source, &mut Rows);
+
+/// The computed tables of a text in `data`: entries with an empty line between them, and comments.
+pub(crate) fn read(text: &'static str, rows: &[(&str, Fill)]) -> Vec<Definition> {
+    text.split("\n\n").filter_map(|entry| Definition::read(entry, rows)).collect()
 }
 
 /// Table or view: PostgreSQL has both, and clients tell them apart.
@@ -53,9 +61,17 @@ pub(crate) struct ColumnDef {
 }
 
 impl Definition {
-    /// A table whose rows are of objects that cannot exist here.
-    pub(crate) const fn empty(oid: u32, name: &'static str, kind: Kind, columns: &'static str) -> Self {
-        Self { oid, name, kind, columns, rows: None }
+    /// An entry of a text in `data`, whose rows are made by the function of its name. `None`: of another form.
+    fn read(entry: &'static str, rows: &[(&str, Fill)]) -> Option<Self> {
+        let (header, columns) = entry.split_once('\n')?;
+        if header.starts_with('#') {
+            return Self::read(columns, rows);
+        }
+        let mut words = header.split(' ');
+        let (oid, name) = (words.next()?.parse().ok()?, words.next()?);
+        let kind = if words.next()? == "table" { Kind::Table } else { Kind::View };
+        let rows = rows.iter().find(|(of, _)| *of == name).map(|(_, fill)| *fill);
+        Some(Self { oid, name, kind, columns, rows })
     }
 
     /// Does it never have rows?
@@ -118,6 +134,32 @@ impl ColumnDef {
             "oidvector" | "_oid" | "_regtype" => list(ArrowType::Int64),
             "_text" | "_name" | "_char" | "_aclitem" => list(ArrowType::Utf8),
             _ => ArrowType::Utf8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{bennu, information_schema, pg_catalog};
+
+    #[test]
+    fn every_entry_is_read_and_has_rows_unless_it_is_marked_as_empty() {
+        let schemas = [
+            (include_str!("data/pg_catalog.txt"), pg_catalog::ROWS),
+            (include_str!("data/information_schema.txt"), information_schema::ROWS),
+            (include_str!("data/bennu.txt"), bennu::ROWS),
+        ];
+        for (text, rows) in schemas {
+            // The first is the comment of the whole text.
+            let entries: Vec<&str> = text.split("\n\n").skip(1).collect();
+            let read = read(text, rows);
+            assert_eq!(read.len(), entries.len());
+            assert_eq!(read.iter().filter(|table| table.rows.is_some()).count(), rows.len());
+            for (entry, table) in entries.iter().zip(&read) {
+                assert!(table.columns().is_ok(), "{entry}");
+                assert_eq!(table.is_empty(), entry.contains(" empty\n"), "{entry}");
+            }
         }
     }
 }

@@ -10,7 +10,7 @@
 //! - Every row is computed from one [`catalog::Catalog`] and one [`LiveState`]; nothing is kept.
 //! - A table that is always empty is one of objects that cannot exist here; what may exist is computed.
 //! - Oids and column names are those of PostgreSQL 15, so that its clients' queries mean the same.
-//! - `oid` and `regproc` are `bigint` (the planner shows a `regproc` as a name), `name` and `"char"` are text, vectors
+//! - `oid` and `regproc` are `bigint` (DataFusion shows a `regproc` as a name), `name` and `"char"` are text, vectors
 //!   are lists.
 //!
 //! Read next: `engine` (which hands both to every statement).

@@ -48,13 +48,13 @@ impl Relation {
 }
 
 fn all_of(schema: &str) -> impl Iterator<Item = &'static Definition> {
-    let (tables, sets): (&[&Definition], &[&Definition]) = match schema {
-        "pg_catalog" => (pg_catalog::TABLES, pg_catalog::SETS),
-        "information_schema" => (information_schema::TABLES, &[]),
-        "bennu" => (bennu::TABLES, &[]),
+    let (tables, sets): (&[Definition], &[Definition]) = match schema {
+        "pg_catalog" => (&pg_catalog::TABLES, pg_catalog::SETS),
+        "information_schema" => (&information_schema::TABLES, &[]),
+        "bennu" => (&bennu::TABLES, &[]),
         _ => (&[], &[]),
     };
-    tables.iter().chain(sets).copied()
+    tables.iter().chain(sets)
 }
 
 #[cfg(test)]

@@ -200,77 +200,30 @@ impl Cell {
     }
 }
 
-impl From<bool> for Cell {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
+macro_rules! cells_from {
+    ($($from:ty, $value:ident => $cell:expr;)*) => {
+        $(impl From<$from> for Cell {
+            fn from($value: $from) -> Self {
+                $cell
+            }
+        })*
+    };
 }
 
-impl From<u32> for Cell {
-    fn from(value: u32) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-
-impl From<i32> for Cell {
-    fn from(value: i32) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-
-impl From<i16> for Cell {
-    fn from(value: i16) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-
-impl From<i64> for Cell {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<f64> for Cell {
-    fn from(value: f64) -> Self {
-        Self::Float(value)
-    }
-}
-
-/// Counts of columns and the like, which are small.
-impl From<usize> for Cell {
-    fn from(value: usize) -> Self {
-        Self::Int(i64::try_from(value).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<char> for Cell {
-    fn from(value: char) -> Self {
-        Self::Text(value.to_string())
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(value: String) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<Vec<i64>> for Cell {
-    fn from(value: Vec<i64>) -> Self {
-        Self::Ints(value)
-    }
-}
-
-impl From<Vec<String>> for Cell {
-    fn from(value: Vec<String>) -> Self {
-        Self::Texts(value)
-    }
+cells_from! {
+    bool, value => Self::Bool(value);
+    u32, value => Self::Int(i64::from(value));
+    i32, value => Self::Int(i64::from(value));
+    i16, value => Self::Int(i64::from(value));
+    i64, value => Self::Int(value);
+    // Counts of columns and the like, which are small.
+    usize, value => Self::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    f64, value => Self::Float(value);
+    char, value => Self::Text(value.to_string());
+    &str, value => Self::Text(value.to_owned());
+    String, value => Self::Text(value);
+    Vec<i64>, value => Self::Ints(value);
+    Vec<String>, value => Self::Texts(value);
 }
 
 impl<T: Into<Self>> From<Option<T>> for Cell {

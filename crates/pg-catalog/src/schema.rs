@@ -1,4 +1,4 @@
-//! The schemas as the planner sees them.
+//! The schemas as DataFusion sees them.
 
 use crate::definition::Definition;
 use crate::live_state::LiveState;
@@ -28,16 +28,16 @@ impl PgCatalog {
 
     /// The computed schemas by name, and those with sequences.
     pub fn schemas(&self) -> Vec<(String, Arc<dyn SchemaProvider>)> {
-        let schema = |name: &str, tables| {
+        let schema = |name: &str, tables: &'static [Definition]| {
             let sets = if name == "pg_catalog" { pg_catalog::SETS } else { &[] };
             let provider: Arc<dyn SchemaProvider> =
                 Arc::new(ComputedSchema { tables, sets, source: self.source.clone() });
             (name.to_owned(), provider)
         };
         let fixed = [
-            schema("pg_catalog", pg_catalog::TABLES),
-            schema("information_schema", information_schema::TABLES),
-            schema("bennu", bennu::TABLES),
+            schema("pg_catalog", &pg_catalog::TABLES),
+            schema("information_schema", &information_schema::TABLES),
+            schema("bennu", &bennu::TABLES),
         ];
         let mut all = Vec::from(fixed);
         for sequence in self.source.catalog.sequences() {
@@ -64,24 +64,19 @@ impl PgCatalog {
     pub fn sequence_relation(schema: &str, sequence: &Sequence) -> Relation {
         Relation::of_sequence(schema, sequence)
     }
-
-    /// Names of all functions.
-    pub fn function_names(&self) -> impl Iterator<Item = &'static str> {
-        functions::ALL.iter().map(|function| function.name)
-    }
 }
 
 #[derive(Debug)]
 struct ComputedSchema {
-    tables: &'static [&'static Definition],
+    tables: &'static [Definition],
     /// Tables that only a query's text names.
-    sets: &'static [&'static Definition],
+    sets: &'static [Definition],
     source: Source,
 }
 
 impl ComputedSchema {
     fn find(&self, name: &str) -> Option<&'static Definition> {
-        self.tables.iter().chain(self.sets).find(|table| table.name == name).copied()
+        self.tables.iter().chain(self.sets).find(|table| table.name == name)
     }
 }
 

@@ -164,10 +164,10 @@ impl Source {
 
 /// The computed tables of both schemas.
 pub(crate) fn computed<'a>() -> impl Iterator<Item = Relation<'a>> {
-    let of = |schema: u32, all: &'static [&'static Definition]| {
+    let of = |schema: u32, all: &'static [Definition]| {
         all.iter().map(move |definition| Relation::Computed { schema, definition })
     };
-    of(PG_CATALOG, pg_catalog::TABLES).chain(of(INFORMATION_SCHEMA, information_schema::TABLES))
+    of(PG_CATALOG, &pg_catalog::TABLES).chain(of(INFORMATION_SCHEMA, &information_schema::TABLES))
 }
 
 /// Is it a table that users write to, no materialized view?

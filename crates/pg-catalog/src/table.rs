@@ -47,7 +47,7 @@ impl TableProvider for ComputedTable {
     }
 
     fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
-        // The planner leaves out what is joined to nothing.
+        // DataFusion leaves out what is joined to nothing.
         let schema = self.empty.as_ref()?;
         let nothing = EmptyRelation { produce_one_row: false, schema: Arc::clone(schema) };
         Some(Cow::Owned(LogicalPlan::EmptyRelation(nothing)))

@@ -280,7 +280,7 @@ impl Connection {
                 Err(Err(end)) => return end,
                 Err(Ok(bad)) => self.broken(&bad).await,
             };
-            match self.settle(done).await {
+            match self.finish_message(done).await {
                 Ok(()) => {}
                 Err(End::Shutdown) => return self.shut_down().await,
                 Err(end) => return end,
@@ -354,7 +354,7 @@ impl Connection {
     }
 
     /// Tells the client of an error; in the extended protocol the rest up to Sync is skipped.
-    async fn settle(&mut self, done: Result<(), Failure>) -> Result<(), End> {
+    async fn finish_message(&mut self, done: Result<(), Failure>) -> Result<(), End> {
         match done {
             Ok(()) => Ok(()),
             Err(Failure::End(end)) => Err(end),

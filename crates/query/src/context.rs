@@ -44,7 +44,7 @@ pub struct QueryContext {
     pub time_zone: String,
     /// Schemas whose tables are computed: `pg_catalog`, `information_schema`.
     pub schemas: Vec<(String, Arc<dyn SchemaProvider>)>,
-    /// Functions beside the planner's, bound to this statement: those of `pg_catalog`.
+    /// Functions beside DataFusion's, bound to this statement: those of `pg_catalog`.
     pub functions: FunctionLookup,
     /// Whether the statement is to stop.
     pub stop: Arc<dyn Stop>,

@@ -1,4 +1,4 @@
-//! A table of the catalog as the planner sees it.
+//! A table of the catalog as DataFusion sees it.
 //!
 //! A plan is made over an unbound table and can be kept. When it runs, every table in it is bound to the statement's
 //! view ([`RegionTable::bind`]); only a bound table can be scanned.
@@ -31,7 +31,7 @@ use index::{IndexChoice, ScanHints, ScanRules};
 use rowkey::range::Access;
 use std::any::Any;
 use std::sync::Arc;
-use store::TableSize;
+use store::{KeyRange, TableSize};
 use txn::ReadView;
 use types::interrupt;
 
@@ -68,7 +68,7 @@ impl RegionTable {
         let codec = RowCodec::new(table)?;
         let schema = table_schema(table);
         let nullable = codec.key_schema().parts.iter().any(|part| part.nullable);
-        // A key with NULLs is unique for us, but the planner takes a primary key for not null.
+        // A key with NULLs is unique for us, but DataFusion takes a primary key for not null.
         let key = if nullable {
             Constraint::Unique(codec.key_columns().to_vec())
         } else {
@@ -166,52 +166,23 @@ impl RegionTable {
             first: self.first.as_ref(),
             groups: self.groups,
         };
-        let Chosen { source, path, ranges, size, partner, cost, is_known, knowledge, skips, .. } =
-            asked.choose().await?;
-        // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
-        let counted =
-            projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none() && partner.is_none();
-        // A set of rowkeys is read by one task for itself.
-        let is_alone = self.rules.serial || partner.as_ref().is_some_and(|partner| !partner.merges);
-        let pieces = if counted || is_alone { 1 } else { pieces(session, &source, &path, size, fetch) };
-        let partitions = match (ranges.is_empty(), pieces) {
-            (true, _) => Vec::new(),
-            (false, 1) => vec![ranges.clone()],
-            (false, pieces) => reader.split(source.scanned().table().storage_id(), FAMILY, &ranges, pieces).await?,
-        };
-        let decoder = source.decoder(&projection)?;
-        let here = self.checks(session, &path.scanned, &|columns| source.scanned_decoder(columns))?;
-        let (checks, entry_checks) = match source.fetched_by() {
-            Some(_) => (self.checks(session, &path.fetched, &|columns| source.decoder(columns))?, here),
-            None => (here, RowChecks::default()),
-        };
-        let sampling = Sampling {
-            source: &source,
-            reader: &reader,
-            ranges: &ranges,
-            size,
-            checks: &checks,
-            decoder: &decoder,
-            projection: &projection,
-        };
-        let unsampled = match &knowledge {
-            Some(knowledge) => told::estimate(self.codec.table(), knowledge, &projection, cost.rows),
-            None => Estimate { rows: size.rows, columns: None },
-        };
-        // A look at rows tells more than statistics where a filter is about more than values of single columns. It may fail
-        // on a row that the statement never comes to.
-        let looks = self.sampled && !is_known && partner.is_none();
-        let estimate = if looks { sampling.estimate().await.unwrap_or(unsampled) } else { unsampled };
+        let chosen = asked.choose().await?;
+        let direction = asked
+            .direction(&chosen.source, &chosen.path)
+            .filter(|_| self.first.as_ref().is_some_and(FirstRows::is_computed));
+        let partitions = self.partitions(session, &reader, &chosen, &projection, fetch).await?;
+        let decoder = chosen.source.decoder(&projection)?;
+        let (checks, entry_checks) = self.all_checks(session, &chosen.source, &chosen.path)?;
+        let estimate = self.estimate(&reader, &chosen, &checks, &decoder, &projection).await;
+        let Chosen { source, path, partner, cost, skips, .. } = chosen;
         let finders = self.finders(&source, filters);
         let handed_out = DFSchema::try_from(decoder.schema().as_ref().clone())?;
         // An expression of columns that are not handed out is no order that anybody could ask for.
         let computed = source.computed_key(|expr| session.create_physical_expr(expr.clone(), &handed_out).ok());
-        let direction =
-            asked.direction(&source, &path).filter(|_| self.first.as_ref().is_some_and(FirstRows::is_computed));
         let other = partner.map(|partner| self.other_index(session, &source, partner)).transpose()?;
-        let parts = ScanParts {
+        let scan = RegionScanExec::new(ScanParts {
             source,
-            reader: reader.clone(),
+            reader,
             path,
             projection,
             decoder,
@@ -225,13 +196,73 @@ impl RegionTable {
             skips,
             finders,
             computed,
-        };
-        let scan = RegionScanExec::new(parts)?;
+        })?;
         // Sorts by what is computed above do not come down to a scan: it gives their order by itself.
         match direction {
             Some(reverse) => scan.ordered(reverse),
             None => Ok(scan),
         }
+    }
+
+    /// The ranges that each task reads.
+    async fn partitions(
+        &self,
+        session: &dyn Session,
+        reader: &ReadView,
+        chosen: &Chosen,
+        projection: &[usize],
+        fetch: Option<usize>,
+    ) -> QueryResult<Vec<Vec<KeyRange>>> {
+        let Chosen { source, path, ranges, size, partner, .. } = chosen;
+        if ranges.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
+        let counted =
+            projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none() && partner.is_none();
+        // A set of rowkeys is read by one task for itself.
+        let is_alone = self.rules.serial || partner.as_ref().is_some_and(|partner| !partner.merges);
+        match if counted || is_alone { 1 } else { pieces(session, source, path, *size, fetch) } {
+            1 => Ok(vec![ranges.clone()]),
+            pieces => Ok(reader.split(source.scanned().table().storage_id(), FAMILY, ranges, pieces).await?),
+        }
+    }
+
+    /// How many rows the scan gives, and what is in their columns.
+    async fn estimate(
+        &self,
+        reader: &ReadView,
+        chosen: &Chosen,
+        checks: &RowChecks,
+        decoder: &RowDecoder,
+        projection: &[usize],
+    ) -> Estimate {
+        let Chosen { source, ranges, size, partner, cost, is_known, knowledge, .. } = chosen;
+        let unsampled = match knowledge {
+            Some(knowledge) => told::estimate(self.codec.table(), knowledge, projection, cost.rows),
+            None => Estimate { rows: size.rows, columns: None },
+        };
+        // A look at rows tells more than statistics where a filter is about more than values of single columns. It may fail
+        // on a row that the statement never comes to.
+        if !self.sampled || *is_known || partner.is_some() {
+            return unsampled;
+        }
+        let sampling = Sampling { source, reader, ranges, size: *size, checks, decoder, projection };
+        sampling.estimate().await.unwrap_or(unsampled)
+    }
+
+    /// Checks of the table's rows, and those of entries before their rows are fetched.
+    fn all_checks(
+        &self,
+        session: &dyn Session,
+        source: &ScanSource,
+        path: &AccessPath,
+    ) -> QueryResult<(RowChecks, RowChecks)> {
+        let here = self.checks(session, &path.scanned, &|columns| source.scanned_decoder(columns))?;
+        Ok(match source.fetched_by() {
+            Some(_) => (self.checks(session, &path.fetched, &|columns| source.decoder(columns))?, here),
+            None => (here, RowChecks::default()),
+        })
     }
 
     /// The index with which that of the source is intersected, ready to be read.

@@ -4,7 +4,7 @@
 //!   ranges   [=====:=====:=====:=====:=====:=====]     split into pieces of about the same size
 //!   sample    ##    ##    ##    ##    ##    ##         the first rows of each piece
 //! ```
-//! The filters are tried on the sample, and columns are described by those of its rows that pass. With that the planner
+//! The filters are tried on the sample, and columns are described by those of its rows that pass. With that DataFusion
 //! chooses which side of a join to build: it wants to know how many rows there are, and how many values a key has.
 
 use crate::convert::RowDecoder;
@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use store::{KeyRange, ScanRequest, TableSize};
 use txn::ReadView;
 
-/// Scans of fewer rows are not sampled: whatever the planner chooses for them is soon done.
+/// Scans of fewer rows are not sampled: whatever DataFusion chooses for them is soon done.
 const ROWS_WORTH_SAMPLING: u64 = 50_000;
 const PIECES: usize = 24;
 const ROWS_OF_A_PIECE: usize = 96;
@@ -98,7 +98,7 @@ fn describe(array: &ArrayRef, rows: f64, leading_key: bool) -> QueryResult<Colum
     }
     let nulls = rows * array.null_count() as f64 / array.len() as f64;
     found.null_count = Precision::Inexact(nulls as usize);
-    // The planner reads the number of values off the range, which makes sense of whole numbers and dates only.
+    // DataFusion reads the number of values off the range, which makes sense of whole numbers and dates only.
     let interval = matches!(array.data_type(), ArrowType::Interval(_));
     if array.data_type().is_integer() || array.data_type().is_temporal() && !interval {
         found.min_value = Precision::Inexact(extreme(array, false)?);

@@ -1,4 +1,4 @@
-//! What statistics tell the planner about the rows of a scan: how many, and how many different values columns have. With that
+//! What statistics tell DataFusion about the rows of a scan: how many, and how many different values columns have. With that
 //! it chooses which side of a join to build.
 
 use crate::choose_path::Knowledge;
@@ -30,7 +30,7 @@ fn described(ty: DataType, values: &ValueStatistics, all: f64, rows: f64) -> Col
     if let Some(distinct) = values.distinct_of(all) {
         found.distinct_count = Precision::Inexact(left_of(distinct, all, rows).ceil() as usize);
     }
-    // The planner reads the number of values off the range, which makes sense of whole numbers and dates only.
+    // DataFusion reads the number of values off the range, which makes sense of whole numbers and dates only.
     if ty.is_integer() || matches!(ty, DataType::Date | DataType::Timestamp(_) | DataType::TimestampTz(_)) {
         let common = values.common.iter().map(|common| &common.value.0);
         let ends = [values.bounds.first(), values.bounds.last()].into_iter().flatten().map(|bound| &bound.0);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   text ──lexer──> tokens, cut at `;` ──parser, phoenix──> Statement ──reject, rewrite──> Parsed
-//!                   `?` becomes $n       own grammar for      what the planner would silently
+//!                   `?` becomes $n       own grammar for      what the binder would silently
 //!                   depth is bounded     statements, sqlparser's  ignore is refused; FETCH FIRST
 //!                                        for queries and exprs    becomes LIMIT
 //! ```
@@ -18,7 +18,6 @@
 
 mod data_type;
 mod dialect;
-mod display;
 mod error;
 mod lexer;
 mod locking_subqueries;
@@ -43,7 +42,7 @@ pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
 pub use shape::{Literal, LiteralValue, Parameterized, Shape, parameterize};
-/// sqlparser's form of queries and expressions: what the planner reads.
+/// sqlparser's form of queries and expressions: what the binder reads.
 pub use sqlparser::ast;
 /// Where a part of a statement stands, in lines and characters.
 pub use sqlparser::tokenizer::{Location, Span as SourceSpan};

@@ -12,7 +12,7 @@ async fn two() -> [Bennu; 2] {
     [Bennu::with_store(store.clone(), &options).await.unwrap(), Bennu::with_store(store, &options).await.unwrap()]
 }
 
-/// The planner recurses; unoptimised builds need more than a thread's usual stack.
+/// DataFusion recurses; unoptimised builds need more than a thread's usual stack.
 fn run<F: Future<Output = ()> + Send + 'static>(test: F) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)

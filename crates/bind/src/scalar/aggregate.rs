@@ -3,8 +3,9 @@
 
 use crate::binder::Binder;
 use crate::call_error::AggregateError;
+use crate::clause::Clause;
 use crate::coerce::name_of;
-use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::same::same;
 use crate::select::PendingAggregate;
 use crate::tree::{CastContext, ColId, ColInfo, ColRef, Kind, Rel, Scalar, Span};

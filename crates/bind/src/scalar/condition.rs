@@ -140,14 +140,7 @@ impl Binder<'_> {
             let equal = self.operator("=", Some(copy), item, spot)?;
             tests.push(self.must_be_boolean(equal, "IN")?);
         }
-        let any = match (tests.len(), tests.pop()) {
-            (1, Some(only)) => only,
-            (_, last) => {
-                tests.extend(last);
-                Scalar { kind: Kind::Or(tests), ty: Ty::BOOL, span }
-            }
-        };
-        Ok(self.negated(any, negated))
+        Ok(self.negated(any_of(tests, span), negated))
     }
 
     fn list_of(&mut self, common: Ty, arg: Scalar, list: Vec<Scalar>, negated: bool, span: Span) -> BindResult<Scalar> {
@@ -180,9 +173,7 @@ impl Binder<'_> {
         let copy = self.copy(&arg)?;
         let first = self.operator(from, Some(copy), low, above)?;
         let second = self.operator(to, Some(arg), high, below)?;
-        let both = vec![first, second];
-        let kind = if negated { Kind::Or(both) } else { Kind::And(both) };
-        Ok(Scalar { kind, ty: Ty::BOOL, span })
+        Ok(within(vec![first, second], negated, span))
     }
 
     /// Does it call something volatile?
@@ -199,6 +190,23 @@ impl Binder<'_> {
         value.each_operand(&mut |operand| found = found || self.is_volatile(operand));
         found
     }
+}
+
+/// Is one of these true?
+pub(super) fn any_of(mut tests: Vec<Scalar>, span: Span) -> Scalar {
+    match (tests.len(), tests.pop()) {
+        (1, Some(only)) => only,
+        (_, last) => {
+            tests.extend(last);
+            Scalar { kind: Kind::Or(tests), ty: Ty::BOOL, span }
+        }
+    }
+}
+
+/// BETWEEN by the comparisons with both bounds, which of NOT BETWEEN are already negated.
+pub(super) fn within(bounds: Vec<Scalar>, negated: bool, span: Span) -> Scalar {
+    let kind = if negated { Kind::Or(bounds) } else { Kind::And(bounds) };
+    Scalar { kind, ty: Ty::BOOL, span }
 }
 
 /// Does it read a column, of whichever query?

@@ -4,8 +4,9 @@
 //! handed on and taken apart, and is never put together.
 
 use crate::binder::Binder;
+use crate::clause::Clause;
 use crate::coerce::name_of;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult};
 use crate::name::fold;
 use crate::tree::{ColInfo, ColRef, Kind, Scalar, Span};
 use builtins::{Ty, TypeId};

@@ -1,5 +1,6 @@
 //! Row values and how they compare.
 
+use super::condition::{any_of, within};
 use crate::binder::Binder;
 use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
@@ -101,7 +102,7 @@ impl Binder<'_> {
     /// The columns of the only row of a query that is computed once for all of them.
     fn fields_of_once(&mut self, rows: Rows) -> BindResult<Vec<Scalar>> {
         let (cte, cols): (CteId, Vec<ColId>) = (self.new_cte(), rows.outputs.iter().map(|(_, col)| *col).collect());
-        self.cte_bodies.push(Cte { id: cte, cols, body: CteBody::Once(rows.rel) });
+        self.cte_bodies.push(Cte { id: cte, cols, body: CteBody::Materialized(rows.rel) });
         let mut fields = Vec::with_capacity(rows.outputs.len());
         for (name, of) in rows.outputs {
             let ty = self.col_ty(of);
@@ -222,14 +223,7 @@ impl Binder<'_> {
             tests.push(self.row_comparison(CompareOp::Eq, arg, fields)?);
         }
         let span = tests.iter().fold(Span::default(), |all, test| all.with(test.span));
-        let any = match (tests.len(), tests.pop()) {
-            (1, Some(only)) => only,
-            (_, last) => {
-                tests.extend(last);
-                Scalar { kind: Kind::Or(tests), ty: Ty::BOOL, span }
-            }
-        };
-        Ok(self.negated(any, negated))
+        Ok(self.negated(any_of(tests, span), negated))
     }
 
     /// `(a, b) BETWEEN (1, 2) AND (3, 4)`.
@@ -248,8 +242,7 @@ impl Binder<'_> {
         let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
         let both = vec![self.compare_fields(copy, from, low)?, self.compare_fields(arg, to, high)?];
         let span = both.iter().fold(Span::default(), |all, test| all.with(test.span));
-        let kind = if negated { Kind::Or(both) } else { Kind::And(both) };
-        Ok(Scalar { kind, ty: Ty::BOOL, span })
+        Ok(within(both, negated, span))
     }
 
     /// A row among the arguments of a function that takes values of any type.

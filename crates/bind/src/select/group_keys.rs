@@ -6,7 +6,8 @@
 
 use super::keys::Outputs;
 use crate::binder::Binder;
-use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::name::fold;
 use crate::same::same;
 use crate::tree::{Scalar, Span};

@@ -3,7 +3,8 @@
 use super::group_keys::Groups;
 use crate::binder::Binder;
 use crate::call_error::AggregateError;
-use crate::error::{BindError, BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::same::{alike, same};
 use crate::scope::ItemColumns;
 use crate::tree::{AggCall, ColId, ColInfo, ColRef, ColSet, Key, Kind, Rel, Scalar, Span};

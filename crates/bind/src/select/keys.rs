@@ -2,7 +2,8 @@
 
 use super::SortKey;
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::name::fold;
 use crate::same::same;
 use crate::tree::{Kind, Scalar, Span};

@@ -18,7 +18,8 @@ pub(crate) use keys::Target;
 pub(crate) use window::PendingWindow;
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::same::same;
 use crate::scope::Scope;
 use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar, Span};

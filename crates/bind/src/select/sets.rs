@@ -7,7 +7,8 @@
 use super::window::reads_any;
 use crate::binder::Binder;
 use crate::call_error::SetError;
-use crate::error::{BindError, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindError, BindResult};
 use crate::same::same;
 use crate::tree::{ColId, ColInfo, ColRef, Kind, Rel, Scalar, SetCall, Span};
 use builtins::resolve::FunctionCall;

@@ -3,7 +3,8 @@
 use super::frame::same_frame;
 use crate::binder::Binder;
 use crate::call_error::{SetError, WindowError};
-use crate::error::{BindError, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindError, BindResult};
 use crate::name::fold;
 use crate::same::same;
 use crate::tree::{

@@ -29,8 +29,8 @@ impl Display for Query {
         for cte in &self.ctes {
             let (how, rel) = match &cte.body {
                 CteBody::Inline(rel) => ("inline", rel),
-                CteBody::Once(rel) => ("once", rel),
-                CteBody::Recursive { base, once: false, .. } => ("recursive", base),
+                CteBody::Materialized(rel) => ("once", rel),
+                CteBody::Recursive { base, materialized: false, .. } => ("recursive", base),
                 CteBody::Recursive { base, .. } => ("recursive once", base),
             };
             writeln!(f, "with w{} {} {how}", cte.id.0, cols(&cte.cols))?;

@@ -115,7 +115,7 @@ pub enum CteBody {
     /// Computed where it is read.
     Inline(Rel),
     /// Computed once: MATERIALIZED, or volatile and read twice.
-    Once(Rel),
+    Materialized(Rel),
     /// WITH RECURSIVE.
     Recursive {
         /// The first rows.
@@ -127,7 +127,7 @@ pub enum CteBody {
         /// UNION and not UNION ALL.
         distinct: bool,
         /// Computed once, however often it is read: it is volatile.
-        once: bool,
+        materialized: bool,
     },
 }
 

@@ -1,7 +1,8 @@
 //! INSERT and UPSERT.
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::select::holds_subquery;
 use crate::tree::{Body, Insert, InsertSource, Kind, NewValue, OnConflict, Output, Query, Rel, Span, Target};
 use builtins::{Ty, TypeId};

@@ -8,8 +8,9 @@ mod insert;
 mod update;
 
 use crate::binder::{Binder, plain};
+use crate::clause::Clause;
 use crate::coerce::name_of;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::error::{BindErrorKind, BindResult};
 use crate::relations::Found;
 use crate::scope::{ItemColumns, Scope, ScopeItem};
 use crate::tree::{Assignments, CastContext, Kind, NewValue, RelId, Scalar, Span, Target, TargetRow};

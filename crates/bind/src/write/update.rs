@@ -1,7 +1,8 @@
 //! UPDATE and DELETE: the rows of a join with their target, and what becomes of them.
 
 use crate::binder::Binder;
-use crate::error::{BindErrorKind, BindResult, Clause};
+use crate::clause::Clause;
+use crate::error::{BindErrorKind, BindResult};
 use crate::scope::Scope;
 use crate::select::holds_subquery;
 use crate::tree::{Assignments, Body, ColId, Key, Query, Rel, RelId, Scalar, Target, Update};

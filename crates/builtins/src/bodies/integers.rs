@@ -1,7 +1,7 @@
 //! Arithmetic of integers, which fails on overflow, and their bits.
 
 use super::{out_of_range, wrong};
-use crate::{Body, Env, EvalError, TypeId};
+use crate::{Body, EvalError, TypeId};
 use types::Datum;
 
 /// Names are `int`, the bytes of both sides (`4`, `48`), and the operation.
@@ -33,8 +33,8 @@ fn sized<const BYTES: u8>(operation: &str, count: usize) -> Option<Body> {
         ("up", 1) => |_, args| unary::<BYTES>(args, |a| a),
         ("abs", 1) => |_, args| unary::<BYTES>(args, i128::abs),
         ("not", 1) => |_, args| unary::<BYTES>(args, |a| !a),
-        ("shl", 2) => shift_left,
-        ("shr", 2) => shift_right,
+        ("shl", 2) => |_, args| shift_left(args),
+        ("shr", 2) => |_, args| shift_right(args),
         _ => return None,
     })
 }
@@ -60,11 +60,18 @@ fn narrow<const BYTES: u8>(value: i128) -> Result<Datum, EvalError> {
 }
 
 /// As C does it on the usual machines: the count is taken modulo the width, and a smallint is shifted as an integer.
-fn shift_left(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+///
+/// # Errors
+/// None of an integer and a count.
+pub fn shift_left(args: &[Datum]) -> Result<Datum, EvalError> {
     shift(args, i32::wrapping_shl, i64::wrapping_shl)
 }
 
-fn shift_right(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+/// As [`shift_left`], to the other side.
+///
+/// # Errors
+/// None of an integer and a count.
+pub fn shift_right(args: &[Datum]) -> Result<Datum, EvalError> {
     shift(args, i32::wrapping_shr, i64::wrapping_shr)
 }
 

@@ -1,4 +1,6 @@
 //! The present time, and arithmetic of dates, times, timestamps and intervals; what needs a time zone's rules is DataFusion's.
+//!
+//! Those with documentation are the bodies of plans too.
 
 use super::wrong;
 use crate::{Body, Env, EvalError, Reason};
@@ -7,20 +9,22 @@ use types::{DataType, Datum, Interval, coerce};
 
 pub(super) fn find(name: &str) -> Option<Body> {
     Some(match name {
-        "timestamp_pl_interval" | "date_pl_interval" | "time_pl_interval" | "datetime_pl" => plus,
-        "interval_pl_timestamp" | "interval_pl_date" | "interval_pl_time" | "timedate_pl" => plus_flipped,
-        "timestamp_mi_interval" | "date_mi_interval" | "time_mi_interval" => minus,
-        "timestamp_mi" | "timestamptz_mi" | "time_mi_time" => difference,
-        "interval_pl" => |_, args| pair(args, |a, b| a.checked_add(b)),
-        "interval_mi" => |_, args| pair(args, |a, b| a.checked_add(b.checked_neg()?)),
+        "timestamp_pl_interval" | "date_pl_interval" | "time_pl_interval" | "datetime_pl" => |_, args| plus(args),
+        "interval_pl_timestamp" | "interval_pl_date" | "interval_pl_time" | "timedate_pl" => {
+            |_, args| flipped(args, plus)
+        }
+        "timestamp_mi_interval" | "date_mi_interval" | "time_mi_interval" => |_, args| minus(args),
+        "timestamp_mi" | "timestamptz_mi" | "time_mi_time" => |_, args| difference(args),
+        "interval_pl" => |_, args| sum(args),
+        "interval_mi" => |_, args| rest(args),
         "interval_um" => negated,
-        "interval_mul" => |_, args| scaled(args, |interval, factor| Ok(interval.checked_mul(factor))),
-        "interval_div" => |_, args| scaled(args, divided),
-        "mul_d_interval" => |env, args| flipped(env, args, |_, args| scaled(args, |i, by| Ok(i.checked_mul(by)))),
-        "date_pli" => |_, args| days_later(args, 1),
-        "date_mii" => |_, args| days_later(args, -1),
-        "integer_pl_date" => |env, args| flipped(env, args, |_, args| days_later(args, 1)),
-        "date_mi" => days_between,
+        "interval_mul" => |_, args| times(args),
+        "interval_div" => |_, args| over(args),
+        "mul_d_interval" => |_, args| flipped(args, times),
+        "date_pli" => |_, args| days_later(args),
+        "date_mii" => |_, args| days_earlier(args),
+        "integer_pl_date" => |_, args| flipped(args, days_later),
+        "date_mi" => |_, args| days_between(args),
         "now" | "transaction_timestamp" => |env, _| Ok(Datum::TimestampTz(env.transaction_time)),
         "statement_timestamp" => |env, _| Ok(Datum::TimestampTz(env.statement_time)),
         _ => return None,
@@ -31,12 +35,20 @@ fn range() -> EvalError {
     Reason::DateTime.because("interval out of range")
 }
 
-fn flipped(env: &Env, args: &[Datum], body: Body) -> Result<Datum, EvalError> {
+/// The body with its two arguments the other way round.
+///
+/// # Errors
+/// Those of the body.
+pub fn flipped(args: &[Datum], body: fn(&[Datum]) -> Result<Datum, EvalError>) -> Result<Datum, EvalError> {
     let [a, b] = args else { return Err(wrong(args)) };
-    body(env, &[b.clone(), a.clone()])
+    body(&[b.clone(), a.clone()])
 }
 
-fn plus(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+/// A date, a time or a timestamp, later by an interval; a date at a time.
+///
+/// # Errors
+/// A result out of range.
+pub fn plus(args: &[Datum]) -> Result<Datum, EvalError> {
     match args {
         [moment, Datum::Interval(interval)] => shifted(moment, *interval),
         [date @ Datum::Date(_), Datum::Time(micros)] => shifted(date, Interval { months: 0, days: 0, micros: *micros }),
@@ -44,11 +56,11 @@ fn plus(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     }
 }
 
-fn plus_flipped(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
-    flipped(env, args, plus)
-}
-
-fn minus(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+/// A date, a time or a timestamp, earlier by an interval.
+///
+/// # Errors
+/// A result out of range.
+pub fn minus(args: &[Datum]) -> Result<Datum, EvalError> {
     let [moment, Datum::Interval(interval)] = args else { return Err(wrong(args)) };
     shifted(moment, interval.checked_neg().ok_or_else(range)?)
 }
@@ -57,6 +69,8 @@ fn shifted(moment: &Datum, by: Interval) -> Result<Datum, EvalError> {
     let add = |micros: i64| by.add_to(micros).ok_or_else(|| Reason::DateTime.because("timestamp out of range"));
     match moment {
         Datum::Timestamp(micros) => add(*micros).map(Datum::Timestamp),
+        // In UTC: another zone's rules are seen to before.
+        Datum::TimestampTz(micros) => add(*micros).map(Datum::TimestampTz),
         Datum::Date(_) => match coerce::assign(&DataType::Timestamp(None), moment.clone())? {
             Datum::Timestamp(micros) => add(micros).map(Datum::Timestamp),
             other => Err(wrong(&[other])),
@@ -69,9 +83,22 @@ fn shifted(moment: &Datum, by: Interval) -> Result<Datum, EvalError> {
     }
 }
 
-fn pair(args: &[Datum], op: fn(Interval, Interval) -> Option<Interval>) -> Result<Datum, EvalError> {
+/// The sum of two intervals.
+///
+/// # Errors
+/// A result out of range.
+pub fn sum(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Interval(a), Datum::Interval(b)] = args else { return Err(wrong(args)) };
-    op(*a, *b).map(Datum::Interval).ok_or_else(range)
+    a.checked_add(*b).map(Datum::Interval).ok_or_else(range)
+}
+
+/// An interval less another.
+///
+/// # Errors
+/// A result out of range.
+pub fn rest(args: &[Datum]) -> Result<Datum, EvalError> {
+    let [Datum::Interval(a), Datum::Interval(b)] = args else { return Err(wrong(args)) };
+    b.checked_neg().and_then(|b| a.checked_add(b)).map(Datum::Interval).ok_or_else(range)
 }
 
 fn negated(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
@@ -79,16 +106,44 @@ fn negated(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     value.checked_neg().map(Datum::Interval).ok_or_else(range)
 }
 
-fn scaled(args: &[Datum], op: fn(Interval, f64) -> Result<Option<Interval>, EvalError>) -> Result<Datum, EvalError> {
+/// An interval times a number.
+///
+/// # Errors
+/// A result out of range.
+pub fn times(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Interval(interval), Datum::Float8(factor)] = args else { return Err(wrong(args)) };
-    op(*interval, *factor)?.map(Datum::Interval).ok_or_else(range)
+    interval.checked_mul(*factor).map(Datum::Interval).ok_or_else(range)
 }
 
-fn divided(interval: Interval, by: f64) -> Result<Option<Interval>, EvalError> {
-    if by == 0.0 { Err(EvalError::DivisionByZero) } else { Ok(interval.checked_div(by)) }
+/// An interval divided by a number.
+///
+/// # Errors
+/// Zero, and a result out of range.
+pub fn over(args: &[Datum]) -> Result<Datum, EvalError> {
+    let [Datum::Interval(interval), Datum::Float8(divisor)] = args else { return Err(wrong(args)) };
+    if *divisor == 0.0 {
+        return Err(EvalError::DivisionByZero);
+    }
+    interval.checked_div(*divisor).map(Datum::Interval).ok_or_else(range)
 }
 
-fn days_later(args: &[Datum], sign: i64) -> Result<Datum, EvalError> {
+/// A date, so many days later.
+///
+/// # Errors
+/// A result out of range.
+pub fn days_later(args: &[Datum]) -> Result<Datum, EvalError> {
+    moved_by_days(args, 1)
+}
+
+/// A date, so many days earlier.
+///
+/// # Errors
+/// A result out of range.
+pub fn days_earlier(args: &[Datum]) -> Result<Datum, EvalError> {
+    moved_by_days(args, -1)
+}
+
+fn moved_by_days(args: &[Datum], sign: i64) -> Result<Datum, EvalError> {
     let [Datum::Date(date), Datum::Int4(days)] = args else { return Err(wrong(args)) };
     if *date == i32::MIN || *date == i32::MAX {
         return Ok(Datum::Date(*date));
@@ -98,7 +153,11 @@ fn days_later(args: &[Datum], sign: i64) -> Result<Datum, EvalError> {
     sum.ok_or_else(|| Reason::DateTime.because("date out of range"))
 }
 
-fn days_between(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+/// Days from the second date to the first.
+///
+/// # Errors
+/// A date that is infinite.
+pub fn days_between(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Date(a), Datum::Date(b)] = args else { return Err(wrong(args)) };
     let infinite = |date: &i32| *date == i32::MIN || *date == i32::MAX;
     match a.checked_sub(*b) {
@@ -107,8 +166,11 @@ fn days_between(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     }
 }
 
-/// Days and time; `age` gives months.
-fn difference(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+/// From the second time or timestamp to the first, in days and time; `age` gives months.
+///
+/// # Errors
+/// A timestamp that is infinite, and a result out of range.
+pub fn difference(args: &[Datum]) -> Result<Datum, EvalError> {
     match args {
         [Datum::Time(a), Datum::Time(b)] => Ok(Datum::Interval(Interval { months: 0, days: 0, micros: a - b })),
         [Datum::Timestamp(a), Datum::Timestamp(b)] | [Datum::TimestampTz(a), Datum::TimestampTz(b)] => {

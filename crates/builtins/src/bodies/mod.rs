@@ -6,11 +6,11 @@
 mod casts;
 mod compare;
 mod floats;
-mod integers;
-mod intervals;
+pub mod integers;
+pub mod intervals;
 mod like;
-mod numerics;
-mod texts;
+pub mod numerics;
+pub mod texts;
 
 pub use compare::{Comparison, comparison};
 pub use like::{like_escape, like_of_bytes};

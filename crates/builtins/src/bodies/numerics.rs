@@ -108,7 +108,10 @@ fn remainder(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
 
 /// `a / b` rounded half away from zero to the digits that PostgreSQL shows: at least 16 significant ones, and no fewer
 /// behind the point than either operand has.
-pub(crate) fn quotient(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
+///
+/// # Errors
+/// Division by zero, and a result that a numeric has no room for.
+pub fn quotient(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
     if b.unscaled == 0 {
         return Err(EvalError::DivisionByZero);
     }
@@ -128,8 +131,8 @@ pub(crate) fn quotient(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
     ranged(if away { whole + step } else { whole }, scale)
 }
 
-/// PostgreSQL counts significant digits in groups of four.
-fn quotient_scale(a: Decimal, b: Decimal) -> u8 {
+/// Digits behind the point of a quotient: PostgreSQL counts significant ones in groups of four.
+pub fn quotient_scale(a: Decimal, b: Decimal) -> u8 {
     let ((weight_a, first_a), (weight_b, first_b)) = (leading_group(a), leading_group(b));
     let weight = weight_a - weight_b - i32::from(first_a <= first_b);
     let scale = (16 - weight * 4).max(i32::from(a.scale)).max(i32::from(b.scale)).max(0);
@@ -137,7 +140,7 @@ fn quotient_scale(a: Decimal, b: Decimal) -> u8 {
 }
 
 /// The place of the first group of four digits, counted from the point, and its value.
-fn leading_group(value: Decimal) -> (i32, u128) {
+pub fn leading_group(value: Decimal) -> (i32, u128) {
     let digits = value.unscaled.unsigned_abs();
     let Some(log) = digits.checked_ilog10() else { return (0, 0) };
     let count = log as i32 + 1;
@@ -164,6 +167,7 @@ mod tests {
             ("1", "3.0", "0.33333333333333333333"),
             ("10.0", "3", "3.3333333333333333"),
             ("100000.0", "3", "33333.333333333333"),
+            ("2", "3", "0.66666666666666666667"),
             ("-7.5", "2", "-3.7500000000000000"),
             ("1", "0.0003", "3333.3333333333333333"),
         ];

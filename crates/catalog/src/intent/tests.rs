@@ -50,7 +50,7 @@ async fn a_process_that_wakes_up_late_changes_nothing() {
     other.change(|draft| draft.create_table(new_table("u"))).await.unwrap();
     let after = format!("{:?}", stored::load(store.as_ref()).await.unwrap().unwrap().catalog);
     write_rows(store.as_ref(), &intent).await.unwrap();
-    settle(store.as_ref(), Some(intent.version)).await.unwrap();
+    finish(store.as_ref(), Some(intent.version)).await.unwrap();
     let found = format!("{:?}", stored::load(store.as_ref()).await.unwrap().unwrap().catalog);
     assert_eq!(found, after);
 }
@@ -65,7 +65,7 @@ async fn who_logged_a_change_that_another_undid_is_told() {
     // Others come after it.
     cache.follow_now().await.unwrap();
     cache.change(|draft| draft.create_table(new_table("u"))).await.unwrap();
-    let told = settle(store.as_ref(), Some(intent.version)).await;
+    let told = finish(store.as_ref(), Some(intent.version)).await;
     assert_eq!(told.unwrap_err(), CatalogError::ChangedElsewhere);
     assert!(cache.current().table("public", "t").is_none());
 }

@@ -93,7 +93,7 @@ impl Session {
             let work = table::analyze(&engine, &table, wanted, self.last_commit, guard.as_ref());
             match guard.stoppable(work).await {
                 Err(error) if error.is_undefined_table() && tries < TRIES => {
-                    engine.catalog().settled().await;
+                    engine.catalog().wait_for_change_under_way().await;
                     match engine.catalog().current().table_by_oid(table.oid) {
                         Some(now) => table = Arc::clone(now),
                         // Dropped since: nothing is owed about it.

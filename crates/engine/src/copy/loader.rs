@@ -96,7 +96,7 @@ impl Loader {
                 session.last_commit = session.last_commit.max(commit);
                 engine.counters().count(tally);
             }),
-            Sink::Work(mut work) => match session.settle_references(&mut work).await {
+            Sink::Work(mut work) => match session.check_written_references(&mut work).await {
                 Ok(()) => session.end_work(work).await,
                 Err(error) => Err(error),
             },

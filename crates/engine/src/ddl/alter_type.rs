@@ -7,7 +7,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
 use catalog::{Table, keeps_bytes};
-use sql::DefaultExpr;
+use sql::WrittenExpr;
 use types::DataType;
 
 impl Session {
@@ -17,7 +17,7 @@ impl Session {
         table: &Table,
         name: &str,
         ty: DataType,
-        using: Option<&DefaultExpr>,
+        using: Option<&WrittenExpr>,
         rewrite: &mut Rewrite,
     ) -> EngineResult<Option<Step>> {
         let column = table.must_get_column(name)?.clone();
@@ -45,7 +45,7 @@ impl Session {
                 let message = format!("default for column \"{name}\" cannot be cast automatically to type {of}");
                 return Err(Fault::NoCastToType { message, hint: None }.into());
             }
-            let default = DefaultExpr { expr: sql::parse_expr(text)?, text: text.clone() };
+            let default = WrittenExpr { expr: sql::parse_expr(text)?, text: text.clone() };
             check_default(self, Some(&default), name, ty).await?;
         }
         let refers = table.foreign_keys.iter().any(|key| key.columns.contains(&column.id));

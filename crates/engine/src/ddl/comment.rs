@@ -1,8 +1,8 @@
 //! COMMENT ON: finds the object, and keeps the text beside it in the catalog.
 
 use super::view::shown;
+use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Notice, Session};
 use catalog::{Catalog, CatalogError, CommentTarget, DATABASE_NAME, DATABASE_OID, Table};
 use sql::{Comment, Commented, ObjectName, RelationKind};
 
@@ -13,7 +13,7 @@ impl Session {
             && name != DATABASE_NAME
         {
             // As in PostgreSQL, so that a dump goes into a database of another name.
-            self.notices.push(Notice::warning("3D000", format!("database \"{name}\" does not exist")));
+            self.notices.warning("3D000", format!("database \"{name}\" does not exist"));
             return Ok(());
         }
         let target = self.comment_target(&catalog, &comment.on)?;

@@ -1,8 +1,8 @@
 //! DROP TABLE and TRUNCATE.
 
+use crate::Session;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::statement::Source;
-use crate::{Notice, Session};
 use catalog::{CatalogError, Table};
 use sql::{LockTables, ObjectName, TableLockMode};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Session {
                     let (table, parent) = (child.name.clone(), parent.name.clone());
                     return fail(Fault::TruncatesParent { table, parent });
                 }
-                self.notices.push(Notice::info("00000", format!("truncate cascades to table \"{}\"", child.name)));
+                self.notices.info("00000", format!("truncate cascades to table \"{}\"", child.name));
                 let schema = Some(catalog.schema_name(child).to_string());
                 all.push(ObjectName { database: None, schema, name: child.name.clone() });
                 tables.push(Arc::clone(child));

@@ -4,7 +4,7 @@ use super::generated::takes_value;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use bind::{AssignedTo, Clause};
-use sql::DefaultExpr;
+use sql::WrittenExpr;
 use sql::ast::{self, Expr};
 use std::ops::ControlFlow;
 use types::{DataType, Datum};
@@ -12,7 +12,7 @@ use types::{DataType, Datum};
 /// Refuses a default that could not be evaluated for a row, or whose value the column could not take.
 pub(crate) async fn check_default(
     session: &mut Session,
-    default: Option<&DefaultExpr>,
+    default: Option<&WrittenExpr>,
     column: &str,
     ty: DataType,
 ) -> EngineResult<()> {

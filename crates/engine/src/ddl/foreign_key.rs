@@ -4,7 +4,7 @@
 
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Catalog, ForeignKey, NewForeignKey, ReferentialAction, Table, TableOid};
+use catalog::{Catalog, ForeignKey, NewForeignKey, Table, TableOid};
 use sql::{ForeignKeyDef, ObjectName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,21 +115,11 @@ pub(super) fn new_foreign_key(def: &ForeignKeyDef, parent: TableOid, validated: 
         parent,
         parent_columns: def.parent_columns.clone(),
         full: def.full,
-        on_delete: action(def.on_delete),
+        on_delete: def.on_delete,
         set_columns: def.set_columns.clone(),
-        on_update: action(def.on_update),
+        on_update: def.on_update,
         deferrable: def.deferrable,
         deferred: def.deferred,
         validated,
-    }
-}
-
-fn action(action: sql::ReferentialAction) -> ReferentialAction {
-    match action {
-        sql::ReferentialAction::NoAction => ReferentialAction::NoAction,
-        sql::ReferentialAction::Restrict => ReferentialAction::Restrict,
-        sql::ReferentialAction::Cascade => ReferentialAction::Cascade,
-        sql::ReferentialAction::SetNull => ReferentialAction::SetNull,
-        sql::ReferentialAction::SetDefault => ReferentialAction::SetDefault,
     }
 }

@@ -2,9 +2,9 @@
 
 use super::create_table::property;
 use super::materialized::interval;
+use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
-use crate::{Notice, Session};
 use bind::Clause;
 use catalog::{Catalog, CatalogError, Index, IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
 use sql::{CreateIndex, CreateTable, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption, UniqueDef};
@@ -193,7 +193,7 @@ impl Session {
             let table = self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?;
             if table.indexes.is_empty() && table.has_hidden_row_id() {
                 let message = format!("table \"{}\" has no indexes to reindex", table.name);
-                self.notices.push(Notice::info("00000", message));
+                self.notices.info("00000", message);
             }
             // One that is being built is made anew as it is.
             for index in table.indexes.iter().filter(|index| index.state.is_public() || index.refresh.is_some()) {
@@ -289,7 +289,7 @@ impl Session {
                         "parameter \"{}\" of an index has no effect: entries are not kept in pages",
                         option.name
                     );
-                    self.notices.push(Notice::info("00000", message));
+                    self.notices.info("00000", message);
                 }
                 "refresh" if option.family.is_none() => {
                     every = property(option)?.1.as_deref().map(interval).transpose()?;

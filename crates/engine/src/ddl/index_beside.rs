@@ -1,7 +1,7 @@
 //! Makes an index in dual-write mode: while its table is written to, here and by other processes.
 //!
 //! ```text
-//!   DeleteOnly ──wait──> WriteOnly ──wait──> each row's entry settled ──(UNIQUE: neighbours)──> Public
+//!   DeleteOnly ──wait──> WriteOnly ──wait──> each row's entry made ──(UNIQUE: neighbours)──> Public
 //! ```
 //! The states are those of an online build (`jobs/index_build`). A writer of another process has no lock that could be waited for,
 //! but it looks at the definitions right before it writes, and again while it does: after [`WRITERS_LOOK_AGAIN`] all
@@ -78,19 +78,24 @@ impl Session {
         self.wait_for_other_writers().await?;
         let catalog = self.engine.catalog().current();
         let (table, index) = found(&catalog, table, index)?;
-        self.settle_in(&catalog, &table, &index).await
+        self.make_entries_with(&catalog, &table, &index).await
     }
 
     /// Makes the entries of all rows in storage that nobody sees yet, and reserves their unique values.
-    pub(super) async fn settle_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+    pub(super) async fn make_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
-        self.settle_in(&catalog, table, index).await
+        self.make_entries_with(&catalog, table, index).await
     }
 
-    async fn settle_in(&mut self, catalog: &Arc<Catalog>, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+    async fn make_entries_with(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        table: &Arc<Table>,
+        index: &Index,
+    ) -> EngineResult<()> {
         self.compile_indexes(catalog, table).await?;
         self.know_indexes_of(table)?;
-        self.settle_rows(catalog, table, index).await
+        self.make_entries_of_rows(catalog, table, index).await
     }
 
     /// Writers of this process are kept out by the table's lock; a store of its own has no others.
@@ -105,9 +110,14 @@ impl Session {
         self.running().stoppable(wait).await
     }
 
-    async fn settle_rows(&mut self, catalog: &Arc<Catalog>, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+    async fn make_entries_of_rows(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        table: &Arc<Table>,
+        index: &Index,
+    ) -> EngineResult<()> {
         let Some(dual) = self.engine.dual().cloned() else {
-            return fail(Fault::Internal { detail: "entries are settled in another mode".to_string() });
+            return fail(Fault::Internal { detail: "entries are made so in another mode".to_string() });
         };
         let target = Target::new(catalog, table, self.time_zone())?;
         let codec = index_codec(table, index)?;
@@ -122,7 +132,7 @@ impl Session {
             for (key, fragment) in batch.keys().zip(batch.fragments()) {
                 interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
                 if let Some(entry) = codec.entry(&target.decode(key, fragment)?)? {
-                    dual.settle_entry(index.storage_id(), &entry.key).await?;
+                    dual.repair_entry(index.storage_id(), &entry.key).await?;
                 }
                 guard.check()?;
             }

@@ -7,7 +7,7 @@ use crate::error::{EngineResult, Fault, fail};
 use bind::{Clause, Environment, OverTable, bind_over};
 use catalog::{IndexText, NewIndexExpr, Table};
 use sql::ast::Expr;
-use sql::{IndexExprDef, folded};
+use sql::{WrittenExpr, folded};
 use std::sync::Arc;
 use types::DataType;
 use types::temporal::{Utc, ZoneRules};
@@ -20,7 +20,7 @@ impl Session {
     pub(super) async fn new_index_expr(
         &mut self,
         table: &Arc<Table>,
-        def: &IndexExprDef,
+        def: &WrittenExpr,
         clause: Clause,
     ) -> EngineResult<NewIndexExpr> {
         let catalog = self.engine.catalog().current();

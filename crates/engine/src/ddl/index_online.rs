@@ -4,9 +4,9 @@
 //! The table is locked as writers do, for the change alone: other DDL is kept off, writers go on.
 
 use super::index::required;
+use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{BuildSpec, DropSpec, INDEX_BUILD, INDEX_DROP, Job};
-use crate::{Notice, Session};
 use catalog::{CatalogResult, Draft, Index, IndexState, JobRecord, Table};
 use sql::{CreateIndex, ObjectName, Reindex};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Session {
         drop(locks);
         if create.is_async {
             let message = format!("{} goes on as job {}", job.record().description, job.id());
-            self.notices.push(Notice::info("00000", message));
+            self.notices.info("00000", message);
             return Ok(());
         }
         self.wait_for_job(job).await
@@ -66,7 +66,7 @@ impl Session {
         let (oid, old) = (table.oid, index.oid);
         let job = self.begin_build(table, Some(index), |draft| draft.begin_reindex(oid, old)).await?;
         let message = format!("{} goes on as job {}", job.record().description, job.id());
-        self.notices.push(Notice::info("00000", message));
+        self.notices.info("00000", message);
         Ok(())
     }
 
@@ -77,7 +77,7 @@ impl Session {
             let table = self.resolve_stored(&catalog, name)?;
             if table.indexes.is_empty() {
                 let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
-                self.notices.push(Notice::info("00000", message));
+                self.notices.info("00000", message);
             }
             let built = |index: &&Index| index.state.is_public() || index.refresh.is_some();
             let found = table.indexes.iter().filter(built);

@@ -1,7 +1,7 @@
 //! What becomes of an index that is there: Phoenix's states, and UNIQUE USING INDEX.
 
+use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Notice, Session};
 use catalog::{CatalogError, Index, IndexState, Table};
 use sql::{IndexChange, ObjectName};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Session {
             }
             let message =
                 format!("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{index}\" to \"{name}\"");
-            self.notices.push(Notice::info("00000", message));
+            self.notices.info("00000", message);
         }
         Ok(found)
     }

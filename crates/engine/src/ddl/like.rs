@@ -8,8 +8,8 @@ use catalog::{
     NewIndexExpr, NewIndexPart, NewPartOf, PartOf, Table, TableOid,
 };
 use sql::{
-    CheckDef, ColumnDef, CreateTable, DefaultExpr, Generated, KeyPartDef, LikeOption, PrimaryKeyDef, SequenceOptions,
-    TableLike,
+    CheckDef, ColumnDef, CreateTable, Generated, KeyPartDef, LikeOption, PrimaryKeyDef, SequenceOptions, TableLike,
+    WrittenExpr,
 };
 use std::sync::Arc;
 
@@ -123,9 +123,9 @@ fn column_of(
     like: &TableLike,
 ) -> EngineResult<ColumnDef> {
     let includes = |option| like.including.contains(&option);
-    let expression = || -> EngineResult<Option<DefaultExpr>> {
+    let expression = || -> EngineResult<Option<WrittenExpr>> {
         let Some(text) = column.default.clone() else { return Ok(None) };
-        Ok(Some(DefaultExpr { expr: sql::parse_expr(&text)?, text }))
+        Ok(Some(WrittenExpr { expr: sql::parse_expr(&text)?, text }))
     };
     let mut def = plain(&column.name, column.ty);
     (def.family, def.not_null) = (column.family.clone(), column.not_null);

@@ -35,7 +35,7 @@ use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
 use crate::statement::Source;
-use crate::{EngineError, Notice, Session};
+use crate::{EngineError, Session};
 use catalog::{Catalog, CatalogError, CatalogResult, Draft, RESERVED_SCHEMAS, Table, TableOid, Turn};
 use index_refresh::is_refreshed;
 use sql::{ObjectName, OwnedObject, Statement};
@@ -254,7 +254,7 @@ impl Session {
     }
 
     pub(crate) fn skipped(&mut self, code: &'static str, what: &str) {
-        self.notices.push(Notice::info(code, format!("{what}, skipping")));
+        self.notices.info(code, format!("{what}, skipping"));
     }
 }
 

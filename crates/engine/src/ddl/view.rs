@@ -125,7 +125,7 @@ impl Session {
         let lines: Vec<String> = dropped.iter().map(|object| format!("drop cascades to {object}")).collect();
         match lines.as_slice() {
             [] => {}
-            [one] => self.notices.push(Notice::info("00000", one.clone())),
+            [one] => self.notices.info("00000", one.clone()),
             many => {
                 let message = format!("drop cascades to {} other objects", many.len());
                 self.notices.push(Notice { detail: Some(many.join("\n")), ..Notice::info("00000", message) });

@@ -248,7 +248,7 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Outcome> {
         let outcome = self.write_rows(work, compiled, params).await?;
-        self.settle_references(work).await?;
+        self.check_written_references(work).await?;
         Ok(outcome)
     }
 

@@ -2,13 +2,14 @@
 
 use super::index_build::IndexBuild;
 use super::index_drop::IndexDrop;
-use super::index_refresh::IndexRefreshes;
+use super::index_refresh::IndexRefreshSpec;
 use super::job::JobContext;
-use super::refresh::Refresh;
+use super::refresh::{Refresh, RefreshSpec};
 use crate::error::{EngineResult, Fault, fail};
 use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 /// How a run ended, if not by an error.
@@ -59,8 +60,8 @@ pub(super) fn kind_of(name: &str) -> EngineResult<&'static dyn JobKind> {
     match name {
         INDEX_BUILD => Ok(&IndexBuild),
         INDEX_DROP => Ok(&IndexDrop),
-        REFRESH => Ok(&Refresh),
-        INDEX_REFRESH => Ok(&IndexRefreshes),
+        REFRESH => Ok(&Refresh::<RefreshSpec>(PhantomData)),
+        INDEX_REFRESH => Ok(&Refresh::<IndexRefreshSpec>(PhantomData)),
         #[cfg(test)]
         PANICS => Ok(&tests::Panics { always: false }),
         #[cfg(test)]

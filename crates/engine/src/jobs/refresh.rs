@@ -1,16 +1,19 @@
-//! Refreshes a materialized view again and again: `WITH (refresh = '10 minutes')`.
+//! Refreshes a materialized view or an index again and again: `WITH (refresh = '10 minutes')`.
 //!
-//! When it is to run follows from the view as the catalog has it: its interval, and when it was refreshed last, by whomever. A
-//! refresh that fails is told in the record of the job, and is due again after the interval; the old rows stay.
+//! When it is to run follows from the view or index as the catalog has it: its interval, and when it was refreshed last, by
+//! whomever. A refresh that fails is told in the record of the job, and is due again after the interval; the old rows or
+//! entries stay.
 
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome, to_json};
 use crate::error::EngineResult;
-use crate::{Engine, EngineError, Session, SessionStart};
+use crate::{Engine, Session, SessionStart};
 use async_trait::async_trait;
-use catalog::{JobRecord, Materialized, Table, TableOid};
+use catalog::{Catalog, CatalogResult, Draft, JobRecord, TableOid};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sql::{ObjectName, RefreshMaterializedView};
+use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,57 +28,74 @@ pub(crate) struct RefreshSpec {
 
 /// When it was tried last, if that failed. Microseconds since 1970.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Tried {
-    pub(super) at: i64,
+struct Tried {
+    at: i64,
 }
 
 /// When to look again at a refresh that is due then; `None`: it is due. One that failed is due again after its interval.
-pub(super) fn not_due(context: &JobContext, engine: &Engine, due: i64, every: i64) -> EngineResult<Option<Outcome>> {
+fn not_due(context: &JobContext, engine: &Engine, due: i64, every: i64) -> EngineResult<Option<Outcome>> {
     let tried: Option<Tried> = context.position()?;
     let due = due.max(tried.map_or(0, |tried| tried.at.saturating_add(every)));
     let wait = due.saturating_sub(engine.now());
     Ok((wait > 0).then(|| Outcome::Later(Duration::from_micros(wait.unsigned_abs()))))
 }
 
+/// What jobs refresh: a materialized view, or the entries of an index.
+#[async_trait]
+pub(super) trait Refreshed: DeserializeOwned + Send + Sync {
+    /// What is said of a job when it was dropped.
+    const DROPPED: &'static str;
+
+    /// When it is refreshed; `None`: it is gone.
+    fn times(&self, catalog: &Catalog) -> Option<Times>;
+
+    /// From now on no job refreshes it.
+    fn forget_job(&self, draft: &mut Draft) -> CatalogResult<()>;
+
+    /// Refreshes it by a statement of its own.
+    async fn refresh(&self, session: &mut Session) -> EngineResult<()>;
+}
+
+/// When something is refreshed, in microseconds, and the number of the job that does it.
+pub(super) struct Times {
+    pub(super) every: Option<i64>,
+    pub(super) due: Option<i64>,
+    pub(super) job: Option<u32>,
+}
+
 /// See the module's head.
-pub(super) struct Refresh;
+pub(super) struct Refresh<T>(pub(super) PhantomData<fn() -> T>);
 
 #[async_trait]
-impl JobKind for Refresh {
+impl<T: Refreshed> JobKind for Refresh<T> {
     async fn run(&self, context: &JobContext) -> EngineResult<Outcome> {
-        let spec: RefreshSpec = context.spec()?;
+        let spec: T = context.spec()?;
         let engine = context.engine()?;
-        let Some((table, view)) = find(&engine, &spec) else {
-            return Ok(Outcome::Obsolete("the materialized view was dropped".to_string()));
+        let Some(times) = spec.times(&engine.catalog().current()) else {
+            return Ok(Outcome::Obsolete(T::DROPPED.to_string()));
         };
-        let (Some(every), Some(due)) = (view.every.filter(|_| view.job == Some(context.job().id())), view.due()) else {
-            return Ok(Outcome::Done);
-        };
+        let own = times.job == Some(context.job().id());
+        let (Some(every), Some(due)) = (times.every.filter(|_| own), times.due) else { return Ok(Outcome::Done) };
         if let Some(later) = not_due(context, &engine, due, every)? {
             return Ok(later);
         }
         context.phase("refreshing").await?;
-        let schema = Some(engine.catalog().current().schema_name(&table).to_string());
-        let name = ObjectName { database: None, schema, name: table.name.clone() };
-        let session = own_session(context, &engine)?;
+        let mut session = own_session(context, &engine)?;
         drop(engine);
-        let done = refresh(context, session, name).await;
+        let key = (session.process_id(), session.secret());
+        let done = until_stopped(context, key, spec.refresh(&mut session)).await;
         context.check()?;
         note(context, done).await?;
         Ok(Outcome::Later(Duration::ZERO))
     }
 
-    /// The view stays as it is, and no job refreshes it any more.
+    /// What is refreshed stays as it is.
     async fn undo(&self, context: &JobContext) -> EngineResult<()> {
-        let spec: RefreshSpec = context.spec()?;
+        let spec: T = context.spec()?;
         let own = context.job().id();
-        let change = |draft: &mut catalog::Draft| {
-            let oid = TableOid(spec.view);
-            let found = draft.catalog().table_by_oid(oid).and_then(|table| table.materialized.as_ref());
-            match found.is_some_and(|view| view.job == Some(own)) {
-                true => draft.change_materialized(oid, |view| (view.every, view.job) = (None, None)).map(drop),
-                false => Ok(()),
-            }
+        let change = |draft: &mut Draft| match spec.times(draft.catalog()).is_some_and(|it| it.job == Some(own)) {
+            true => spec.forget_job(draft),
+            false => Ok(()),
         };
         context.change_catalog(None::<&Tried>, change).await?;
         context.release();
@@ -83,21 +103,34 @@ impl JobKind for Refresh {
     }
 }
 
-fn find(engine: &crate::Engine, spec: &RefreshSpec) -> Option<(Arc<Table>, Materialized)> {
-    let table = Arc::clone(engine.catalog().current().table_by_oid(TableOid(spec.view))?);
-    let view = table.materialized.clone()?;
-    Some((table, view))
-}
+#[async_trait]
+impl Refreshed for RefreshSpec {
+    const DROPPED: &'static str = "the materialized view was dropped";
 
-async fn refresh(context: &JobContext, mut session: Session, name: ObjectName) -> EngineResult<()> {
-    let key = (session.process_id(), session.secret());
-    let statement = RefreshMaterializedView { name, concurrently: false, with_data: true };
-    until_stopped(context, key, session.run_own(&statement)).await
+    fn times(&self, catalog: &Catalog) -> Option<Times> {
+        let view = catalog.table_by_oid(TableOid(self.view))?.materialized.as_ref()?;
+        Some(Times { every: view.every, due: view.due(), job: view.job })
+    }
+
+    fn forget_job(&self, draft: &mut Draft) -> CatalogResult<()> {
+        draft.change_materialized(TableOid(self.view), |view| (view.every, view.job) = (None, None)).map(drop)
+    }
+
+    async fn refresh(&self, session: &mut Session) -> EngineResult<()> {
+        let catalog = session.engine.catalog().current();
+        let Some(table) = catalog.table_by_oid(TableOid(self.view)) else { return Ok(()) };
+        let schema = Some(catalog.schema_name(table).to_string());
+        let name = ObjectName { database: None, schema, name: table.name.clone() };
+        session.begin_statement();
+        let refresh = RefreshMaterializedView { name, concurrently: false, with_data: true };
+        let done = session.refresh_materialized_view(&refresh).await;
+        session.end_statement(done)
+    }
 }
 
 /// Waits for a statement of a session of the job's own, which that process and secret name. When the job is to pause or to end
 /// the statement is cancelled, and takes back what it did.
-pub(super) async fn until_stopped(
+async fn until_stopped(
     context: &JobContext,
     (process, secret): (i32, i32),
     work: impl Future<Output = EngineResult<()>>,
@@ -116,7 +149,7 @@ pub(super) async fn until_stopped(
 }
 
 /// A session for the job's statements.
-pub(super) fn own_session(context: &JobContext, engine: &Arc<crate::Engine>) -> EngineResult<Session> {
+fn own_session(context: &JobContext, engine: &Arc<Engine>) -> EngineResult<Session> {
     engine.session(SessionStart {
         user: "bennu".to_string(),
         parameters: vec![("application_name".to_string(), format!("job {}", context.job().id()))],
@@ -125,7 +158,7 @@ pub(super) fn own_session(context: &JobContext, engine: &Arc<crate::Engine>) -> 
 }
 
 /// What became of it.
-pub(super) async fn note(context: &JobContext, done: EngineResult<()>) -> EngineResult<()> {
+async fn note(context: &JobContext, done: EngineResult<()>) -> EngineResult<()> {
     let now = context.engine()?.now();
     let set = |record: &mut JobRecord| match &done {
         Ok(()) => {
@@ -140,13 +173,4 @@ pub(super) async fn note(context: &JobContext, done: EngineResult<()>) -> Engine
         }
     };
     context.save(Durability::Buffered, set).await
-}
-
-impl Session {
-    /// A refresh as a statement of its own.
-    async fn run_own(&mut self, refresh: &RefreshMaterializedView) -> EngineResult<()> {
-        self.begin_statement();
-        let done: Result<(), EngineError> = self.refresh_materialized_view(refresh).await;
-        self.end_statement(done)
-    }
 }

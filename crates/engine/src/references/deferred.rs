@@ -2,11 +2,11 @@
 
 use super::Made;
 use super::relations::Relation;
+use crate::Session;
 use crate::block::Block;
 use crate::dml::FAMILY;
 use crate::error::{EngineResult, Fault, fail};
 use crate::work::Work;
-use crate::{Notice, Session};
 use catalog::{Catalog, ForeignKey, Table};
 use sql::ObjectName;
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ impl Session {
         }
         let Block::Open(open) = &mut self.block else {
             let message = "SET CONSTRAINTS can only be used in transaction blocks";
-            self.notices.push(Notice::warning("25P01", message));
+            self.notices.warning("25P01", message);
             return Ok("SET CONSTRAINTS".to_string());
         };
         let modes = &mut open.deferred.modes;

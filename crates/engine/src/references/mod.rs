@@ -13,10 +13,10 @@
 //! refer, if there is one, and else look through the table.
 
 mod actions;
+mod check;
 mod deferred;
 mod parents;
 mod relations;
-mod settle;
 
 pub(crate) use deferred::{Deferred, DeferredMark, LateUnique, Modes};
 pub(crate) use relations::{Relation, Relations};

@@ -16,7 +16,7 @@
 //! [`Old::Unread`] has to read it under the row's lock: a table that nothing hangs on is written blindly. Bulk loads
 //! ([`BulkRows`]) bring the entries of their rows along; they are not for tables with foreign keys or change logs.
 //!
-//! What foreign keys ask for is noted with each write and settled when the statement ends (`references`), and so are the groups
+//! What foreign keys ask for is noted with each write and checked when the statement ends (`references`), and so are the groups
 //! of incremental materialized views that it changes (`changed_groups.rs`).
 //!
 //! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), entries of

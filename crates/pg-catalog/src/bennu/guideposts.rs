@@ -1,19 +1,10 @@
 //! `bennu.guideposts`: keys at which regions can be cut, as ANALYZE found them; Phoenix's SYSTEM.STATS.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::source::Source;
 use std::fmt::Write;
 
-pub(super) static GUIDEPOSTS: Definition = Definition {
-    oid: 15002,
-    name: "guideposts",
-    kind: Kind::View,
-    columns: "schemaname:name! tablename:name! region:int4! guidepost:text rows:int8! bytes:int8!",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     for table in source.catalog.tables() {
         let Some(found) = table.statistics().filter(|found| found.storage == table.storage) else { continue };

@@ -1,20 +1,9 @@
 //! `bennu.jobs`: work that goes on beside statements, and the last of it that is over.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
 
-pub(super) static JOBS: Definition = Definition {
-    oid: 15001,
-    name: "jobs",
-    kind: Kind::View,
-    columns: "id:int8! kind:text! description:text! state:text! phase:text rows_done:int8! rows_total:int8! \
-    bytes_done:int8! bytes_total:int8! attempts:int4! error_code:text error:text created:timestamptz! \
-    started:timestamptz finished:timestamptz",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     for job in source.live.jobs() {
         rows.add([

@@ -1,21 +1,11 @@
 //! `bennu.materialized_views`: how old materialized views are, and who refreshes them.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::source::Source;
 
-pub(super) static MATERIALIZED_VIEWS: Definition = Definition {
-    oid: 15003,
-    name: "materialized_views",
-    kind: Kind::View,
-    columns: "schemaname:name! matviewname:name! ispopulated:bool! last_refresh:timestamptz refresh:interval \
-    next_refresh:timestamptz job:int8 incremental:bool!",
-    rows: Some(rows),
-};
-
 const MICROS: i64 = 1_000_000;
 
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for (table, view) in source.catalog.materialized_views() {
         rows.add([
             ("schemaname", source.schema_name(table.schema.0).into()),

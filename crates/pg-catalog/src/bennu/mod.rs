@@ -6,12 +6,16 @@ mod jobs;
 mod materialized_views;
 mod refreshed_indexes;
 
-use crate::definition::Definition;
+use crate::definition::{Definition, Fill, read};
+use std::sync::LazyLock;
 
 /// All of them.
-pub(crate) static TABLES: &[&Definition] = &[
-    &guideposts::GUIDEPOSTS,
-    &jobs::JOBS,
-    &materialized_views::MATERIALIZED_VIEWS,
-    &refreshed_indexes::REFRESHED_INDEXES,
+pub(crate) static TABLES: LazyLock<Vec<Definition>> = LazyLock::new(|| read(include_str!("../data/bennu.txt"), ROWS));
+
+/// What makes the rows of each, but for those that are always empty.
+pub(crate) const ROWS: &[(&str, Fill)] = &[
+    ("guideposts", guideposts::rows),
+    ("jobs", jobs::rows),
+    ("materialized_views", materialized_views::rows),
+    ("refreshed_indexes", refreshed_indexes::rows),
 ];

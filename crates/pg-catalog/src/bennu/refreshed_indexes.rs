@@ -1,21 +1,11 @@
 //! `bennu.refreshed_indexes`: how old the entries of indexes are that are not written with their rows.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::source::Source;
 
-pub(super) static REFRESHED_INDEXES: Definition = Definition {
-    oid: 15004,
-    name: "refreshed_indexes",
-    kind: Kind::View,
-    columns: "schemaname:name! tablename:name! indexname:name! last_refresh:timestamptz! refresh:interval \
-    next_refresh:timestamptz job:int8",
-    rows: Some(rows),
-};
-
 const MICROS: i64 = 1_000_000;
 
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for index in &table.indexes {
             let Some(refresh) = &index.refresh else { continue };

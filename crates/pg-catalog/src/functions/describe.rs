@@ -14,25 +14,21 @@ use crate::source::{OWNER, Relation};
 use catalog::{CatalogError, CommentTarget, DATABASE_OID};
 use datafusion::common::DataFusionError;
 
-pub(super) static FORMAT_TYPE: Function = strict("format_type", &[OID, INT], Returns::Text, |source, args| {
-    let Some(oid) = args.int(0) else { return Ok(Cell::Null) };
-    let typmod = args.int(1).and_then(|typmod| i32::try_from(typmod).ok());
-    Ok(type_name(source, u32::try_from(oid).unwrap_or(u32::MAX), typmod).into())
-})
-.taking_null();
-
-pub(super) static PG_GET_USERBYID: Function = strict("pg_get_userbyid", &[OID], Returns::Text, |source, args| {
-    Ok(match args.oid(0) {
-        Some(OWNER) => source.live.user().into(),
-        other => format!("unknown (OID={})", other.unwrap_or_default()).into(),
+pub(super) static FUNCTIONS: &[Function] = &[
+    strict("format_type", &[OID, INT], Returns::Text, |source, args| {
+        let Some(oid) = args.int(0) else { return Ok(Cell::Null) };
+        let typmod = args.int(1).and_then(|typmod| i32::try_from(typmod).ok());
+        Ok(type_name(source, u32::try_from(oid).unwrap_or(u32::MAX), typmod).into())
     })
-});
-
-/// Expressions are kept as their source text.
-pub(super) static PG_GET_EXPR: Function =
-    strict("pg_get_expr", &[TEXT, OID, BOOL], Returns::Text, |_, args| Ok(args.text(0).into())).optional(1);
-
-pub(super) static PG_GET_INDEXDEF: Function =
+    .taking_null(),
+    strict("pg_get_userbyid", &[OID], Returns::Text, |source, args| {
+        Ok(match args.oid(0) {
+            Some(OWNER) => source.live.user().into(),
+            other => format!("unknown (OID={})", other.unwrap_or_default()).into(),
+        })
+    }),
+    // Expressions are kept as their source text.
+    strict("pg_get_expr", &[TEXT, OID, BOOL], Returns::Text, |_, args| Ok(args.text(0).into())).optional(1),
     strict("pg_get_indexdef", &[OID, INT, BOOL], Returns::Text, |source, args| {
         let relation = args.oid(0).and_then(|oid| source.relation(oid));
         let Some(index) = relation.as_ref().and_then(ShownIndex::of) else { return Ok(Cell::Null) };
@@ -47,9 +43,7 @@ pub(super) static PG_GET_INDEXDEF: Function =
             }
         })
     })
-    .optional(2);
-
-pub(super) static PG_GET_CONSTRAINTDEF: Function =
+    .optional(2),
     strict("pg_get_constraintdef", &[OID, BOOL], Returns::Text, |source, args| {
         let oid = args.oid(0);
         let mut checks = source.catalog.tables().flat_map(|table| &table.checks);
@@ -65,10 +59,8 @@ pub(super) static PG_GET_CONSTRAINTDEF: Function =
         let found = indexes.find(|index| index.constraint.is_some() && index.constraint == oid);
         Ok(found.map(|index| constraint_definition(source, &index)).into())
     })
-    .optional(1);
-
-/// The computed views have no text.
-pub(super) static PG_GET_VIEWDEF: Function =
+    .optional(1),
+    // The computed views have no text.
     strict("pg_get_viewdef", &[REGCLASS, BOOL], Returns::Text, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::View(view)) => view_definition(source, view).into(),
@@ -78,18 +70,14 @@ pub(super) static PG_GET_VIEWDEF: Function =
             _ => Cell::Null,
         })
     })
-    .optional(1);
-pub(super) static PG_GET_RULEDEF: Function = strict("pg_get_ruledef", &[OID, BOOL], Returns::Text, nothing).optional(1);
-pub(super) static PG_GET_TRIGGERDEF: Function =
-    strict("pg_get_triggerdef", &[OID, BOOL], Returns::Text, nothing).optional(1);
-/// Nothing is a partition: no row of it, which is NULL in a list.
-pub(super) static PG_PARTITION_ANCESTORS: Function =
-    strict("pg_partition_ancestors", &[REGCLASS], Returns::Oid, nothing);
-pub(super) static PG_GET_PARTKEYDEF: Function = strict("pg_get_partkeydef", &[OID], Returns::Text, nothing);
-pub(super) static PG_GET_STATISTICSOBJDEF_COLUMNS: Function =
-    strict("pg_get_statisticsobjdef_columns", &[OID], Returns::Text, nothing);
-/// The sequence that goes with a column, as `schema.name`.
-pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
+    .optional(1),
+    strict("pg_get_ruledef", &[OID, BOOL], Returns::Text, nothing).optional(1),
+    strict("pg_get_triggerdef", &[OID, BOOL], Returns::Text, nothing).optional(1),
+    // Nothing is a partition: no row of it, which is NULL in a list.
+    strict("pg_partition_ancestors", &[REGCLASS], Returns::Oid, nothing),
+    strict("pg_get_partkeydef", &[OID], Returns::Text, nothing),
+    strict("pg_get_statisticsobjdef_columns", &[OID], Returns::Text, nothing),
+    // The sequence that goes with a column, as `schema.name`.
     strict("pg_get_serial_sequence", &[TEXT, TEXT], Returns::Text, |source, args| {
         let (Some(table), Some(column)) = (args.text(0), args.text(1)) else { return Ok(Cell::Null) };
         let Relation::Table(table) = must_find(source, table)? else { return Ok(Cell::Null) };
@@ -106,85 +94,64 @@ pub(super) static PG_GET_SERIAL_SEQUENCE: Function =
             format!("{}.{}", source.quote(schema), source.quote(&sequence.name))
         };
         Ok(owned.map(name).into())
-    });
-
-pub(super) static OBJ_DESCRIPTION: Function = strict("obj_description", &[OID, TEXT], Returns::Text, |source, args| {
-    let of = args.oid(0).filter(|oid| *oid != DATABASE_OID).map(CommentTarget::object);
-    Ok(of.and_then(|of| description(source, of, args.text(1))).into())
-})
-.optional(1);
-
-/// Of the objects that databases share: the database itself.
-pub(super) static SHOBJ_DESCRIPTION: Function =
+    }),
+    strict("obj_description", &[OID, TEXT], Returns::Text, |source, args| {
+        let of = args.oid(0).filter(|oid| *oid != DATABASE_OID).map(CommentTarget::object);
+        Ok(of.and_then(|of| description(source, of, args.text(1))).into())
+    })
+    .optional(1),
+    // Of the objects that databases share: the database itself.
     strict("shobj_description", &[OID, TEXT], Returns::Text, |source, args| {
         let of = args.oid(0).filter(|oid| *oid == DATABASE_OID).map(CommentTarget::object);
         Ok(of.and_then(|of| description(source, of, args.text(1))).into())
-    });
-
-pub(super) static COL_DESCRIPTION: Function = strict("col_description", &[OID, INT], Returns::Text, |source, args| {
-    let column = args.int(1).and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
-    let of = args.oid(0).zip(column).map(|(oid, column)| CommentTarget { oid, column });
-    Ok(of.and_then(|of| description(source, of, Some("pg_class"))).into())
-});
-
-/// Functions are built in, and none has a body in SQL.
-pub(super) static PG_GET_FUNCTION_SQLBODY: Function = strict("pg_get_function_sqlbody", &[OID], Returns::Text, nothing);
-
-/// Scans are not counted for each index.
-pub(super) static PG_STAT_GET_NUMSCANS: Function = strict("pg_stat_get_numscans", &[OID], Returns::BigInt, nothing);
-
-pub(super) static PG_SEQUENCE_LAST_VALUE: Function =
+    }),
+    strict("col_description", &[OID, INT], Returns::Text, |source, args| {
+        let column = args.int(1).and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
+        let of = args.oid(0).zip(column).map(|(oid, column)| CommentTarget { oid, column });
+        Ok(of.and_then(|of| description(source, of, Some("pg_class"))).into())
+    }),
+    // Functions are built in, and none has a body in SQL.
+    strict("pg_get_function_sqlbody", &[OID], Returns::Text, nothing),
+    // Scans are not counted for each index.
+    strict("pg_stat_get_numscans", &[OID], Returns::BigInt, nothing),
     strict("pg_sequence_last_value", &[REGCLASS], Returns::BigInt, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::Sequence(sequence)) => source.live.last_value(sequence).into(),
             _ => Cell::Null,
         })
-    });
-
-/// The number of a table's data in the store, which TRUNCATE changes.
-pub(super) static PG_RELATION_FILENODE: Function =
+    }),
+    // The number of a table's data in the store, which TRUNCATE changes.
     strict("pg_relation_filenode", &[REGCLASS], Returns::Oid, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::Table(table)) => table.storage.into(),
             Some(Relation::Index(_, index)) => index.storage.into(),
             _ => Cell::Null,
         })
-    });
-
-/// There are no policies.
-pub(super) static ROW_SECURITY_ACTIVE: Function =
+    }),
+    // There are no policies.
     strict("row_security_active", &[REGCLASS], Returns::Bool, |source, args| {
         Ok(relation_of(source, args.cell(0))?.map(|_| false).into())
-    });
-
-/// Nothing can be published.
-pub(super) static PG_RELATION_IS_PUBLISHABLE: Function =
-    strict("pg_relation_is_publishable", &[REGCLASS], Returns::Bool, |_, _| Ok(false.into()));
+    }),
+    // Nothing can be published.
+    strict("pg_relation_is_publishable", &[REGCLASS], Returns::Bool, |_, _| Ok(false.into())),
+    strict("pg_encoding_to_char", &[INT], Returns::Text, |_, args| {
+        let name = ENCODINGS.iter().find(|(number, _)| Some(*number) == args.int(0)).map(|(_, name)| *name);
+        Ok(name.unwrap_or_default().into())
+    }),
+    strict("pg_char_to_encoding", &[TEXT], Returns::Int, |_, args| {
+        let name = args.text(0).unwrap_or_default().replace('-', "");
+        let number = ENCODINGS.iter().find(|(_, known)| known.eq_ignore_ascii_case(&name)).map(|(number, _)| *number);
+        Ok(number.unwrap_or(-1).into())
+    }),
+    // Text is UTF-8.
+    strict("getdatabaseencoding", &[], Returns::Text, |_, _| Ok("UTF8".into())),
+    // The data folder: as for PostgreSQL's default tablespace, no other place is told.
+    strict("pg_tablespace_location", &[OID], Returns::Text, |_, _| Ok("".into())),
+    strict("pg_size_pretty", &[INT], Returns::Text, |_, args| Ok(args.int(0).map(size_pretty).into())),
+];
 
 /// PostgreSQL's numbers of the encodings that clients may name.
 const ENCODINGS: [(i64, &str); 4] = [(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1"), (24, "WIN1252")];
-
-pub(super) static PG_ENCODING_TO_CHAR: Function = strict("pg_encoding_to_char", &[INT], Returns::Text, |_, args| {
-    let name = ENCODINGS.iter().find(|(number, _)| Some(*number) == args.int(0)).map(|(_, name)| *name);
-    Ok(name.unwrap_or_default().into())
-});
-
-pub(super) static PG_CHAR_TO_ENCODING: Function = strict("pg_char_to_encoding", &[TEXT], Returns::Int, |_, args| {
-    let name = args.text(0).unwrap_or_default().replace('-', "");
-    let number = ENCODINGS.iter().find(|(_, known)| known.eq_ignore_ascii_case(&name)).map(|(number, _)| *number);
-    Ok(number.unwrap_or(-1).into())
-});
-
-/// Text is UTF-8.
-pub(super) static GETDATABASEENCODING: Function =
-    strict("getdatabaseencoding", &[], Returns::Text, |_, _| Ok("UTF8".into()));
-
-/// The data folder: as for PostgreSQL's default tablespace, no other place is told.
-pub(super) static PG_TABLESPACE_LOCATION: Function =
-    strict("pg_tablespace_location", &[OID], Returns::Text, |_, _| Ok("".into()));
-
-pub(super) static PG_SIZE_PRETTY: Function =
-    strict("pg_size_pretty", &[INT], Returns::Text, |_, args| Ok(args.int(0).map(size_pretty).into()));
 
 /// Bytes up to ten thousand, then halves rounded up in the largest unit that keeps five digits.
 fn size_pretty(bytes: i64) -> String {

@@ -1,4 +1,4 @@
-//! Functions that read the definitions or the session. One list: [`ALL`].
+//! Functions that read the definitions or the session. [`find`] looks one up by its name.
 
 mod describe;
 mod listed;
@@ -82,107 +82,27 @@ impl Arguments<'_> {
     }
 }
 
-/// All functions; a name may come more than once with other arguments only if [`find`] need not tell them apart.
-pub(crate) static ALL: &[&Function] = &[
-    &describe::FORMAT_TYPE,
-    &describe::PG_GET_USERBYID,
-    &describe::PG_GET_EXPR,
-    &describe::PG_GET_INDEXDEF,
-    &describe::PG_GET_CONSTRAINTDEF,
-    &describe::PG_GET_VIEWDEF,
-    &describe::PG_GET_RULEDEF,
-    &describe::PG_GET_TRIGGERDEF,
-    &describe::PG_GET_PARTKEYDEF,
-    &describe::PG_PARTITION_ANCESTORS,
-    &describe::PG_GET_STATISTICSOBJDEF_COLUMNS,
-    &describe::PG_GET_SERIAL_SEQUENCE,
-    &describe::OBJ_DESCRIPTION,
-    &describe::SHOBJ_DESCRIPTION,
-    &describe::COL_DESCRIPTION,
-    &describe::PG_GET_FUNCTION_SQLBODY,
-    &describe::PG_STAT_GET_NUMSCANS,
-    &describe::PG_SEQUENCE_LAST_VALUE,
-    &describe::PG_RELATION_FILENODE,
-    &describe::ROW_SECURITY_ACTIVE,
-    &describe::PG_RELATION_IS_PUBLISHABLE,
-    &describe::PG_ENCODING_TO_CHAR,
-    &describe::PG_CHAR_TO_ENCODING,
-    &describe::GETDATABASEENCODING,
-    &describe::PG_TABLESPACE_LOCATION,
-    &describe::PG_SIZE_PRETTY,
-    &names::PG_TABLE_IS_VISIBLE,
-    &names::PG_TYPE_IS_VISIBLE,
-    &names::PG_COLLATION_IS_VISIBLE,
-    &names::PG_OPCLASS_IS_VISIBLE,
-    &names::PG_CONVERSION_IS_VISIBLE,
-    &names::PG_OPFAMILY_IS_VISIBLE,
-    &names::PG_TS_CONFIG_IS_VISIBLE,
-    &names::PG_TS_DICT_IS_VISIBLE,
-    &names::PG_TS_PARSER_IS_VISIBLE,
-    &names::PG_TS_TEMPLATE_IS_VISIBLE,
-    &names::PG_STATISTICS_OBJ_IS_VISIBLE,
-    &names::REGCLASS_OID,
-    &names::REGCLASS_NAME,
-    &names::REGTYPE_OID,
-    &names::REGTYPE_NAME,
-    &names::REGNAMESPACE_OID,
-    &names::REGNAMESPACE_NAME,
-    &names::REGROLE_OID,
-    &names::REGROLE_NAME,
-    &names::TO_REGCLASS_OID,
-    &names::TO_REGTYPE_OID,
-    &names::TO_REGNAMESPACE_OID,
-    &names::QUOTE_IDENT,
-    &privileges::HAS_TABLE_PRIVILEGE,
-    &privileges::HAS_ANY_COLUMN_PRIVILEGE,
-    &privileges::HAS_COLUMN_PRIVILEGE,
-    &privileges::HAS_SEQUENCE_PRIVILEGE,
-    &privileges::HAS_SCHEMA_PRIVILEGE,
-    &privileges::HAS_DATABASE_PRIVILEGE,
-    &privileges::PG_HAS_ROLE,
-    &privileges::ACLDEFAULT,
-    &routines::PG_GET_FUNCTION_RESULT,
-    &routines::PG_GET_FUNCTION_ARGUMENTS,
-    &routines::PG_GET_FUNCTION_IDENTITY_ARGUMENTS,
-    &routines::PG_FUNCTION_IS_VISIBLE,
-    &routines::PG_OPERATOR_IS_VISIBLE,
-    &routines::REGPROC_OID,
-    &routines::REGPROC_NAME,
-    &routines::TO_REGPROC_OID,
-    &routines::REGPROCEDURE_OID,
-    &routines::REGPROCEDURE_NAME,
-    &routines::TO_REGPROCEDURE_OID,
-    &routines::HAS_FUNCTION_PRIVILEGE,
-    &size::PG_RELATION_SIZE,
-    &size::PG_TABLE_SIZE,
-    &size::PG_TOTAL_RELATION_SIZE,
-    &size::PG_INDEXES_SIZE,
-    &size::PG_DATABASE_SIZE,
-    &size::PG_TABLESPACE_SIZE,
-    &session::CURRENT_SCHEMAS,
-    &session::SETTING_OF,
-    &session::PG_ADVISORY_UNLOCK_ALL,
-    &session::PG_BACKEND_PID,
-    &session::PG_CLIENT_ENCODING,
-    &session::PG_EXPORT_SNAPSHOT,
-    &session::PG_IS_IN_RECOVERY,
-    &session::PG_IS_WAL_REPLAY_PAUSED,
-    &session::PG_JIT_AVAILABLE,
-    &session::PG_TRIGGER_DEPTH,
-    &session::PG_MY_TEMP_SCHEMA,
-    &session::PG_IS_OTHER_TEMP_SCHEMA,
-    &session::PG_CANCEL_BACKEND,
-    &session::PG_TERMINATE_BACKEND,
-];
+/// All functions, each name once.
+fn all() -> impl Iterator<Item = &'static Function> {
+    let lists = [
+        describe::FUNCTIONS,
+        names::FUNCTIONS,
+        privileges::FUNCTIONS,
+        routines::FUNCTIONS,
+        size::FUNCTIONS,
+        session::FUNCTIONS,
+    ];
+    lists.into_iter().flatten()
+}
 
 /// The function of that name, bound to `source`.
 pub(crate) fn find(name: &str, source: &Source) -> Option<ScalarUDF> {
-    if let Some(function) = ALL.iter().find(|function| function.name == name) {
+    if let Some(function) = all().find(|function| function.name == name) {
         return Some(udf::bind(function, source.clone()));
     }
     // `regclass_names(list)` is `regclass_name(x)` of each element.
     let each = name.strip_suffix('s').filter(|each| each.starts_with("reg"))?;
-    let function = ALL.iter().find(|function| function.name == each)?;
+    let function = all().find(|function| function.name == each)?;
     Some(listed::of_each(name, udf::bind(function, source.clone())))
 }
 

@@ -13,115 +13,105 @@ use builtins::lists::PgType;
 use catalog::CatalogError;
 use datafusion::common::{DataFusionError, Result};
 
-pub(super) static PG_TABLE_IS_VISIBLE: Function =
+pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_table_is_visible", &[OID], Returns::Bool, |source, args| {
         let relation = args.oid(0).and_then(|oid| source.relation(oid));
         Ok(relation.map(|relation| source.is_visible(&relation)).into())
-    });
-
-/// Types that are no relation's rows are in `pg_catalog`, which the search path always has.
-pub(super) static PG_TYPE_IS_VISIBLE: Function = strict("pg_type_is_visible", &[OID], Returns::Bool, |source, args| {
-    let Some(oid) = args.oid(0) else { return Ok(Cell::Null) };
-    let of_rows = relation_of_type(source, oid).map(|(relation, _)| is_row_type_visible(source, &relation));
-    Ok(of_rows.or_else(|| PgType::by_oid(oid).map(|_| true)).into())
-});
-pub(super) static PG_COLLATION_IS_VISIBLE: Function =
+    }),
+    // Types that are no relation's rows are in `pg_catalog`, which the search path always has.
+    strict("pg_type_is_visible", &[OID], Returns::Bool, |source, args| {
+        let Some(oid) = args.oid(0) else { return Ok(Cell::Null) };
+        let of_rows = relation_of_type(source, oid).map(|(relation, _)| is_row_type_visible(source, &relation));
+        Ok(of_rows.or_else(|| PgType::by_oid(oid).map(|_| true)).into())
+    }),
     strict("pg_collation_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(args.oid(0).filter(|oid| COLLATIONS.iter().any(|(known, ..)| known == oid)).map(|_| true).into())
-    });
-/// There are none of these, so no oid is one's.
-pub(super) static PG_OPCLASS_IS_VISIBLE: Function = strict("pg_opclass_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_CONVERSION_IS_VISIBLE: Function =
-    strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_OPFAMILY_IS_VISIBLE: Function = strict("pg_opfamily_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_TS_CONFIG_IS_VISIBLE: Function = strict("pg_ts_config_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_TS_DICT_IS_VISIBLE: Function = strict("pg_ts_dict_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_TS_PARSER_IS_VISIBLE: Function = strict("pg_ts_parser_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_TS_TEMPLATE_IS_VISIBLE: Function =
-    strict("pg_ts_template_is_visible", &[OID], Returns::Bool, nothing);
-pub(super) static PG_STATISTICS_OBJ_IS_VISIBLE: Function =
-    strict("pg_statistics_obj_is_visible", &[OID], Returns::Bool, nothing);
-
-pub(super) static REGCLASS_OID: Function = strict("regclass_oid", &[ANY], Returns::Oid, |source, args| {
-    Ok(match number(args) {
-        Some(oid) => oid.into(),
-        None => must_find(source, args.text(0).unwrap_or_default())?.oid().into(),
-    })
-});
-pub(super) static REGCLASS_NAME: Function = strict("regclass_name", &[ANY], Returns::Text, |source, args| {
-    let relation = match number(args) {
-        Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.relation(oid)) {
-            Some(relation) => relation,
-            None => return Ok(unknown_number(oid)),
-        },
-        None => must_find(source, args.text(0).unwrap_or_default())?,
-    };
-    Ok(relation_name(source, &relation).into())
-});
-pub(super) static TO_REGCLASS_OID: Function = strict("to_regclass_oid", &[TEXT], Returns::Oid, |source, args| {
-    Ok(find_named(source, args.text(0).unwrap_or_default()).map(|relation| relation.oid()).into())
-});
-
-pub(super) static REGTYPE_OID: Function = strict("regtype_oid", &[ANY], Returns::Oid, |source, args| {
-    Ok(match number(args) {
-        Some(oid) => oid.into(),
-        None => must_find_type(source, args.text(0).unwrap_or_default())?.into(),
-    })
-});
-pub(super) static REGTYPE_NAME: Function = strict("regtype_name", &[ANY], Returns::Text, |source, args| {
-    let oid = match number(args) {
-        Some(oid) => match u32::try_from(oid).ok().filter(|oid| is_type(source, *oid)) {
+    }),
+    // There are none of these, so no oid is one's.
+    strict("pg_opclass_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_opfamily_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_ts_config_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_ts_dict_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_ts_parser_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_ts_template_is_visible", &[OID], Returns::Bool, nothing),
+    strict("pg_statistics_obj_is_visible", &[OID], Returns::Bool, nothing),
+    strict("regclass_oid", &[ANY], Returns::Oid, |source, args| {
+        Ok(match number(args) {
+            Some(oid) => oid.into(),
+            None => must_find(source, args.text(0).unwrap_or_default())?.oid().into(),
+        })
+    }),
+    strict("regclass_name", &[ANY], Returns::Text, |source, args| {
+        let relation = match number(args) {
+            Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.relation(oid)) {
+                Some(relation) => relation,
+                None => return Ok(unknown_number(oid)),
+            },
+            None => must_find(source, args.text(0).unwrap_or_default())?,
+        };
+        Ok(relation_name(source, &relation).into())
+    }),
+    strict("to_regclass_oid", &[TEXT], Returns::Oid, |source, args| {
+        Ok(find_named(source, args.text(0).unwrap_or_default()).map(|relation| relation.oid()).into())
+    }),
+    strict("regtype_oid", &[ANY], Returns::Oid, |source, args| {
+        Ok(match number(args) {
+            Some(oid) => oid.into(),
+            None => must_find_type(source, args.text(0).unwrap_or_default())?.into(),
+        })
+    }),
+    strict("regtype_name", &[ANY], Returns::Text, |source, args| {
+        let oid = match number(args) {
+            Some(oid) => match u32::try_from(oid).ok().filter(|oid| is_type(source, *oid)) {
+                Some(oid) => oid,
+                None => return Ok(unknown_number(oid)),
+            },
+            None => must_find_type(source, args.text(0).unwrap_or_default())?,
+        };
+        Ok(type_name(source, oid, None).into())
+    }),
+    strict("to_regtype_oid", &[TEXT], Returns::Oid, |source, args| {
+        Ok(args.text(0).and_then(|name| find_type(source, name)).into())
+    }),
+    strict("regnamespace_oid", &[ANY], Returns::Oid, |source, args| {
+        Ok(match number(args) {
+            Some(oid) => oid.into(),
+            None => must_find_schema(source, args.text(0).unwrap_or_default())?.into(),
+        })
+    }),
+    strict("regnamespace_name", &[ANY], Returns::Text, |source, args| {
+        let oid = match number(args) {
             Some(oid) => oid,
-            None => return Ok(unknown_number(oid)),
-        },
-        None => must_find_type(source, args.text(0).unwrap_or_default())?,
-    };
-    Ok(type_name(source, oid, None).into())
-});
-pub(super) static TO_REGTYPE_OID: Function = strict("to_regtype_oid", &[TEXT], Returns::Oid, |source, args| {
-    Ok(args.text(0).and_then(|name| find_type(source, name)).into())
-});
-
-pub(super) static REGNAMESPACE_OID: Function = strict("regnamespace_oid", &[ANY], Returns::Oid, |source, args| {
-    Ok(match number(args) {
-        Some(oid) => oid.into(),
-        None => must_find_schema(source, args.text(0).unwrap_or_default())?.into(),
-    })
-});
-pub(super) static REGNAMESPACE_NAME: Function = strict("regnamespace_name", &[ANY], Returns::Text, |source, args| {
-    let oid = match number(args) {
-        Some(oid) => oid,
-        None => i64::from(must_find_schema(source, args.text(0).unwrap_or_default())?),
-    };
-    let name = u32::try_from(oid).ok().and_then(|oid| source.schema_name(oid));
-    Ok(name.map_or_else(|| unknown_number(oid), |name| source.quote(name).into()))
-});
-pub(super) static TO_REGNAMESPACE_OID: Function =
+            None => i64::from(must_find_schema(source, args.text(0).unwrap_or_default())?),
+        };
+        let name = u32::try_from(oid).ok().and_then(|oid| source.schema_name(oid));
+        Ok(name.map_or_else(|| unknown_number(oid), |name| source.quote(name).into()))
+    }),
     strict("to_regnamespace_oid", &[TEXT], Returns::Oid, |source, args| {
         let name = args.text(0).and_then(split_name).map(|(_, name)| name);
         Ok(name.and_then(|name| source.schema_oid(&name)).into())
-    });
-
-pub(super) static REGROLE_OID: Function = strict("regrole_oid", &[ANY], Returns::Oid, |source, args| {
-    Ok(match number(args) {
-        Some(oid) => oid.into(),
-        None => must_find_role(source, args.text(0).unwrap_or_default())?.into(),
-    })
-});
-pub(super) static REGROLE_NAME: Function = strict("regrole_name", &[ANY], Returns::Text, |source, args| {
-    let oid = match number(args) {
-        Some(oid) => oid,
-        None => i64::from(must_find_role(source, args.text(0).unwrap_or_default())?),
-    };
-    if oid == i64::from(OWNER) {
-        return Ok(source.quote(source.live.user()).into());
-    }
-    Ok(unknown_number(oid))
-});
-
-pub(super) static QUOTE_IDENT: Function = strict("quote_ident", &[TEXT], Returns::Text, |source, args| {
-    Ok(args.text(0).map(|name| source.quote(name)).into())
-});
+    }),
+    strict("regrole_oid", &[ANY], Returns::Oid, |source, args| {
+        Ok(match number(args) {
+            Some(oid) => oid.into(),
+            None => must_find_role(source, args.text(0).unwrap_or_default())?.into(),
+        })
+    }),
+    strict("regrole_name", &[ANY], Returns::Text, |source, args| {
+        let oid = match number(args) {
+            Some(oid) => oid,
+            None => i64::from(must_find_role(source, args.text(0).unwrap_or_default())?),
+        };
+        if oid == i64::from(OWNER) {
+            return Ok(source.quote(source.live.user()).into());
+        }
+        Ok(unknown_number(oid))
+    }),
+    strict("quote_ident", &[TEXT], Returns::Text, |source, args| {
+        Ok(args.text(0).map(|name| source.quote(name)).into())
+    }),
+];
 
 /// A number, also as text; the name of nothing is a dash.
 pub(super) fn number(args: &Arguments<'_>) -> Option<i64> {

@@ -14,81 +14,60 @@ use datafusion::common::Result;
 use std::borrow::Cow;
 use types::ident;
 
-pub(super) static PG_GET_FUNCTION_RESULT: Function =
-    strict("pg_get_function_result", &[OID], Returns::Text, |source, args| told(source, args, Routine::result_text));
-
-pub(super) static PG_GET_FUNCTION_ARGUMENTS: Function =
+pub(super) static FUNCTIONS: &[Function] = &[
+    strict("pg_get_function_result", &[OID], Returns::Text, |source, args| told(source, args, Routine::result_text)),
     strict("pg_get_function_arguments", &[OID], Returns::Text, |source, args| {
         told(source, args, Routine::arguments_text)
-    });
-
-pub(super) static PG_GET_FUNCTION_IDENTITY_ARGUMENTS: Function =
+    }),
     strict("pg_get_function_identity_arguments", &[OID], Returns::Text, |source, args| {
         told(source, args, Routine::identity_text)
-    });
-
-fn told(source: &Source, args: &Arguments<'_>, tell: fn(&Routine) -> String) -> Result<Cell> {
-    Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|routine| tell(&routine)).into())
-}
-
-/// All of them are in `pg_catalog`, which the search path always has.
-pub(super) static PG_FUNCTION_IS_VISIBLE: Function =
+    }),
+    // All of them are in `pg_catalog`, which the search path always has.
     strict("pg_function_is_visible", &[OID], Returns::Bool, |source, args| {
         Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|_| true).into())
-    });
-
-pub(super) static PG_OPERATOR_IS_VISIBLE: Function =
+    }),
     strict("pg_operator_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(operators().iter().find(|operator| Some(operator.oid) == args.oid(0)).map(|_| true).into())
-    });
-
-pub(super) static REGPROC_OID: Function = strict("regproc_oid", &[ANY], Returns::Oid, |source, args| {
-    Ok(match number(args) {
-        Some(oid) => oid.into(),
-        None => must_be_one(source, args.text(0).unwrap_or_default())?.oid.into(),
-    })
-});
-
-pub(super) static REGPROC_NAME: Function = strict("regproc_name", &[ANY], Returns::Text, |source, args| {
-    let routine = match number(args) {
-        Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
-            Some(routine) => routine,
-            None => return Ok(unknown_number(oid)),
-        },
-        None => must_be_one(source, args.text(0).unwrap_or_default())?,
-    };
-    Ok(name_of(source, &routine).into())
-});
-
-pub(super) static TO_REGPROC_OID: Function = strict("to_regproc_oid", &[TEXT], Returns::Oid, |source, args| {
-    Ok(the_one(source, args).map(|routine| routine.oid).into())
-});
-
-pub(super) static REGPROCEDURE_OID: Function = strict("regprocedure_oid", &[ANY], Returns::Oid, |source, args| {
-    Ok(match number(args) {
-        Some(oid) => oid.into(),
-        None => must_have(source, args.text(0).unwrap_or_default())?.oid.into(),
-    })
-});
-
-pub(super) static REGPROCEDURE_NAME: Function = strict("regprocedure_name", &[ANY], Returns::Text, |source, args| {
-    let routine = match number(args) {
-        Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
-            Some(routine) => routine,
-            None => return Ok(unknown_number(oid)),
-        },
-        None => must_have(source, args.text(0).unwrap_or_default())?,
-    };
-    Ok(signature_of(&routine).into())
-});
-
-pub(super) static TO_REGPROCEDURE_OID: Function =
+    }),
+    strict("regproc_oid", &[ANY], Returns::Oid, |source, args| {
+        Ok(match number(args) {
+            Some(oid) => oid.into(),
+            None => must_be_one(source, args.text(0).unwrap_or_default())?.oid.into(),
+        })
+    }),
+    strict("regproc_name", &[ANY], Returns::Text, |source, args| {
+        let routine = match number(args) {
+            Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
+                Some(routine) => routine,
+                None => return Ok(unknown_number(oid)),
+            },
+            None => must_be_one(source, args.text(0).unwrap_or_default())?,
+        };
+        Ok(name_of(source, &routine).into())
+    }),
+    strict("to_regproc_oid", &[TEXT], Returns::Oid, |source, args| {
+        Ok(the_one(source, args).map(|routine| routine.oid).into())
+    }),
+    strict("regprocedure_oid", &[ANY], Returns::Oid, |source, args| {
+        Ok(match number(args) {
+            Some(oid) => oid.into(),
+            None => must_have(source, args.text(0).unwrap_or_default())?.oid.into(),
+        })
+    }),
+    strict("regprocedure_name", &[ANY], Returns::Text, |source, args| {
+        let routine = match number(args) {
+            Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
+                Some(routine) => routine,
+                None => return Ok(unknown_number(oid)),
+            },
+            None => must_have(source, args.text(0).unwrap_or_default())?,
+        };
+        Ok(signature_of(&routine).into())
+    }),
     strict("to_regprocedure_oid", &[TEXT], Returns::Oid, |source, args| {
         Ok(must_have(source, args.text(0).unwrap_or_default()).ok().map(|routine| routine.oid).into())
-    });
-
-/// Who is connected may call all there is.
-pub(super) static HAS_FUNCTION_PRIVILEGE: Function =
+    }),
+    // Who is connected may call all there is.
     strict("has_function_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
         let found = match args.cell_from_end(2) {
             Cell::Int(oid) => u32::try_from(*oid).ok().and_then(|oid| source.routine(oid)),
@@ -100,7 +79,12 @@ pub(super) static HAS_FUNCTION_PRIVILEGE: Function =
             None => Ok(found.map(|_| true).into()),
         }
     })
-    .optional(1);
+    .optional(1),
+];
+
+fn told(source: &Source, args: &Arguments<'_>, tell: fn(&Routine) -> String) -> Result<Cell> {
+    Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|routine| tell(&routine)).into())
+}
 
 /// Those that a name, with a schema or without, means.
 fn named(source: &Source, name: &str) -> Vec<Cow<'static, Routine>> {

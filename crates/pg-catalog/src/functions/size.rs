@@ -10,7 +10,7 @@ use builtins::Reason;
 use catalog::{Index, Table};
 use datafusion::common::Result;
 
-pub(super) static PG_RELATION_SIZE: Function =
+pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_relation_size", &[ANY, TEXT], Returns::BigInt, |source, args| {
         match args.text(1) {
             None | Some("main") => of_relation(source, args.cell(0)),
@@ -19,38 +19,36 @@ pub(super) static PG_RELATION_SIZE: Function =
             Some(_) => refused(Reason::Argument, "invalid fork name"),
         }
     })
-    .optional(1);
-pub(super) static PG_TABLE_SIZE: Function = strict("pg_table_size", &[ANY], Returns::BigInt, relation);
-pub(super) static PG_TOTAL_RELATION_SIZE: Function =
+    .optional(1),
+    strict("pg_table_size", &[ANY], Returns::BigInt, relation),
     strict("pg_total_relation_size", &[ANY], Returns::BigInt, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::Table(table)) => bytes(source.live.table_bytes(table) + of_indexes(source, table)).into(),
             _ => of_relation(source, args.cell(0))?,
         })
-    });
-pub(super) static PG_INDEXES_SIZE: Function = strict("pg_indexes_size", &[ANY], Returns::BigInt, |source, args| {
-    Ok(match relation_of(source, args.cell(0))? {
-        Some(Relation::Table(table)) => bytes(of_indexes(source, table)).into(),
-        Some(_) => 0_i64.into(),
-        None => Cell::Null,
-    })
-});
-
-pub(super) static PG_DATABASE_SIZE: Function = strict("pg_database_size", &[ANY], Returns::BigInt, |source, args| {
-    let known = match args.cell(0) {
-        Cell::Int(oid) => *oid == i64::from(catalog::DATABASE_OID),
-        Cell::Text(name) => name == catalog::DATABASE_NAME,
-        _ => false,
-    };
-    match (known, args.cell(0)) {
-        (true, _) => Ok(everything(source).into()),
-        (false, Cell::Text(name)) => refused(Reason::NoSuchDatabase, format!("database \"{name}\" does not exist")),
-        (false, _) => Ok(Cell::Null),
-    }
-});
-/// There is one tablespace, which has all.
-pub(super) static PG_TABLESPACE_SIZE: Function =
-    strict("pg_tablespace_size", &[ANY], Returns::BigInt, |source, _| Ok(everything(source).into()));
+    }),
+    strict("pg_indexes_size", &[ANY], Returns::BigInt, |source, args| {
+        Ok(match relation_of(source, args.cell(0))? {
+            Some(Relation::Table(table)) => bytes(of_indexes(source, table)).into(),
+            Some(_) => 0_i64.into(),
+            None => Cell::Null,
+        })
+    }),
+    strict("pg_database_size", &[ANY], Returns::BigInt, |source, args| {
+        let known = match args.cell(0) {
+            Cell::Int(oid) => *oid == i64::from(catalog::DATABASE_OID),
+            Cell::Text(name) => name == catalog::DATABASE_NAME,
+            _ => false,
+        };
+        match (known, args.cell(0)) {
+            (true, _) => Ok(everything(source).into()),
+            (false, Cell::Text(name)) => refused(Reason::NoSuchDatabase, format!("database \"{name}\" does not exist")),
+            (false, _) => Ok(Cell::Null),
+        }
+    }),
+    // There is one tablespace, which has all.
+    strict("pg_tablespace_size", &[ANY], Returns::BigInt, |source, _| Ok(everything(source).into())),
+];
 
 fn relation(source: &Source, args: &Arguments<'_>) -> Result<Cell> {
     of_relation(source, args.cell(0))

@@ -1,4 +1,4 @@
-//! A [`Function`] as the planner knows it.
+//! A [`Function`] as DataFusion knows it.
 
 use super::{ANY, Arguments, BOOL, Function, INT, OID, REGCLASS, Returns};
 use crate::definition::TYPE_KEY;

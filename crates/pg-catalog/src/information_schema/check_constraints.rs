@@ -1,20 +1,11 @@
 //! `check_constraints`: CHECK constraints, and NOT NULL, which the standard takes for a CHECK.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{Source, not_null_name, shown_columns};
 use catalog::{DATABASE_NAME, Table};
 use types::ident;
 
-pub(super) static CHECK_CONSTRAINTS: Definition = Definition {
-    oid: 13260,
-    name: "check_constraints",
-    kind: Kind::View,
-    columns: "constraint_catalog:name constraint_schema:name constraint_name:name check_clause:varchar",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for check in &table.checks {
             add(source, rows, table, check.name.clone(), format!("(({}))", check.text));

@@ -1,7 +1,6 @@
 //! `columns`: columns of tables, of the computed ones too.
 
 use crate::default_text::column_default;
-use crate::definition::{Definition, Kind};
 use crate::oid::format_type;
 use crate::rows::Cell;
 use crate::rows::Rows;
@@ -10,23 +9,6 @@ use builtins::lists::PgType;
 use catalog::{Column, DATABASE_NAME, Identity, Sequence};
 use std::sync::Arc;
 use types::{DataType, MAX_DIGITS};
-
-pub(super) static COLUMNS: Definition = Definition {
-    oid: 13295,
-    name: "columns",
-    kind: Kind::View,
-    columns: "table_catalog:name table_schema:name table_name:name column_name:name ordinal_position:int4 \
-    column_default:varchar is_nullable:varchar data_type:varchar character_maximum_length:int4 \
-    character_octet_length:int4 numeric_precision:int4 numeric_precision_radix:int4 numeric_scale:int4 \
-    datetime_precision:int4 interval_type:varchar interval_precision:int4 character_set_catalog:name \
-    character_set_schema:name character_set_name:name collation_catalog:name collation_schema:name \
-    collation_name:name domain_catalog:name domain_schema:name domain_name:name udt_catalog:name udt_schema:name \
-    udt_name:name scope_catalog:name scope_schema:name scope_name:name maximum_cardinality:int4 dtd_identifier:name \
-    is_self_referencing:varchar is_identity:varchar identity_generation:varchar identity_start:varchar \
-    identity_increment:varchar identity_maximum:varchar identity_minimum:varchar identity_cycle:varchar \
-    is_generated:varchar generation_expression:varchar is_updatable:varchar",
-    rows: Some(rows),
-};
 
 /// A column as this view shows it.
 struct Shown<'a> {
@@ -63,7 +45,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let schema = source.schema_name(relation.schema()).unwrap_or_default();
         match relation {

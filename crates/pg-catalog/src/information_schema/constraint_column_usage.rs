@@ -1,22 +1,12 @@
 //! `constraint_column_usage`: columns of primary keys, UNIQUE and CHECK constraints, and those that foreign keys refer to.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, check_columns};
 use catalog::{Column, DATABASE_NAME, Table};
 
-pub(super) static CONSTRAINT_COLUMN_USAGE: Definition = Definition {
-    oid: 13300,
-    name: "constraint_column_usage",
-    kind: Kind::View,
-    columns: "table_catalog:name table_schema:name table_name:name column_name:name constraint_catalog:name \
-    constraint_schema:name constraint_name:name",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         let schema = source.catalog.schema_name(table);
         for check in &table.checks {

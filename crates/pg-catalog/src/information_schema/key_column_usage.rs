@@ -1,22 +1,12 @@
 //! `key_column_usage`: columns of primary keys, UNIQUE constraints and foreign keys.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::Source;
 use catalog::DATABASE_NAME;
 
-pub(super) static KEY_COLUMN_USAGE: Definition = Definition {
-    oid: 13329,
-    name: "key_column_usage",
-    kind: Kind::View,
-    columns: "constraint_catalog:name constraint_schema:name constraint_name:name table_catalog:name table_schema:name \
-    table_name:name column_name:name ordinal_position:int4 position_in_unique_constraint:int4",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     let indexes = source.catalog.tables().flat_map(ShownIndex::all_of);
     for index in indexes.filter(|index| index.constraint.is_some()) {
         let schema = source.catalog.schema_name(index.table);

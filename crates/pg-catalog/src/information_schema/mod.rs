@@ -1,6 +1,6 @@
-//! The views of `information_schema`, a file for each; those that are always empty share one.
+//! The views of `information_schema`: what they are is in `data/information_schema.txt`, what makes their rows in a file
+//! for each.
 
-mod absent_objects;
 mod check_constraints;
 mod collations;
 mod columns;
@@ -16,33 +16,31 @@ mod table_constraints;
 mod tables;
 mod views;
 
-use crate::definition::Definition;
+use crate::definition::{Definition, Fill, read};
+use std::sync::LazyLock;
 
 /// All of them.
-pub(crate) static TABLES: &[&Definition] = &[
-    &absent_objects::APPLICABLE_ROLES,
-    &collations::CHARACTER_SETS,
-    &check_constraints::CHECK_CONSTRAINTS,
-    &collations::COLLATIONS_VIEW,
-    &privileges::COLUMN_PRIVILEGES,
-    &columns::COLUMNS,
-    &constraint_column_usage::CONSTRAINT_COLUMN_USAGE,
-    &absent_objects::DOMAINS,
-    &absent_objects::ELEMENT_TYPES,
-    &enabled_roles::ENABLED_ROLES,
-    &information_schema_catalog_name::INFORMATION_SCHEMA_CATALOG_NAME,
-    &key_column_usage::KEY_COLUMN_USAGE,
-    &absent_objects::PARAMETERS,
-    &referential_constraints::REFERENTIAL_CONSTRAINTS,
-    &absent_objects::ROUTINES,
-    &privileges::ROLE_TABLE_GRANTS,
-    &schemata::SCHEMATA,
-    &sequences::SEQUENCES,
-    &table_constraints::TABLE_CONSTRAINTS,
-    &privileges::TABLE_PRIVILEGES,
-    &tables::TABLES,
-    &absent_objects::TRIGGERS,
-    &absent_objects::UDT_PRIVILEGES,
-    &views::VIEW_TABLE_USAGE,
-    &views::VIEWS,
+pub(crate) static TABLES: LazyLock<Vec<Definition>> =
+    LazyLock::new(|| read(include_str!("../data/information_schema.txt"), ROWS));
+
+/// What makes the rows of each, but for those that are always empty.
+pub(crate) const ROWS: &[(&str, Fill)] = &[
+    ("character_sets", collations::character_sets),
+    ("check_constraints", check_constraints::rows),
+    ("collations", collations::collations),
+    ("column_privileges", privileges::of_columns),
+    ("columns", columns::rows),
+    ("constraint_column_usage", constraint_column_usage::rows),
+    ("enabled_roles", enabled_roles::rows),
+    ("information_schema_catalog_name", information_schema_catalog_name::rows),
+    ("key_column_usage", key_column_usage::rows),
+    ("referential_constraints", referential_constraints::rows),
+    ("role_table_grants", privileges::of_tables),
+    ("schemata", schemata::rows),
+    ("sequences", sequences::rows),
+    ("table_constraints", table_constraints::rows),
+    ("table_privileges", privileges::of_tables),
+    ("tables", tables::rows),
+    ("view_table_usage", views::usage),
+    ("views", views::views),
 ];

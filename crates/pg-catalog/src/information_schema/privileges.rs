@@ -1,38 +1,9 @@
 //! Who may do what with tables and their columns: their owner everything, and grants nothing to others.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{Relation, Source, is_plain, shown_columns};
 
-const TABLE_COLUMNS: &str = "grantor:name grantee:name table_catalog:name table_schema:name table_name:name \
-    privilege_type:varchar is_grantable:varchar with_hierarchy:varchar";
-
-pub(super) static TABLE_PRIVILEGES: Definition = Definition {
-    oid: 13416,
-    name: "table_privileges",
-    kind: Kind::View,
-    columns: TABLE_COLUMNS,
-    rows: Some(of_tables),
-};
-
-pub(super) static ROLE_TABLE_GRANTS: Definition = Definition {
-    oid: 13421,
-    name: "role_table_grants",
-    kind: Kind::View,
-    columns: TABLE_COLUMNS,
-    rows: Some(of_tables),
-};
-
-pub(super) static COLUMN_PRIVILEGES: Definition = Definition {
-    oid: 13285,
-    name: "column_privileges",
-    kind: Kind::View,
-    columns: "grantor:name grantee:name table_catalog:name table_schema:name table_name:name column_name:name \
-    privilege_type:varchar is_grantable:varchar",
-    rows: Some(of_columns),
-};
-
-fn of_tables(source: &Source, rows: &mut Rows) {
+pub(super) fn of_tables(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         match relation {
             Relation::Table(table) if is_plain(table) => {}
@@ -54,7 +25,7 @@ fn of_tables(source: &Source, rows: &mut Rows) {
     }
 }
 
-fn of_columns(source: &Source, rows: &mut Rows) {
+pub(super) fn of_columns(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let columns: Vec<&str> = match &relation {
             Relation::Table(table) if is_plain(table) => {

@@ -1,22 +1,11 @@
 //! `referential_constraints`: foreign keys.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_foreign_key::ShownForeignKey;
 use crate::source::Source;
 use catalog::DATABASE_NAME;
 
-pub(super) static REFERENTIAL_CONSTRAINTS: Definition = Definition {
-    oid: 13339,
-    name: "referential_constraints",
-    kind: Kind::View,
-    columns: "constraint_catalog:name constraint_schema:name constraint_name:name unique_constraint_catalog:name \
-    unique_constraint_schema:name unique_constraint_name:name match_option:varchar update_rule:varchar \
-    delete_rule:varchar",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for shown in ShownForeignKey::all_of(source, table) {
             // What is unique by an index alone is no constraint.

@@ -1,22 +1,11 @@
 //! `sequences`: those that are no part of an identity column.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
 use catalog::DATABASE_NAME;
 use types::DataType;
 
-pub(super) static SEQUENCES: Definition = Definition {
-    oid: 13386,
-    name: "sequences",
-    kind: Kind::View,
-    columns: "sequence_catalog:name sequence_schema:name sequence_name:name data_type:varchar numeric_precision:int4 \
-    numeric_precision_radix:int4 numeric_scale:int4 start_value:varchar minimum_value:varchar maximum_value:varchar \
-    increment:varchar cycle_option:varchar",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for sequence in source.catalog.sequences().filter(|it| !it.owner.is_some_and(|owner| owner.identity)) {
         let bits = match sequence.ty {
             DataType::SmallInt => 16,

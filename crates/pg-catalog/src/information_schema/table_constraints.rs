@@ -1,22 +1,11 @@
 //! `table_constraints`: primary keys, UNIQUE and CHECK constraints, foreign keys, and NOT NULL as the CHECK that the standard takes it for.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, not_null_name, shown_columns};
 use catalog::{DATABASE_NAME, Table};
 
-pub(super) static TABLE_CONSTRAINTS: Definition = Definition {
-    oid: 13411,
-    name: "table_constraints",
-    kind: Kind::View,
-    columns: "constraint_catalog:name constraint_schema:name constraint_name:name table_catalog:name table_schema:name \
-    table_name:name constraint_type:varchar is_deferrable:varchar initially_deferred:varchar enforced:varchar \
-    nulls_distinct:varchar",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
             let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };

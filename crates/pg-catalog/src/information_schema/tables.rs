@@ -1,21 +1,11 @@
 //! `tables`: tables, the computed ones too.
 
-use crate::definition::{Definition, Kind};
+use crate::definition::Kind;
 use crate::rows::Rows;
 use crate::source::{Relation, Source, is_plain};
 use catalog::DATABASE_NAME;
 
-pub(super) static TABLES: Definition = Definition {
-    oid: 13425,
-    name: "tables",
-    kind: Kind::View,
-    columns: "table_catalog:name table_schema:name table_name:name table_type:varchar self_referencing_column_name:name \
-    reference_generation:varchar user_defined_type_catalog:name user_defined_type_schema:name \
-    user_defined_type_name:name is_insertable_into:varchar is_typed:varchar commit_action:varchar",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let (kind, writable) = match relation {
             // The standard knows no materialized views.

@@ -1,8 +1,5 @@
-//! The tables of `pg_catalog`, a file for each; those that are always empty share three.
+//! The tables of `pg_catalog`: what they are is in `data/pg_catalog.txt`, what makes their rows in a file for each.
 
-mod absent_catalogs;
-mod absent_features;
-mod absent_objects;
 mod pg_aggregate;
 mod pg_am;
 mod pg_attrdef;
@@ -17,7 +14,6 @@ mod pg_database;
 mod pg_depend;
 mod pg_description;
 mod pg_get_keywords;
-mod pg_group;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
@@ -31,7 +27,6 @@ mod pg_rewrite;
 mod pg_roles;
 mod pg_sequence;
 mod pg_settings;
-mod pg_shadow;
 mod pg_stat;
 mod pg_stat_activity;
 mod pg_stat_progress;
@@ -43,111 +38,65 @@ mod pg_type;
 mod pg_user;
 mod pg_views;
 
-use crate::definition::Definition;
+use crate::definition::{Definition, Fill, read};
 pub(crate) use pg_collation::COLLATIONS;
 pub(crate) use pg_description::description;
+use std::sync::LazyLock;
 
 /// What functions without arguments have in FROM, by the name that the parser gives them there.
-pub(crate) static SETS: &[&Definition] = &[&pg_get_keywords::PG_GET_KEYWORDS];
+pub(crate) static SETS: &[Definition] = &[pg_get_keywords::PG_GET_KEYWORDS];
 
 /// All of them.
-pub(crate) static TABLES: &[&Definition] = &[
-    &pg_aggregate::PG_AGGREGATE,
-    &absent_catalogs::PG_AMOP,
-    &absent_catalogs::PG_AMPROC,
-    &pg_cast::PG_CAST,
-    &absent_catalogs::PG_CONVERSION,
-    &absent_catalogs::PG_OPCLASS,
-    &pg_operator::PG_OPERATOR,
-    &absent_catalogs::PG_OPFAMILY,
-    &absent_catalogs::PG_TS_CONFIG,
-    &absent_catalogs::PG_TS_CONFIG_MAP,
-    &absent_catalogs::PG_TS_DICT,
-    &absent_catalogs::PG_TS_PARSER,
-    &absent_catalogs::PG_TS_TEMPLATE,
-    &pg_am::PG_AM,
-    &pg_attrdef::PG_ATTRDEF,
-    &pg_attribute::PG_ATTRIBUTE,
-    &absent_features::PG_AUTH_MEMBERS,
-    &pg_authid::PG_AUTHID,
-    &absent_features::PG_AVAILABLE_EXTENSION_VERSIONS,
-    &absent_features::PG_AVAILABLE_EXTENSIONS,
-    &pg_class::PG_CLASS,
-    &pg_collation::PG_COLLATION,
-    &pg_constraint::PG_CONSTRAINT,
-    &pg_cursors::PG_CURSORS,
-    &pg_database::PG_DATABASE,
-    &absent_features::PG_DB_ROLE_SETTING,
-    &absent_features::PG_DEFAULT_ACL,
-    &pg_depend::PG_DEPEND,
-    &pg_description::PG_DESCRIPTION,
-    &absent_objects::PG_ENUM,
-    &absent_objects::PG_EVENT_TRIGGER,
-    &absent_features::PG_EXTENSION,
-    &absent_objects::PG_FOREIGN_DATA_WRAPPER,
-    &absent_objects::PG_FOREIGN_SERVER,
-    &absent_objects::PG_FOREIGN_TABLE,
-    &pg_group::PG_GROUP,
-    &pg_index::PG_INDEX,
-    &pg_indexes::PG_INDEXES,
-    &absent_objects::PG_INHERITS,
-    &absent_features::PG_INIT_PRIVS,
-    &pg_language::PG_LANGUAGE,
-    &absent_features::PG_LARGEOBJECT,
-    &absent_features::PG_LARGEOBJECT_METADATA,
-    &pg_matviews::PG_MATVIEWS,
-    &pg_locks::PG_LOCKS,
-    &pg_namespace::PG_NAMESPACE,
-    &absent_features::PG_PARAMETER_ACL,
-    &absent_objects::PG_PARTITIONED_TABLE,
-    &absent_objects::PG_POLICIES,
-    &absent_objects::PG_POLICY,
-    &absent_features::PG_PREPARED_XACTS,
-    &pg_prepared_statements::PG_PREPARED_STATEMENTS,
-    &pg_proc::PG_PROC,
-    &absent_features::PG_PUBLICATION,
-    &absent_features::PG_PUBLICATION_NAMESPACE,
-    &absent_features::PG_PUBLICATION_REL,
-    &absent_features::PG_PUBLICATION_TABLES,
-    &absent_objects::PG_RANGE,
-    &absent_features::PG_REPLICATION_ORIGIN,
-    &absent_features::PG_REPLICATION_SLOTS,
-    &pg_rewrite::PG_REWRITE,
-    &pg_roles::PG_ROLES,
-    &absent_objects::PG_RULES,
-    &absent_features::PG_SECLABEL,
-    &absent_features::PG_SECLABELS,
-    &pg_sequence::PG_SEQUENCE,
-    &pg_sequence::PG_SEQUENCES,
-    &pg_settings::PG_SETTINGS,
-    &pg_shadow::PG_SHADOW,
-    &absent_features::PG_SHDEPEND,
-    &pg_description::PG_SHDESCRIPTION,
-    &absent_features::PG_SHSECLABEL,
-    &pg_stat_activity::PG_STAT_ACTIVITY,
-    &pg_stat::PG_STAT_ALL_INDEXES,
-    &pg_stat::PG_STAT_ALL_TABLES,
-    &pg_stat::PG_STAT_DATABASE,
-    &pg_stat::PG_STAT_GSSAPI,
-    &pg_stat_progress::PG_STAT_PROGRESS_CREATE_INDEX,
-    &absent_features::PG_STAT_REPLICATION,
-    &pg_stat::PG_STAT_USER_INDEXES,
-    &pg_stat::PG_STAT_USER_TABLES,
-    &pg_stat::PG_STATIO_USER_TABLES,
-    &pg_stats::PG_STATISTIC,
-    &absent_objects::PG_STATISTIC_EXT,
-    &pg_stats::PG_STATS,
-    &absent_features::PG_SUBSCRIPTION,
-    &absent_features::PG_SUBSCRIPTION_REL,
-    &pg_tables::PG_TABLES,
-    &pg_tablespace::PG_TABLESPACE,
-    &pg_timezone::PG_TIMEZONE_ABBREVS,
-    &pg_timezone::PG_TIMEZONE_NAMES,
-    &absent_objects::PG_TRANSFORM,
-    &absent_objects::PG_TRIGGER,
-    &pg_type::PG_TYPE,
-    &pg_user::PG_USER,
-    &absent_objects::PG_USER_MAPPING,
-    &absent_objects::PG_USER_MAPPINGS,
-    &pg_views::PG_VIEWS,
+pub(crate) static TABLES: LazyLock<Vec<Definition>> =
+    LazyLock::new(|| read(include_str!("../data/pg_catalog.txt"), ROWS));
+
+/// What makes the rows of each, but for those that are always empty.
+pub(crate) const ROWS: &[(&str, Fill)] = &[
+    ("pg_aggregate", pg_aggregate::rows),
+    ("pg_cast", pg_cast::rows),
+    ("pg_operator", pg_operator::rows),
+    ("pg_am", pg_am::rows),
+    ("pg_attrdef", pg_attrdef::rows),
+    ("pg_attribute", pg_attribute::rows),
+    ("pg_authid", pg_authid::rows),
+    ("pg_class", pg_class::rows),
+    ("pg_collation", pg_collation::rows),
+    ("pg_constraint", pg_constraint::rows),
+    ("pg_cursors", pg_cursors::rows),
+    ("pg_database", pg_database::rows),
+    ("pg_depend", pg_depend::rows),
+    ("pg_description", pg_description::rows),
+    ("pg_index", pg_index::rows),
+    ("pg_indexes", pg_indexes::rows),
+    ("pg_language", pg_language::rows),
+    ("pg_matviews", pg_matviews::rows),
+    ("pg_locks", pg_locks::rows),
+    ("pg_namespace", pg_namespace::rows),
+    ("pg_prepared_statements", pg_prepared_statements::rows),
+    ("pg_proc", pg_proc::rows),
+    ("pg_rewrite", pg_rewrite::rows),
+    ("pg_roles", pg_roles::rows),
+    ("pg_sequence", pg_sequence::plain),
+    ("pg_sequences", pg_sequence::named),
+    ("pg_settings", pg_settings::rows),
+    ("pg_shadow", pg_user::rows),
+    ("pg_shdescription", pg_description::shared_rows),
+    ("pg_stat_activity", pg_stat_activity::rows),
+    ("pg_stat_all_indexes", pg_stat::indexes),
+    ("pg_stat_all_tables", pg_stat::all_tables),
+    ("pg_stat_database", pg_stat::database),
+    ("pg_stat_gssapi", pg_stat::gssapi),
+    ("pg_stat_progress_create_index", pg_stat_progress::rows),
+    ("pg_stat_user_indexes", pg_stat::indexes),
+    ("pg_stat_user_tables", pg_stat::user_tables),
+    ("pg_statio_user_tables", pg_stat::table_blocks),
+    ("pg_statistic", pg_stats::kept),
+    ("pg_stats", pg_stats::shown),
+    ("pg_tables", pg_tables::rows),
+    ("pg_tablespace", pg_tablespace::rows),
+    ("pg_timezone_abbrevs", pg_timezone::abbrevs),
+    ("pg_timezone_names", pg_timezone::names),
+    ("pg_type", pg_type::rows),
+    ("pg_user", pg_user::rows),
+    ("pg_views", pg_views::rows),
 ];

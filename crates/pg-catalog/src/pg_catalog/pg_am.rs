@@ -1,6 +1,5 @@
 //! `pg_am`: how tables and keys are kept.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
 
@@ -9,15 +8,7 @@ pub(crate) const TABLE: u32 = 2;
 /// What clients know an ordered index as.
 pub(crate) const INDEX: u32 = 403;
 
-pub(super) static PG_AM: Definition = Definition {
-    oid: 2601,
-    name: "pg_am",
-    kind: Kind::Table,
-    columns: "oid:oid! amname:name! amhandler:regproc! amtype:char!",
-    rows: Some(rows),
-};
-
-fn rows(_: &Source, rows: &mut Rows) {
+pub(super) fn rows(_: &Source, rows: &mut Rows) {
     rows.add([("oid", TABLE.into()), ("amname", "heap".into()), ("amtype", "t".into())]);
     rows.add([("oid", INDEX.into()), ("amname", "btree".into()), ("amtype", "i".into())]);
 }

@@ -1,6 +1,5 @@
 //! `pg_attribute`: columns of tables, of indexes, of views, sequences and the computed tables.
 
-use crate::definition::{Definition, Kind};
 use crate::oid::attribute_typmod;
 use crate::rows::Rows;
 use crate::shown_index::{ShownIndex, ShownOf};
@@ -9,19 +8,7 @@ use builtins::lists::PgType;
 use catalog::{Column, Identity, Table};
 use types::DataType;
 
-pub(super) static PG_ATTRIBUTE: Definition = Definition {
-    oid: 1249,
-    name: "pg_attribute",
-    kind: Kind::Table,
-    columns: "attrelid:oid! attname:name! atttypid:oid! attstattarget:int4! attlen:int2! attnum:int2! attndims:int4! \
-    attcacheoff:int4! atttypmod:int4! attbyval:bool! attalign:char! attstorage:char! attcompression:char! \
-    attnotnull:bool! atthasdef:bool! atthasmissing:bool! attidentity:char! attgenerated:char! attisdropped:bool! \
-    attislocal:bool! attinhcount:int4! attcollation:oid! attacl:_aclitem attoptions:_text attfdwoptions:_text \
-    attmissingval:text",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let oid = relation.oid();
         match relation {

@@ -1,7 +1,6 @@
 //! `pg_class`: tables, their indexes, views, materialized views, sequences, and the computed tables.
 
 use super::pg_am;
-use crate::definition::{Definition, Kind};
 use crate::oid::row_type_oid;
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
@@ -10,20 +9,7 @@ use catalog::{Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) static PG_CLASS: Definition = Definition {
-    oid: 1259,
-    name: "pg_class",
-    kind: Kind::Table,
-    columns: "oid:oid! relname:name! relnamespace:oid! reltype:oid! reloftype:oid! relowner:oid! relam:oid! relfilenode:oid! \
-    reltablespace:oid! relpages:int4! reltuples:float4! relallvisible:int4! reltoastrelid:oid! relhasindex:bool! \
-    relisshared:bool! relpersistence:char! relkind:char! relnatts:int2! relchecks:int2! relhasrules:bool! \
-    relhastriggers:bool! relhassubclass:bool! relrowsecurity:bool! relforcerowsecurity:bool! relispopulated:bool! \
-    relreplident:char! relispartition:bool! relrewrite:oid! relfrozenxid:xid! relminmxid:xid! relacl:_aclitem \
-    reloptions:_text relpartbound:pg_node_tree",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     let related: BTreeSet<TableOid> = source.catalog.tables().flat_map(related_by_keys).collect();
     for relation in source.relations() {
         let columns = match relation {

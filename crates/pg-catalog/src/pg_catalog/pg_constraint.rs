@@ -1,24 +1,12 @@
 //! `pg_constraint`: primary keys, UNIQUE and CHECK constraints, foreign keys.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_foreign_key::{ShownForeignKey, action_code};
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, check_columns};
 use catalog::{Column, Table};
 
-pub(super) static PG_CONSTRAINT: Definition = Definition {
-    oid: 2606,
-    name: "pg_constraint",
-    kind: Kind::Table,
-    columns: "oid:oid! conname:name! connamespace:oid! contype:char! condeferrable:bool! condeferred:bool! convalidated:bool! \
-    conrelid:oid! contypid:oid! conindid:oid! conparentid:oid! confrelid:oid! confupdtype:char! confdeltype:char! \
-    confmatchtype:char! conislocal:bool! coninhcount:int4! connoinherit:bool! conkey:_int2 confkey:_int2 \
-    conpfeqop:_oid conppeqop:_oid conffeqop:_oid confdelsetcols:_int2 conexclop:_oid conbin:pg_node_tree",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         checks(rows, table);
         ShownForeignKey::all_of(source, table).for_each(|key| foreign_key(rows, &key));

@@ -1,103 +1,124 @@
 //! `pg_depend`: what goes when a table or a column of it goes.
 
-use super::{pg_attrdef, pg_class, pg_constraint, pg_namespace, pg_rewrite, pg_type};
-use crate::definition::{Definition, Kind};
-use crate::oid::row_types;
+use crate::oid::{PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_REWRITE, PG_TYPE, row_types};
 use crate::rows::Rows;
 use crate::shown_foreign_key::ShownForeignKey;
 use crate::shown_index::ShownIndex;
 use crate::source::{Relation, Source, check_columns, default_oid, shown_columns};
-
-pub(super) static PG_DEPEND: Definition = Definition {
-    oid: 2608,
-    name: "pg_depend",
-    kind: Kind::Table,
-    columns: "classid:oid! objid:oid! objsubid:int4! refclassid:oid! refobjid:oid! refobjsubid:int4! deptype:char!",
-    rows: Some(rows),
-};
+use catalog::{ColumnId, Table};
+use std::sync::Arc;
 
 /// A thing: the catalog table it is in, its oid, its column.
 type Thing = (u32, u32, i16);
 
-fn rows(source: &Source, rows: &mut Rows) {
-    let class = pg_class::PG_CLASS.oid;
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
-        let oid = table.oid.0;
-        depend(rows, (class, oid, 0), (pg_namespace::PG_NAMESPACE.oid, table.schema.0, 0), "n");
-        for (number, column) in shown_columns(table).filter(|(_, column)| column.default.is_some()) {
-            let default = (pg_attrdef::PG_ATTRDEF.oid, default_oid(table, number), 0);
-            depend(rows, default, (class, oid, number), "a");
-            if let Some(sequence) = column.sequence {
-                depend(rows, default, (class, sequence.0, 0), "n");
-            }
-        }
-        for check in &table.checks {
-            let constraint = (pg_constraint::PG_CONSTRAINT.oid, check.oid, 0);
-            for (number, _) in check_columns(table, check) {
-                depend(rows, constraint, (class, oid, number), "a");
-                depend(rows, constraint, (class, oid, number), "n");
-            }
-            if check.columns.is_empty() {
-                depend(rows, constraint, (class, oid, 0), "a");
-            }
-        }
-        for shown in ShownForeignKey::all_of(source, table) {
-            let constraint = (pg_constraint::PG_CONSTRAINT.oid, shown.key.oid, 0);
-            for (number, _) in shown.columns() {
-                depend(rows, constraint, (class, oid, number), "a");
-            }
-            for (number, _) in shown.parent_columns() {
-                depend(rows, constraint, (class, shown.parent.oid.0, number), "n");
-            }
-            depend(rows, constraint, (class, shown.key.parent_index, 0), "n");
-        }
-        for index in ShownIndex::all_of(table) {
-            // The index of a constraint goes with that, and that with its columns.
-            let of_columns = match index.constraint {
-                Some(constraint) => (pg_constraint::PG_CONSTRAINT.oid, constraint, 0),
-                None => (class, index.oid, 0),
-            };
-            for number in index.depends_on() {
-                depend(rows, of_columns, (class, oid, number), "a");
-            }
-            if index.constraint.is_some() {
-                depend(rows, (class, index.oid, 0), of_columns, "i");
-            }
+        depend(rows, relation(table.oid.0), (PG_NAMESPACE, table.schema.0, 0), "n");
+        defaults(table, rows);
+        checks(table, rows);
+        foreign_keys(source, table, rows);
+        indexes(table, rows);
+    }
+    sequences(source, rows);
+    views(source, rows);
+    types(source, rows);
+}
+
+/// A relation as a whole.
+fn relation(oid: u32) -> Thing {
+    (PG_CLASS, oid, 0)
+}
+
+fn defaults(table: &Table, rows: &mut Rows) {
+    for (number, column) in shown_columns(table).filter(|(_, column)| column.default.is_some()) {
+        let default = (PG_ATTRDEF, default_oid(table, number), 0);
+        depend(rows, default, (PG_CLASS, table.oid.0, number), "a");
+        if let Some(sequence) = column.sequence {
+            depend(rows, default, relation(sequence.0), "n");
         }
     }
+}
+
+fn checks(table: &Table, rows: &mut Rows) {
+    for check in &table.checks {
+        let constraint = (PG_CONSTRAINT, check.oid, 0);
+        for (number, _) in check_columns(table, check) {
+            depend(rows, constraint, (PG_CLASS, table.oid.0, number), "a");
+            depend(rows, constraint, (PG_CLASS, table.oid.0, number), "n");
+        }
+        if check.columns.is_empty() {
+            depend(rows, constraint, relation(table.oid.0), "a");
+        }
+    }
+}
+
+fn foreign_keys(source: &Source, table: &Arc<Table>, rows: &mut Rows) {
+    for shown in ShownForeignKey::all_of(source, table) {
+        let constraint = (PG_CONSTRAINT, shown.key.oid, 0);
+        for (number, _) in shown.columns() {
+            depend(rows, constraint, (PG_CLASS, table.oid.0, number), "a");
+        }
+        for (number, _) in shown.parent_columns() {
+            depend(rows, constraint, (PG_CLASS, shown.parent.oid.0, number), "n");
+        }
+        depend(rows, constraint, relation(shown.key.parent_index), "n");
+    }
+}
+
+/// The index of a constraint goes with that, and that with its columns.
+fn indexes(table: &Arc<Table>, rows: &mut Rows) {
+    for index in ShownIndex::all_of(table) {
+        let of_columns = match index.constraint {
+            Some(constraint) => (PG_CONSTRAINT, constraint, 0),
+            None => relation(index.oid),
+        };
+        for number in index.depends_on() {
+            depend(rows, of_columns, (PG_CLASS, table.oid.0, number), "a");
+        }
+        if index.constraint.is_some() {
+            depend(rows, relation(index.oid), of_columns, "i");
+        }
+    }
+}
+
+fn sequences(source: &Source, rows: &mut Rows) {
     for sequence in source.catalog.sequences() {
-        let oid = (class, sequence.oid.0, 0);
-        depend(rows, oid, (pg_namespace::PG_NAMESPACE.oid, sequence.schema.0, 0), "n");
+        depend(rows, relation(sequence.oid.0), (PG_NAMESPACE, sequence.schema.0, 0), "n");
         if let Some(owner) = sequence.owner {
-            let number = i16::try_from(owner.column.0).unwrap_or(i16::MAX);
-            depend(rows, oid, (class, owner.table.0, number), if owner.identity { "i" } else { "a" });
+            let column = (PG_CLASS, owner.table.0, number_of(owner.column));
+            depend(rows, relation(sequence.oid.0), column, if owner.identity { "i" } else { "a" });
         }
     }
+}
+
+/// A view goes with its schema; its rule, with what the query of the rule reads.
+fn views(source: &Source, rows: &mut Rows) {
     for view in source.catalog.views() {
-        depend(rows, (class, view.oid.0, 0), (pg_namespace::PG_NAMESPACE.oid, view.schema.0, 0), "n");
+        depend(rows, relation(view.oid.0), (PG_NAMESPACE, view.schema.0, 0), "n");
     }
     for (view, reads) in source.catalog.readers() {
-        let (oid, rule) = ((class, view.0, 0), (pg_rewrite::PG_REWRITE.oid, view.0, 0));
-        depend(rows, rule, oid, "i");
+        let rule = (PG_REWRITE, view.0, 0);
+        depend(rows, rule, relation(view.0), "i");
         for read in reads {
             if read.columns.is_empty() {
-                depend(rows, rule, (class, read.relation.0, 0), "n");
+                depend(rows, rule, relation(read.relation.0), "n");
             }
             for column in &read.columns {
-                let number = i16::try_from(column.0).unwrap_or(i16::MAX);
-                depend(rows, rule, (class, read.relation.0, number), "n");
+                depend(rows, rule, (PG_CLASS, read.relation.0, number_of(*column)), "n");
             }
         }
     }
-    types(source, rows);
+}
+
+fn number_of(column: ColumnId) -> i16 {
+    i16::try_from(column.0).unwrap_or(i16::MAX)
 }
 
 /// A row's type goes with its relation, and the type of arrays with that.
 fn types(source: &Source, rows: &mut Rows) {
-    let (class, ty) = (pg_class::PG_CLASS.oid, pg_type::PG_TYPE.oid);
     for row in row_types(source).filter(|row| !matches!(row.relation, Relation::Computed { .. })) {
-        depend(rows, (ty, row.oid, 0), (class, row.relation.oid(), 0), "i");
-        depend(rows, (ty, row.array, 0), (ty, row.oid, 0), "i");
+        depend(rows, (PG_TYPE, row.oid, 0), relation(row.relation.oid()), "i");
+        depend(rows, (PG_TYPE, row.array, 0), (PG_TYPE, row.oid, 0), "i");
     }
 }
 

@@ -1,26 +1,14 @@
 //! `pg_index`: the indexes of primary keys, and secondary ones.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
 use crate::source::Source;
-
-pub(super) static PG_INDEX: Definition = Definition {
-    oid: 2610,
-    name: "pg_index",
-    kind: Kind::Table,
-    columns: "indexrelid:oid! indrelid:oid! indnatts:int2! indnkeyatts:int2! indisunique:bool! indnullsnotdistinct:bool! \
-    indisprimary:bool! indisexclusion:bool! indimmediate:bool! indisclustered:bool! indisvalid:bool! \
-    indcheckxmin:bool! indisready:bool! indislive:bool! indisreplident:bool! indkey:int2vector! \
-    indcollation:oidvector! indclass:oidvector! indoption:int2vector! indexprs:pg_node_tree indpred:pg_node_tree",
-    rows: Some(rows),
-};
 
 /// Bits of `indoption`.
 const DESCENDING: i64 = 1;
 const NULLS_FIRST: i64 = 2;
 
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for index in source.catalog.tables().flat_map(ShownIndex::all_of) {
         let columns: Vec<i64> = index.columns().map(|of| i64::from(of.number())).collect();
         let flag = |set: bool, flag: i64| if set { flag } else { 0 };

@@ -1,20 +1,11 @@
 //! `pg_indexes`: indexes with their definitions.
 
-use crate::definition::{Definition, Kind};
 use crate::deparse::index_definition;
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
 use crate::source::Source;
 
-pub(super) static PG_INDEXES: Definition = Definition {
-    oid: 12043,
-    name: "pg_indexes",
-    kind: Kind::View,
-    columns: "schemaname:name tablename:name indexname:name tablespace:name indexdef:text",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for index in source.catalog.tables().flat_map(ShownIndex::all_of) {
         rows.add([
             ("schemaname", source.catalog.schema_name(index.table).into()),

@@ -3,23 +3,12 @@
 //! Here are two modes: who writes rows shares their table and has the rows alone, who changes a definition or says LOCK
 //! TABLE has the table alone. A row is known by its key, which is no place in a file: `page` and `tuple` are NULL.
 
-use crate::definition::{Definition, Kind};
 use crate::live_state::LockInfo;
 use crate::rows::Rows;
 use crate::source::Source;
 use catalog::DATABASE_OID;
 
-pub(super) static PG_LOCKS: Definition = Definition {
-    oid: 12073,
-    name: "pg_locks",
-    kind: Kind::View,
-    columns: "locktype:text database:oid relation:oid page:int4 tuple:int2 virtualxid:text transactionid:xid \
-    classid:oid objid:oid objsubid:int2 virtualtransaction:text pid:int4 mode:text granted:bool fastpath:bool \
-    waitstart:timestamptz",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for lock in source.live.locks() {
         let table = source.catalog.tables().find(|table| table.storage == lock.storage);
         rows.add([

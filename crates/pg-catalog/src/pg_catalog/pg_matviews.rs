@@ -1,20 +1,10 @@
 //! `pg_matviews`: materialized views.
 
-use crate::definition::{Definition, Kind};
 use crate::deparse::materialized_definition;
 use crate::rows::Rows;
 use crate::source::Source;
 
-pub(super) static PG_MATVIEWS: Definition = Definition {
-    oid: 12038,
-    name: "pg_matviews",
-    kind: Kind::View,
-    columns: "schemaname:name matviewname:name matviewowner:name tablespace:name hasindexes:bool ispopulated:bool \
-    definition:text",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for (table, view) in source.catalog.materialized_views() {
         rows.add([
             ("schemaname", source.schema_name(table.schema.0).into()),

@@ -1,18 +1,9 @@
 //! `pg_namespace`: schemas.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};
 
-pub(super) static PG_NAMESPACE: Definition = Definition {
-    oid: 2615,
-    name: "pg_namespace",
-    kind: Kind::Table,
-    columns: "oid:oid! nspname:name! nspowner:oid! nspacl:_aclitem",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for (oid, name) in source.schemas() {
         // What a dump takes for granted of this schema: all may use it.
         let owner = types::ident::quote(source.live.user());

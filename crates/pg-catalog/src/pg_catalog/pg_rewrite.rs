@@ -1,19 +1,9 @@
 //! `pg_rewrite`: the rule of each view that says what it shows. It has the oid of its view, which is in another table.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
 
-pub(super) static PG_REWRITE: Definition = Definition {
-    oid: 2618,
-    name: "pg_rewrite",
-    kind: Kind::Table,
-    columns: "oid:oid! rulename:name! ev_class:oid! ev_type:char! ev_enabled:char! is_instead:bool! ev_qual:pg_node_tree! \
-    ev_action:pg_node_tree!",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for (view, _) in source.catalog.readers() {
         rows.add([
             ("oid", view.0.into()),

@@ -1,93 +1,39 @@
 //! The statistics views: which tables and indexes there are, what statements have changed, and when ANALYZE was. What else
 //! PostgreSQL counts for each is not counted here, and NULL.
 
-use crate::definition::{Definition, Kind};
+use crate::definition::Kind;
 use crate::rows::{Cell, Rows};
 use crate::source::{Relation, Source};
 use catalog::{DATABASE_NAME, DATABASE_OID, Table};
 
-const TABLE_COLUMNS: &str = "relid:oid schemaname:name relname:name seq_scan:int8 seq_tup_read:int8 idx_scan:int8 \
-    idx_tup_fetch:int8 n_tup_ins:int8 n_tup_upd:int8 n_tup_del:int8 n_tup_hot_upd:int8 n_live_tup:int8 n_dead_tup:int8 \
-    n_mod_since_analyze:int8 n_ins_since_vacuum:int8 last_vacuum:timestamptz last_autovacuum:timestamptz \
-    last_analyze:timestamptz last_autoanalyze:timestamptz vacuum_count:int8 autovacuum_count:int8 analyze_count:int8 \
-    autoanalyze_count:int8";
-const INDEX_COLUMNS: &str = "relid:oid indexrelid:oid schemaname:name relname:name indexrelname:name idx_scan:int8 \
-    idx_tup_read:int8 idx_tup_fetch:int8";
+pub(super) fn all_tables(source: &Source, rows: &mut Rows) {
+    tables(source, rows, true, true);
+}
 
-pub(super) static PG_STAT_ALL_TABLES: Definition = Definition {
-    oid: 12142,
-    name: "pg_stat_all_tables",
-    kind: Kind::View,
-    columns: TABLE_COLUMNS,
-    rows: Some(|source, rows| tables(source, rows, true, true)),
-};
+pub(super) fn user_tables(source: &Source, rows: &mut Rows) {
+    tables(source, rows, false, true);
+}
 
-pub(super) static PG_STAT_USER_TABLES: Definition = Definition {
-    oid: 12161,
-    name: "pg_stat_user_tables",
-    kind: Kind::View,
-    columns: TABLE_COLUMNS,
-    rows: Some(|source, rows| tables(source, rows, false, true)),
-};
+pub(super) fn table_blocks(source: &Source, rows: &mut Rows) {
+    tables(source, rows, false, false);
+}
 
-pub(super) static PG_STATIO_USER_TABLES: Definition = Definition {
-    oid: 12179,
-    name: "pg_statio_user_tables",
-    kind: Kind::View,
-    columns: "relid:oid schemaname:name relname:name heap_blks_read:int8 heap_blks_hit:int8 idx_blks_read:int8 \
-    idx_blks_hit:int8 toast_blks_read:int8 toast_blks_hit:int8 tidx_blks_read:int8 tidx_blks_hit:int8",
-    rows: Some(|source, rows| tables(source, rows, false, false)),
-};
-
-pub(super) static PG_STAT_ALL_INDEXES: Definition = Definition {
-    oid: 12183,
-    name: "pg_stat_all_indexes",
-    kind: Kind::View,
-    columns: INDEX_COLUMNS,
-    rows: Some(indexes),
-};
-
-pub(super) static PG_STAT_USER_INDEXES: Definition = Definition {
-    oid: 12192,
-    name: "pg_stat_user_indexes",
-    kind: Kind::View,
-    columns: INDEX_COLUMNS,
-    rows: Some(indexes),
-};
-
-pub(super) static PG_STAT_DATABASE: Definition = Definition {
-    oid: 12266,
-    name: "pg_stat_database",
-    kind: Kind::View,
-    columns: "datid:oid datname:name numbackends:int4 xact_commit:int8 xact_rollback:int8 blks_read:int8 blks_hit:int8 \
-    tup_returned:int8 tup_fetched:int8 tup_inserted:int8 tup_updated:int8 tup_deleted:int8 conflicts:int8 \
-    temp_files:int8 temp_bytes:int8 deadlocks:int8 checksum_failures:int8 checksum_last_failure:timestamptz \
-    blk_read_time:float8 blk_write_time:float8 session_time:float8 active_time:float8 \
-    idle_in_transaction_time:float8 sessions:int8 sessions_abandoned:int8 sessions_fatal:int8 sessions_killed:int8 \
-    stats_reset:timestamptz",
-    rows: Some(|source, rows| {
-        rows.add([
-            ("datid", DATABASE_OID.into()),
-            ("datname", DATABASE_NAME.into()),
-            ("numbackends", source.live.sessions().len().into()),
-        ]);
-    }),
-};
+pub(super) fn database(source: &Source, rows: &mut Rows) {
+    rows.add([
+        ("datid", DATABASE_OID.into()),
+        ("datname", DATABASE_NAME.into()),
+        ("numbackends", source.live.sessions().len().into()),
+    ]);
+}
 
 /// Sessions come over TLS or not; other ways are not there.
-pub(super) static PG_STAT_GSSAPI: Definition = Definition {
-    oid: 12253,
-    name: "pg_stat_gssapi",
-    kind: Kind::View,
-    columns: "pid:int4 gss_authenticated:bool principal:text encrypted:bool",
-    rows: Some(|source, rows| {
-        rows.add([
-            ("pid", source.live.process_id().into()),
-            ("gss_authenticated", false.into()),
-            ("encrypted", false.into()),
-        ]);
-    }),
-};
+pub(super) fn gssapi(source: &Source, rows: &mut Rows) {
+    rows.add([
+        ("pid", source.live.process_id().into()),
+        ("gss_authenticated", false.into()),
+        ("encrypted", false.into()),
+    ]);
+}
 
 fn tables(source: &Source, rows: &mut Rows, system: bool, counted: bool) {
     for relation in source.relations() {
@@ -131,7 +77,7 @@ fn counts(source: &Source, table: &Table, relation: &Relation<'_>, rows: &mut Ro
     ]);
 }
 
-fn indexes(source: &Source, rows: &mut Rows) {
+pub(super) fn indexes(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let (Relation::Key(table) | Relation::Index(table, _)) = &relation else { continue };
         rows.add([

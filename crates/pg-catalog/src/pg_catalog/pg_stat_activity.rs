@@ -1,22 +1,10 @@
 //! `pg_stat_activity`: the sessions of the server. There are no processes beside them, and no waits are noted.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};
 use catalog::{DATABASE_NAME, DATABASE_OID};
 
-pub(super) static PG_STAT_ACTIVITY: Definition = Definition {
-    oid: 12222,
-    name: "pg_stat_activity",
-    kind: Kind::View,
-    columns: "datid:oid datname:name pid:int4 leader_pid:int4 usesysid:oid usename:name application_name:text \
-    client_addr:text client_hostname:text client_port:int4 backend_start:timestamptz xact_start:timestamptz \
-    query_start:timestamptz state_change:timestamptz wait_event_type:text wait_event:text state:text backend_xid:xid \
-    backend_xmin:xid query_id:int8 query:text backend_type:text",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for session in source.live.sessions() {
         rows.add([
             ("datid", DATABASE_OID.into()),

@@ -1,21 +1,10 @@
 //! `pg_stat_progress_create_index`: builds of indexes that are jobs. A job is no session: `pid` is its number.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
 use catalog::{DATABASE_NAME, DATABASE_OID};
 
-pub(super) static PG_STAT_PROGRESS_CREATE_INDEX: Definition = Definition {
-    oid: 12225,
-    name: "pg_stat_progress_create_index",
-    kind: Kind::View,
-    columns: "pid:int4 datid:oid datname:name relid:oid index_relid:oid command:text phase:text lockers_total:int8 \
-    lockers_done:int8 current_locker_pid:int8 blocks_total:int8 blocks_done:int8 tuples_total:int8 tuples_done:int8 \
-    partitions_total:int8 partitions_done:int8",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     for build in source.live.index_builds() {
         let command = if build.reindex { "REINDEX CONCURRENTLY" } else { "CREATE INDEX CONCURRENTLY" };

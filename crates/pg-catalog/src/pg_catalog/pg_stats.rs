@@ -1,34 +1,11 @@
 //! `pg_stats` and `pg_statistic`: what ANALYZE has found out about the values of columns, and of expressions of indexes.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::shown_index::ShownIndex;
 use crate::source::{Relation, Source, shown_columns};
 use catalog::{Table, Value, ValueStatistics};
 use std::sync::Arc;
 use types::{DataType, Datum, array, text};
-
-pub(super) static PG_STATS: Definition = Definition {
-    oid: 12067,
-    name: "pg_stats",
-    kind: Kind::View,
-    columns: "schemaname:name tablename:name attname:name inherited:bool null_frac:float4 avg_width:int4 \
-    n_distinct:float4 most_common_vals:anyarray most_common_freqs:_float4 histogram_bounds:anyarray correlation:float4 \
-    most_common_elems:anyarray most_common_elem_freqs:_float4 elem_count_histogram:_float4",
-    rows: Some(shown),
-};
-
-pub(super) static PG_STATISTIC: Definition = Definition {
-    oid: 2619,
-    name: "pg_statistic",
-    kind: Kind::Table,
-    columns: "starelid:oid! staattnum:int2! stainherit:bool! stanullfrac:float4! stawidth:int4! stadistinct:float4! \
-    stakind1:int2! stakind2:int2! stakind3:int2! stakind4:int2! stakind5:int2! staop1:oid! staop2:oid! staop3:oid! \
-    staop4:oid! staop5:oid! stacoll1:oid! stacoll2:oid! stacoll3:oid! stacoll4:oid! stacoll5:oid! \
-    stanumbers1:_float4 stanumbers2:_float4 stanumbers3:_float4 stanumbers4:_float4 stanumbers5:_float4 \
-    stavalues1:anyarray stavalues2:anyarray stavalues3:anyarray stavalues4:anyarray stavalues5:anyarray",
-    rows: Some(kept),
-};
 
 /// Numbers of the kinds of `pg_statistic`.
 const COMMON: i16 = 1;
@@ -97,7 +74,7 @@ fn each(source: &Source, mut show: impl FnMut(Shown<'_>)) {
     }
 }
 
-fn shown(source: &Source, rows: &mut Rows) {
+pub(super) fn shown(source: &Source, rows: &mut Rows) {
     each(source, |it| {
         rows.add([
             ("schemaname", source.catalog.schema_name(it.table).into()),
@@ -115,7 +92,7 @@ fn shown(source: &Source, rows: &mut Rows) {
     });
 }
 
-fn kept(source: &Source, rows: &mut Rows) {
+pub(super) fn kept(source: &Source, rows: &mut Rows) {
     each(source, |it| {
         let kind = |there: bool, kind: i16| if there { kind } else { 0 };
         let correlation = it.values.correlation.map_or(Cell::Null, |found| Cell::Floats(vec![found]));

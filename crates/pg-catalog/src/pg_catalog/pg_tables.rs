@@ -1,20 +1,11 @@
 //! `pg_tables`: tables with their schemas, the computed ones too.
 
-use crate::definition::{Definition, Kind};
+use crate::definition::Kind;
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
 use crate::source::{Relation, Source, is_plain};
 
-pub(super) static PG_TABLES: Definition = Definition {
-    oid: 12033,
-    name: "pg_tables",
-    kind: Kind::View,
-    columns: "schemaname:name tablename:name tableowner:name tablespace:name hasindexes:bool hasrules:bool hastriggers:bool \
-    rowsecurity:bool",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let has_index = match relation {
             Relation::Table(table) if is_plain(table) => ShownIndex::all_of(table).next().is_some(),

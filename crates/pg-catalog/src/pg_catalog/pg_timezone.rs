@@ -1,27 +1,10 @@
 //! `pg_timezone_names` and `pg_timezone_abbrevs`: the zones that `TimeZone` and AT TIME ZONE take.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::{Cell, Rows};
 use crate::source::Source;
 use types::temporal::{abbreviations, is_summer_time};
 
-pub(super) static PG_TIMEZONE_NAMES: Definition = Definition {
-    oid: 12126,
-    name: "pg_timezone_names",
-    kind: Kind::View,
-    columns: "name:text abbrev:text utc_offset:interval is_dst:bool",
-    rows: Some(names),
-};
-
-pub(super) static PG_TIMEZONE_ABBREVS: Definition = Definition {
-    oid: 12122,
-    name: "pg_timezone_abbrevs",
-    kind: Kind::View,
-    columns: "abbrev:text utc_offset:interval is_dst:bool",
-    rows: Some(abbrevs),
-};
-
-fn names(source: &Source, rows: &mut Rows) {
+pub(super) fn names(source: &Source, rows: &mut Rows) {
     for zone in source.live.time_zones() {
         rows.add([
             ("name", zone.name.into()),
@@ -32,7 +15,7 @@ fn names(source: &Source, rows: &mut Rows) {
     }
 }
 
-fn abbrevs(_: &Source, rows: &mut Rows) {
+pub(super) fn abbrevs(_: &Source, rows: &mut Rows) {
     for (name, offset) in abbreviations() {
         rows.add([
             ("abbrev", name.into()),

@@ -1,23 +1,9 @@
 //! `pg_type`: the types of columns, of the catalogs' own columns, and arrays of them.
 
-use crate::definition::{Definition, Kind};
 use crate::oid::row_types;
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
 use builtins::lists::{ARRAY_OF_ROWS, PgType, ROW, pg_types};
-
-pub(super) static PG_TYPE: Definition = Definition {
-    oid: 1247,
-    name: "pg_type",
-    kind: Kind::Table,
-    columns: "oid:oid! typname:name! typnamespace:oid! typowner:oid! typlen:int2! typbyval:bool! typtype:char! \
-    typcategory:char! typispreferred:bool! typisdefined:bool! typdelim:char! typrelid:oid! typsubscript:regproc! \
-    typelem:oid! typarray:oid! typinput:regproc! typoutput:regproc! typreceive:regproc! typsend:regproc! \
-    typmodin:regproc! typmodout:regproc! typanalyze:regproc! typalign:char! typstorage:char! typnotnull:bool! \
-    typbasetype:oid! typtypmod:int4! typndims:int4! typcollation:oid! typdefaultbin:pg_node_tree typdefault:text \
-    typacl:_aclitem",
-    rows: Some(rows),
-};
 
 /// What types of one kind do not share.
 struct Named<'a> {
@@ -29,7 +15,7 @@ struct Named<'a> {
     array: u32,
 }
 
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for ty in pg_types() {
         let named =
             Named { oid: ty.oid, name: ty.name, schema: PG_CATALOG, relation: 0, element: ty.element, array: ty.array };

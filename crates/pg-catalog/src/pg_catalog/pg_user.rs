@@ -1,19 +1,9 @@
-//! `pg_user`: the session's user, the one role.
+//! `pg_user` and `pg_shadow`: the session's user, the one role.
 
-use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};
 
-pub(super) static PG_USER: Definition = Definition {
-    oid: 12014,
-    name: "pg_user",
-    kind: Kind::View,
-    columns: "usename:name usesysid:oid usecreatedb:bool usesuper:bool userepl:bool usebypassrls:bool passwd:text \
-    valuntil:timestamptz useconfig:_text",
-    rows: Some(rows),
-};
-
-fn rows(source: &Source, rows: &mut Rows) {
+pub(super) fn rows(source: &Source, rows: &mut Rows) {
     rows.add([
         ("usename", source.live.user().into()),
         ("usesysid", OWNER.into()),

@@ -34,7 +34,7 @@ pub(crate) enum ColumnReader<'a> {
 }
 
 impl<'a> ColumnReader<'a> {
-    /// `None` for an Arrow type that no SQL type has; the planner never makes one.
+    /// `None` for an Arrow type that no SQL type has; DataFusion never makes one.
     pub(crate) fn new(array: &'a ArrayRef) -> Option<Self> {
         Some(match array.data_type() {
             ArrowType::Null => Self::Null,

@@ -54,7 +54,7 @@ pub fn field(name: &str, ty: &DataType, nullable: bool) -> Field {
     Field::new(name, arrow_type(ty), nullable).with_metadata(metadata)
 }
 
-/// The field of an expression of that SQL type. It says so only where the Arrow type does not: the planner wants the
+/// The field of an expression of that SQL type. It says so only where the Arrow type does not: DataFusion wants the
 /// metadata of, say, all rows of VALUES to be equal, and most expressions have none.
 pub fn expression_field(ty: &DataType) -> Field {
     let plain = Field::new("", arrow_type(ty), true);

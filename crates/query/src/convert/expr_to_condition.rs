@@ -3,7 +3,7 @@
 //! Constants are evaluated when a scan is made. Before that, while a plan may still have parameters, the same
 //! walk tells whether an expression will be a condition whatever its constants turn out to be ([`Mode::Shape`]).
 //!
-//! Casts that the planner put around a column are looked through when they keep order and lose nothing:
+//! Casts that DataFusion put around a column are looked through when they keep order and lose nothing:
 //! `CAST(pk AS numeric) = 5.0` is a condition on `pk`.
 
 use crate::convert::arrow_type::arrow_type;
@@ -225,7 +225,7 @@ struct Target {
     seen_as: ArrowType,
 }
 
-/// Does the algebra compare such a value with the part as the planner's comparison does?
+/// Does the algebra compare such a value with the part as DataFusion's comparison does?
 fn comparable(target: &Target, value: &Datum) -> bool {
     match value {
         // A bigint seen as a double is rounded beyond 2^53: several of them may equal one double.

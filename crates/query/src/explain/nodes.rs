@@ -169,7 +169,7 @@ fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> Sh
     Shown::of(format!("{how}{kind} join")).with(on.into_iter().chain(filter.map(|filter| format!("If: {filter}"))))
 }
 
-/// Operators without details; those that are rare enough have the planner's own words.
+/// Operators without details; those that are rare enough have DataFusion's own words.
 fn plain(node: &dyn ExecutionPlan) -> String {
     let line = displayable(node).one_line().to_string();
     let part = |from: &str| {

@@ -26,7 +26,7 @@ pub(super) fn shown(node: &dyn ExecutionPlan) -> Option<Shown> {
 /// `sum(a) OVER (PARTITION BY b ORDER BY c)`.
 fn function(function: &Arc<dyn WindowExpr>) -> String {
     let name = readable(function.name());
-    // The planner's name goes on with what is told below in SQL's order.
+    // DataFusion's name goes on with what is told below in SQL's order.
     let ends = [" PARTITION BY [", " ORDER BY [", " ROWS BETWEEN ", " RANGE BETWEEN ", " GROUPS BETWEEN "];
     let end = ends.iter().filter_map(|end| name.find(end)).min().unwrap_or(name.len());
     let name = name.get(..end).unwrap_or_default();

@@ -6,7 +6,7 @@
 //! beyond the share of a batch. What a single row needs beyond that share, or an operator that cannot try again, is
 //! reserved from the memory of all queries.
 //!
-//! The allowance travels in the planner's options. Bodies of functions find the call that they belong to by thread:
+//! The allowance travels in DataFusion's options. Bodies of functions find the call that they belong to by thread:
 //! they are plain functions, and nothing awaits while they run.
 
 use crate::error::{QueryError, QueryResult};
@@ -44,7 +44,7 @@ impl Allowance {
         Self { batch: batch_bytes(memory), pool: Some(pool) }
     }
 
-    /// That of the planner whose options these are.
+    /// That of the DataFusion session whose options these are.
     pub(crate) fn of(options: &ConfigOptions) -> Self {
         options.extensions.get::<Self>().cloned().unwrap_or_default()
     }

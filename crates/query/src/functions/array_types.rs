@@ -87,7 +87,7 @@ pub(super) fn two_arrays(args: &[Argument], returns: Returns, strict: bool, body
     Some(Chosen { types: vec![array, array], returns: returns.of(array), strict, body })
 }
 
-/// The planner compares arrays too, with NULLs before all other elements; here they come behind.
+/// DataFusion compares arrays too, with NULLs before all other elements; here they come behind.
 pub(super) fn ordered(args: &[Argument], body: Body) -> Option<Chosen> {
     two_arrays(args, Returns::Known(Boolean), true, body)
 }

@@ -1,4 +1,4 @@
-//! `lag`, `lead` and `nth_value` of a distance that each row has for itself. The planner's own take constants only.
+//! `lag`, `lead` and `nth_value` of a distance that each row has for itself. DataFusion's own take constants only.
 
 use crate::Refusal;
 use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};

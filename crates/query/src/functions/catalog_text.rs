@@ -1,13 +1,11 @@
 //! Texts of values of `pg_catalog`: a text as a `name`, which holds 63 bytes, and vectors, `1 2 3`, which print without braces.
 
+use super::simple::{Returns, simple_call};
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::Result;
-use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 use std::sync::Arc;
 
 /// Bytes of a name, at most.
@@ -24,65 +22,32 @@ pub(crate) fn prints_as_vector(field: &Field) -> bool {
 
 /// As much of the text as a name holds.
 pub(crate) fn name_of_text(text: Expr) -> Expr {
-    call("name_of_text", Shown::Name, text)
+    simple_call("name_of_text", Returns::Type(ArrowType::Utf8), names, vec![text])
 }
 
 /// The text of a vector.
 pub(crate) fn vector_text(list: Expr) -> Expr {
-    call("vector_text", Shown::Vector, list)
+    simple_call("vector_text", Returns::Type(ArrowType::Utf8), vectors, vec![list])
 }
 
-fn call(name: &'static str, shown: Shown, value: Expr) -> Expr {
-    let function = CatalogText { name, shown, signature: Signature::any(1, Volatility::Immutable) };
-    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(ScalarUDF::new_from_impl(function)), vec![value]))
-}
-
-/// What is shown as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Shown {
-    Name,
-    Vector,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct CatalogText {
-    name: &'static str,
-    shown: Shown,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for CatalogText {
-    fn name(&self) -> &str {
-        self.name
+fn names(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
+    let mut names: Vec<Option<String>> = Vec::with_capacity(args.number_rows);
+    for array in ColumnarValue::values_to_arrays(&args.args)? {
+        let full = cast(&array, &ArrowType::Utf8)?;
+        names.extend(full.as_string::<i32>().iter().map(|text| text.map(|text| shortened(text).to_owned())));
     }
+    Ok(ColumnarValue::Array(Arc::new(StringArray::from(names))))
+}
 
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
-        Ok(ArrowType::Utf8)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let mut texts: Vec<Option<String>> = Vec::with_capacity(args.number_rows);
-        for array in ColumnarValue::values_to_arrays(&args.args)? {
-            match self.shown {
-                Shown::Name => {
-                    let full = cast(&array, &ArrowType::Utf8)?;
-                    texts
-                        .extend(full.as_string::<i32>().iter().map(|text| text.map(|text| shortened(text).to_owned())));
-                }
-                Shown::Vector => {
-                    let Some(lists) = array.as_list_opt::<i32>() else { continue };
-                    for list in lists.iter() {
-                        texts.push(list.map(|list| print(&list)).transpose()?);
-                    }
-                }
-            }
+fn vectors(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
+    let mut texts: Vec<Option<String>> = Vec::with_capacity(args.number_rows);
+    for array in ColumnarValue::values_to_arrays(&args.args)? {
+        let Some(lists) = array.as_list_opt::<i32>() else { continue };
+        for list in lists.iter() {
+            texts.push(list.map(|list| print(&list)).transpose()?);
         }
-        Ok(ColumnarValue::Array(Arc::new(StringArray::from(texts))))
     }
+    Ok(ColumnarValue::Array(Arc::new(StringArray::from(texts))))
 }
 
 fn print(items: &ArrayRef) -> Result<String> {

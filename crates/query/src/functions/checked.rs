@@ -1,4 +1,4 @@
-//! `+`, `-` and `*` of integers that fail on overflow (22003), where the planner's own would wrap; `/` of floats that
+//! `+`, `-` and `*` of integers that fail on overflow (22003), where DataFusion's own would wrap; `/` of floats that
 //! fails on zero (22012), where its own makes an infinity. A NaN that comes of floats is the one without a sign: only
 //! that is above infinity in the order of bits.
 

@@ -26,7 +26,7 @@ pub(crate) fn datafusions_own(name: &str) -> Option<Arc<ScalarUDF>> {
     })
 }
 
-/// `greatest` or `least` of types that the planner's own does not compare as PostgreSQL does.
+/// `greatest` or `least` of types that DataFusion's own does not compare as PostgreSQL does.
 pub(crate) fn largest_or_smallest(name: &str) -> Option<&'static Definition> {
     CHOOSERS.iter().find(|definition| definition.name.strip_prefix("chosen ") == Some(name))
 }

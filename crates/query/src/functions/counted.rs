@@ -62,7 +62,7 @@ impl Accumulator for Counted {
     }
 }
 
-/// `array_agg`, the planner's own but for that.
+/// `array_agg`, DataFusion's own but for that.
 pub(crate) fn array_agg() -> Arc<AggregateUDF> {
     of(array_agg_udaf())
 }

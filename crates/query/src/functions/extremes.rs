@@ -1,9 +1,9 @@
-//! `min` and `max`: the planner's own, but for intervals, see `interval_extremes`, and for groups of floats, where those
+//! `min` and `max`: DataFusion's own, but for intervals, see `interval_extremes`, and for groups of floats, where those
 //! begin with the largest finite number and so lose infinities and NaN.
 //!
 //! ```text
 //!   -inf < … < -1 < 0 < 1 < … < inf < NaN      floats as PostgreSQL orders them
-//!      =>  integers in the same order, whose extremes the planner's own finds, and back
+//!      =>  integers in the same order, whose extremes DataFusion's own finds, and back
 //! ```
 
 use super::afresh::moving;

@@ -1,4 +1,4 @@
-//! Values as they are, of which the planner is told more than it sees: that they are of a `char(n)`, that they may be NULL,
+//! Values as they are, of which DataFusion is told more than it sees: that they are of a `char(n)`, that they may be NULL,
 //! that an average is made of their sum, that each item of a list is compared with them by itself.
 
 use crate::convert::expression_field;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::DataType;
 
-/// A text that is one of `ty`: the planner's functions forget which text type their arguments are of.
+/// A text that is one of `ty`: DataFusion's functions forget which text type their arguments are of.
 pub(crate) fn labelled(value: Expr, ty: DataType) -> Expr {
     call(Label::Type(ty), value)
 }
@@ -74,7 +74,7 @@ fn call(label: Label, value: Expr) -> Expr {
 }
 
 fn function(label: Label) -> ScalarUDF {
-    // Of a constant the planner would make a constant again, which is never NULL.
+    // Of a constant DataFusion would make a constant again, which is never NULL.
     let volatility = if label == Label::Nullable { Volatility::Volatile } else { Volatility::Immutable };
     ScalarUDF::new_from_impl(Labelled { label, signature: Signature::any(1, volatility) })
 }

@@ -43,7 +43,7 @@ fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     })
 }
 
-/// Asks for each pattern of a list. `decisive` is the verdict on one pattern that settles all.
+/// Asks for each pattern of a list. `decisive` is the verdict on one pattern that decides for all.
 pub(super) fn over_patterns<V>(
     args: &[Datum],
     decisive: bool,

@@ -1,4 +1,4 @@
-//! Functions that PostgreSQL has and the planner lacks, or has with another meaning. One list: [`all`].
+//! Functions that PostgreSQL has and DataFusion lacks, or has with another meaning. One list: [`all`].
 
 mod afresh;
 pub(crate) mod allowance;
@@ -102,7 +102,7 @@ pub(crate) const WITH_TIES: &str = "with ties";
 /// The function that refuses to be true, for patterns that end with their escape.
 pub(crate) const PATTERN_ENDS: &str = "pattern ends";
 
-/// Every scalar function of ours; one of the planner's of the same name gives way.
+/// Every scalar function of ours; one of DataFusion's of the same name gives way.
 pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     let mut functions: Vec<ScalarUDF> = SessionConstant::ALL.iter().map(|kind| kind.function()).collect();
     functions.extend(simple::all());

@@ -1,4 +1,4 @@
-//! An aggregate that stands in place of the planner's own, and does most of what that does.
+//! An aggregate that stands in place of DataFusion's own, and does most of what that does.
 
 /// The methods of `AggregateUDFImpl` that are those of `self.own`.
 macro_rules! as_own {

@@ -1,49 +1,22 @@
 //! `array_or_empty(list)`: an empty list instead of NULL. `ARRAY(SELECT …)` of no rows is an empty array, while
 //! `array_agg` of none is NULL.
 
+use super::simple::{Returns, simple};
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, MutableArrayData, make_array};
 use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType as ArrowType, FieldRef};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::Result;
-use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Signature, Volatility};
 use std::sync::Arc;
 
 pub(super) fn function() -> ScalarUDF {
-    ScalarUDF::new_from_impl(OrEmpty { signature: Signature::any(1, Volatility::Immutable) })
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct OrEmpty {
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for OrEmpty {
-    fn name(&self) -> &str {
-        "array_or_empty"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        args.first().cloned().ok_or_else(|| QueryError::internal("array_or_empty takes a list").into())
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
-        let list = args.arg_fields.first().ok_or_else(|| QueryError::internal("array_or_empty takes a list"))?;
-        Ok(Arc::new(list.as_ref().clone().with_name(self.name())))
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let rows = args.number_rows;
-        let lists = args.args.first().map(|list| list.to_array(rows)).transpose()?;
+    let signature = Signature::any(1, Volatility::Immutable);
+    simple("array_or_empty", signature, Returns::First { nullable: false }, |args| {
+        let lists = args.args.first().map(|list| list.to_array(args.number_rows)).transpose()?;
         let lists = lists.ok_or_else(|| QueryError::internal("array_or_empty takes a list"))?;
         Ok(ColumnarValue::Array(filled(&lists)?))
-    }
+    })
 }
 
 fn filled(array: &ArrayRef) -> Result<ArrayRef> {

@@ -32,7 +32,7 @@ fn all_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
     verdicts(args, test, false)
 }
 
-/// `decisive` is the verdict on one item that settles all.
+/// `decisive` is the verdict on one item that decides for all.
 fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     let [value, array] = args else { return Err(wrong(args)) };
     let Datum::Array(items) = array else { return Ok(Datum::Null) };

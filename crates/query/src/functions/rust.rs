@@ -88,7 +88,7 @@ impl RustFunction {
         }
     }
 
-    /// As the planner takes it.
+    /// As DataFusion takes it.
     fn into_udf(self) -> ScalarUDF {
         let volatility = if self.immutable { Volatility::Immutable } else { Volatility::Volatile };
         let arguments: Vec<ArrowType> = self.arguments.iter().map(arrow_type).collect();

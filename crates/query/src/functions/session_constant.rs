@@ -1,6 +1,6 @@
 //! Functions that have one value for a whole statement: `now()`, `current_user`, …
 //!
-//! The planner must not compute them, or a kept plan would have yesterday's `now()`. So in a plan each of them is a
+//! DataFusion must not compute them, or a kept plan would have yesterday's `now()`. So in a plan each of them is a
 //! parameter with a name; running the plan gives it the statement's value.
 
 use crate::QueryContext;

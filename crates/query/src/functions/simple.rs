@@ -3,29 +3,32 @@
 use crate::convert::sql_type_of;
 use crate::error::QueryError;
 use arrow::array::{ArrayRef, FixedSizeBinaryBuilder};
-use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::{Result, ScalarValue};
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
 };
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
-type Body = fn(&ScalarFunctionArgs) -> Result<ColumnarValue>;
+/// What computes a batch of rows.
+pub(super) type Body = fn(&ScalarFunctionArgs) -> Result<ColumnarValue>;
 
 pub(super) fn all() -> Vec<ScalarUDF> {
-    let text = ArrowType::Utf8;
+    let text = || Returns::Type(ArrowType::Utf8);
     vec![
-        simple("pg_typeof", Signature::any(1, Volatility::Stable), text, pg_typeof),
+        simple("pg_typeof", Signature::any(1, Volatility::Stable), text(), pg_typeof),
         simple(
             "gen_random_uuid",
             Signature::nullary(Volatility::Volatile),
-            ArrowType::FixedSizeBinary(16),
+            Returns::Type(ArrowType::FixedSizeBinary(16)),
             random_uuid,
         ),
         // Replaced by its value before a plan runs: `session_constant.rs`.
-        simple("current_setting", setting_signature(), ArrowType::Utf8, |_| {
+        simple("current_setting", setting_signature(), text(), |_| {
             Err(QueryError::internal("current_setting() was not given a value").into())
         }),
     ]
@@ -37,14 +40,32 @@ fn setting_signature() -> Signature {
     Signature::one_of(vec![one, two], Volatility::Volatile)
 }
 
-fn simple(name: &'static str, signature: Signature, returns: ArrowType, body: Body) -> ScalarUDF {
+/// The type of a function's values.
+#[derive(Clone, Debug)]
+pub(super) enum Returns {
+    /// This one.
+    Type(ArrowType),
+    /// By the types of the arguments.
+    Of(fn(&[ArrowType]) -> ArrowType),
+    /// That of the first argument; `nullable`: values may be NULL though those of the argument are not.
+    First { nullable: bool },
+}
+
+/// A function of a name that no other has.
+pub(super) fn simple(name: &'static str, signature: Signature, returns: Returns, body: Body) -> ScalarUDF {
     ScalarUDF::new_from_impl(Simple { name, signature, returns, body })
+}
+
+/// A call of such a function, which takes values of any type.
+pub(super) fn simple_call(name: &'static str, returns: Returns, body: Body, args: Vec<Expr>) -> Expr {
+    let function = simple(name, Signature::any(args.len(), Volatility::Immutable), returns, body);
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
 }
 
 struct Simple {
     name: &'static str,
     signature: Signature,
-    returns: ArrowType,
+    returns: Returns,
     body: Body,
 }
 
@@ -78,12 +99,32 @@ impl ScalarUDFImpl for Simple {
         &self.signature
     }
 
-    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
-        Ok(self.returns.clone())
+    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
+        match &self.returns {
+            Returns::Type(ty) => Ok(ty.clone()),
+            Returns::Of(by_types) => Ok(by_types(args)),
+            Returns::First { .. } => args.first().cloned().ok_or_else(|| self.without_arguments()),
+        }
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let Returns::First { nullable } = self.returns else {
+            let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+            return Ok(Arc::new(Field::new(self.name, self.return_type(&types)?, true)));
+        };
+        let first = args.arg_fields.first().ok_or_else(|| self.without_arguments())?;
+        let nullable = nullable || first.is_nullable();
+        Ok(Arc::new(first.as_ref().clone().with_name(self.name).with_nullable(nullable)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         (self.body)(&args)
+    }
+}
+
+impl Simple {
+    fn without_arguments(&self) -> DataFusionError {
+        QueryError::internal(format!("{}() without arguments", self.name)).into()
     }
 }
 

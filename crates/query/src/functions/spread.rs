@@ -6,18 +6,16 @@
 //! Of floats, and of sums with more digits than a numeric has, it is the last of these, a double.
 
 use super::numeric::{self, rounded_quotient, ten_to};
+use super::simple::{Body, Returns, simple_call};
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, sql_type};
 use crate::error::{QueryError, QueryResult};
 use arrow::array::{Array, ArrayRef, cast::AsArray, new_null_array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Float64Type, Int64Type, i256};
+use builtins::bodies::numerics::quotient_scale;
 use datafusion::common::Result;
-use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
-use std::sync::{Arc, LazyLock};
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 use types::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE};
 
 /// What is made of the sums.
@@ -60,76 +58,48 @@ impl Spread {
         self.deviation
     }
 
-    /// Of the aggregates that these are; `float` is the planner's own.
+    /// Of the aggregates that these are; `float` is DataFusion's own.
     pub(crate) fn of(self, sum: Expr, squares: Expr, count: Expr, float: Expr) -> Expr {
-        let function = match (self.sample, self.deviation) {
-            (true, true) => &STDDEV_SAMP,
-            (false, true) => &STDDEV_POP,
-            (true, false) => &VAR_SAMP,
-            (false, false) => &VAR_POP,
+        let (name, body): (_, Body) = match (self.sample, self.deviation) {
+            (true, true) => ("stddev_samp of sums", |args| of_sums(args, Self { sample: true, deviation: true })),
+            (false, true) => ("stddev_pop of sums", |args| of_sums(args, Self { sample: false, deviation: true })),
+            (true, false) => ("var_samp of sums", |args| of_sums(args, Self { sample: true, deviation: false })),
+            (false, false) => ("var_pop of sums", |args| of_sums(args, Self { sample: false, deviation: false })),
         };
-        Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![sum, squares, count, float]))
+        simple_call(name, Returns::Of(exact_or_double), body, vec![sum, squares, count, float])
     }
 }
 
 /// `value` times itself, exactly; NULL for a float, which needs none.
 pub(crate) fn square(value: Expr) -> Expr {
-    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&SQUARE), vec![value]))
-}
-
-static SQUARE: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
-    Arc::new(ScalarUDF::new_from_impl(Square { signature: Signature::any(1, Volatility::Immutable) }))
-});
-static STDDEV_SAMP: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("stddev_samp of sums", true, true));
-static STDDEV_POP: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("stddev_pop of sums", false, true));
-static VAR_SAMP: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("var_samp of sums", true, false));
-static VAR_POP: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| function("var_pop of sums", false, false));
-
-fn function(name: &'static str, sample: bool, deviation: bool) -> Arc<ScalarUDF> {
-    let signature = Signature::any(4, Volatility::Immutable);
-    let spread = Spread { sample, deviation };
-    Arc::new(ScalarUDF::new_from_impl(OfSums { name, spread, signature }))
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Square {
-    signature: Signature,
+    simple_call("square", Returns::Of(exact_or_double), squares, vec![value])
 }
 
 fn is_exact(ty: &ArrowType) -> bool {
     ty.is_integer() || ty.is_decimal()
 }
 
-impl ScalarUDFImpl for Square {
-    fn name(&self) -> &str {
-        "square"
-    }
+/// A numeric of exact numbers, a double of others.
+fn exact_or_double(args: &[ArrowType]) -> ArrowType {
+    let exact = args.first().is_some_and(is_exact);
+    if exact { arrow_type(&DataType::Numeric(None)) } else { ArrowType::Float64 }
+}
 
-    fn signature(&self) -> &Signature {
-        &self.signature
+fn squares(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
+    let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+    let Some(values) = arrays.first() else { return Err(QueryError::internal("square of nothing").into()) };
+    if !is_exact(values.data_type()) {
+        return Ok(ColumnarValue::Array(new_null_array(&ArrowType::Float64, values.len())));
     }
-
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        let exact = args.first().is_some_and(is_exact);
-        Ok(if exact { arrow_type(&DataType::Numeric(None)) } else { ArrowType::Float64 })
+    let read = numeric_reader(values)?;
+    let mut squares = Vec::with_capacity(values.len());
+    for row in 0..values.len() {
+        squares.push(match read(row)? {
+            Some(value) => Datum::Numeric(squared(value).ok_or_else(numeric::overflow)?),
+            None => Datum::Null,
+        });
     }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let Some(values) = arrays.first() else { return Err(QueryError::internal("square of nothing").into()) };
-        if !is_exact(values.data_type()) {
-            return Ok(ColumnarValue::Array(new_null_array(&ArrowType::Float64, values.len())));
-        }
-        let read = numeric_reader(values)?;
-        let mut squares = Vec::with_capacity(values.len());
-        for row in 0..values.len() {
-            squares.push(match read(row)? {
-                Some(value) => Datum::Numeric(squared(value).ok_or_else(numeric::overflow)?),
-                None => Datum::Null,
-            });
-        }
-        Ok(ColumnarValue::Array(datums_to_array(&DataType::Numeric(None), squares)?))
-    }
+    Ok(ColumnarValue::Array(datums_to_array(&DataType::Numeric(None), squares)?))
 }
 
 /// With as many digits behind the point as a numeric keeps.
@@ -162,52 +132,30 @@ fn numeric_reader(values: &ArrayRef) -> Result<NumericReader> {
     }))
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct OfSums {
-    name: &'static str,
-    spread: Spread,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for OfSums {
-    fn name(&self) -> &str {
-        self.name
+fn of_sums(args: &ScalarFunctionArgs, spread: Spread) -> Result<ColumnarValue> {
+    let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+    let [sums, squares, counts, floats] = arrays.as_slice() else {
+        return Err(QueryError::internal("a variance is made of four aggregates").into());
+    };
+    let floats = cast(floats, &ArrowType::Float64)?;
+    if !is_exact(sums.data_type()) {
+        return Ok(ColumnarValue::Array(floats));
     }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
+    let floats = floats.as_primitive::<Float64Type>();
+    let counts = cast(counts, &ArrowType::Int64)?;
+    let (sum, square) = (numeric_reader(sums)?, numeric_reader(squares)?);
+    let mut values = Vec::with_capacity(sums.len());
+    for (row, count) in counts.as_primitive::<Int64Type>().iter().enumerate() {
+        let count = count.unwrap_or(0);
+        values.push(match (sum(row)?, square(row)?) {
+            (Some(sum), Some(squares)) if count > i64::from(spread.sample) => {
+                let exact = exact_spread(spread, sum, squares, count);
+                Datum::Numeric(exact.map_or_else(|| numeric::from_float(floats.value(row)), Ok)?)
+            }
+            _ => Datum::Null,
+        });
     }
-
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        let exact = args.first().is_some_and(is_exact);
-        Ok(if exact { arrow_type(&DataType::Numeric(None)) } else { ArrowType::Float64 })
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let [sums, squares, counts, floats] = arrays.as_slice() else {
-            return Err(QueryError::internal("a variance is made of four aggregates").into());
-        };
-        let floats = cast(floats, &ArrowType::Float64)?;
-        if !is_exact(sums.data_type()) {
-            return Ok(ColumnarValue::Array(floats));
-        }
-        let floats = floats.as_primitive::<Float64Type>();
-        let counts = cast(counts, &ArrowType::Int64)?;
-        let (sum, square) = (numeric_reader(sums)?, numeric_reader(squares)?);
-        let mut values = Vec::with_capacity(sums.len());
-        for (row, count) in counts.as_primitive::<Int64Type>().iter().enumerate() {
-            let count = count.unwrap_or(0);
-            values.push(match (sum(row)?, square(row)?) {
-                (Some(sum), Some(squares)) if count > i64::from(self.spread.sample) => {
-                    let exact = exact_spread(self.spread, sum, squares, count);
-                    Datum::Numeric(exact.map_or_else(|| numeric::from_float(floats.value(row)), Ok)?)
-                }
-                _ => Datum::Null,
-            });
-        }
-        Ok(ColumnarValue::Array(datums_to_array(&DataType::Numeric(None), values)?))
-    }
+    Ok(ColumnarValue::Array(datums_to_array(&DataType::Numeric(None), values)?))
 }
 
 /// `(n * squares - sum²) / (n * (n - 1))`, if the digits suffice.
@@ -229,5 +177,5 @@ pub(super) fn exact_spread(spread: Spread, sum: Decimal, squares: Decimal, count
         return None;
     }
     let variance = numeric::quotient(above, below).ok()?;
-    if spread.deviation { numeric::root(variance, numeric::quotient_scale(above, below)).ok() } else { Some(variance) }
+    if spread.deviation { numeric::root(variance, quotient_scale(above, below)).ok() } else { Some(variance) }
 }

@@ -2,11 +2,12 @@
 
 use super::allowance::{may_make, size_of_items};
 use super::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
-use super::text_parts::{OVERLAY, POSITION, SUBSTR, SUBSTRING, left, position, right};
+use super::text_parts::{OVERLAY, SUBSTR, SUBSTRING};
 use super::{PATTERN_ENDS, WITH_TIES};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use std::collections::{HashMap, HashSet};
+use builtins::bodies::texts;
+use std::collections::HashMap;
 use types::DataType::{self, BigInt, Boolean, Bytea, Integer, Text};
 use types::{Datum, ElementType};
 
@@ -17,8 +18,8 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(WITH_TIES, &[strict(&[BigInt], BigInt, |args| args.first().cloned().ok_or_else(|| wrong(args)))]),
     define("substr", SUBSTR),
     define("substring", SUBSTRING),
-    define("left", &[strict(&[Text, Integer], Text, left)]),
-    define("right", &[strict(&[Text, Integer], Text, right)]),
+    define("left", &[strict(&[Text, Integer], Text, |args| Ok(texts::left(args)?))]),
+    define("right", &[strict(&[Text, Integer], Text, |args| Ok(texts::right(args)?))]),
     define("lpad", PAD_LEFT),
     define("rpad", PAD_RIGHT),
     define("length", LENGTH),
@@ -27,28 +28,16 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("octet_length", &[strict(&[Text], Integer, octets), strict(&[Bytea], Integer, octets)]).shown(),
     define("bit_length", &[strict(&[Text], Integer, bits), strict(&[Bytea], Integer, bits)]),
     define("position", POSITION),
-    define(
-        "strpos",
-        &[strict(&[Text, Text], Integer, |args| {
-            arguments!(args, [text, part]);
-            position(&[part.clone(), text.clone()])
-        })],
-    ),
+    define("strpos", POSITION),
     // Phoenix's name.
-    define(
-        "instr",
-        &[strict(&[Text, Text], Integer, |args| {
-            arguments!(args, [text, part]);
-            position(&[part.clone(), text.clone()])
-        })],
-    ),
+    define("instr", POSITION),
     define("overlay", OVERLAY),
     define("repeat", &[strict(&[Text, Integer], Text, repeat)]),
     define("reverse", &[strict(&[Text], Text, |args| map(args, |text| text.chars().rev().collect()))]),
     define("initcap", &[strict(&[Text], Text, |args| map(args, initcap))]),
     define("replace", &[strict(&[Text, Text, Text], Text, replace)]),
     define("translate", &[strict(&[Text, Text, Text], Text, translate)]),
-    define("split_part", &[strict(&[Text, Text, Integer], Text, split_part)]),
+    define("split_part", &[strict(&[Text, Text, Integer], Text, |args| Ok(texts::split_part(args)?))]),
     define(
         "ascii",
         &[strict(&[Text], Integer, |args| {
@@ -73,25 +62,25 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define(
         "btrim",
         &[
-            strict(&[Text], Text, |args| trimmed(args, true, true)),
-            strict(&[Text, Text], Text, |args| trimmed(args, true, true)),
-            strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, true, true)),
+            strict(&[Text], Text, |args| Ok(texts::trimmed(args, true, true)?)),
+            strict(&[Text, Text], Text, |args| Ok(texts::trimmed(args, true, true)?)),
+            strict(&[Bytea, Bytea], Bytea, |args| Ok(texts::trimmed(args, true, true)?)),
         ],
     ),
     define(
         "ltrim",
         &[
-            strict(&[Text], Text, |args| trimmed(args, true, false)),
-            strict(&[Text, Text], Text, |args| trimmed(args, true, false)),
-            strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, true, false)),
+            strict(&[Text], Text, |args| Ok(texts::trimmed(args, true, false)?)),
+            strict(&[Text, Text], Text, |args| Ok(texts::trimmed(args, true, false)?)),
+            strict(&[Bytea, Bytea], Bytea, |args| Ok(texts::trimmed(args, true, false)?)),
         ],
     ),
     define(
         "rtrim",
         &[
-            strict(&[Text], Text, |args| trimmed(args, false, true)),
-            strict(&[Text, Text], Text, |args| trimmed(args, false, true)),
-            strict(&[Bytea, Bytea], Bytea, |args| trimmed(args, false, true)),
+            strict(&[Text], Text, |args| Ok(texts::trimmed(args, false, true)?)),
+            strict(&[Text, Text], Text, |args| Ok(texts::trimmed(args, false, true)?)),
+            strict(&[Bytea, Bytea], Bytea, |args| Ok(texts::trimmed(args, false, true)?)),
         ],
     ),
     define("unistr", &[strict(&[Text], Text, unistr)]),
@@ -116,8 +105,12 @@ const LENGTH: &[Overload] = &[
     strict(&[Bytea], Integer, octets),
 ];
 
-pub(super) const STARTS_WITH: &[Overload] =
-    &[strict(&[Text, Text], Boolean, |args| Ok(Datum::Bool(text(args, 0)?.starts_with(text(args, 1)?))))];
+pub(super) const STARTS_WITH: &[Overload] = &[strict(&[Text, Text], Boolean, |args| Ok(texts::starts_with(args)?))];
+
+const POSITION: &[Overload] = &[
+    strict(&[Text, Text], Integer, |args| Ok(texts::position(args)?)),
+    strict(&[Bytea, Bytea], Integer, |args| Ok(texts::position(args)?)),
+];
 
 /// The text at that place.
 pub(super) fn text(args: &[Datum], at: usize) -> QueryResult<&str> {
@@ -133,36 +126,6 @@ fn map(args: &[Datum], op: impl Fn(&str) -> String) -> QueryResult<Datum> {
 
 pub(super) fn size(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
-}
-
-/// Up to so many bytes of letters are looked through one by one.
-const FEW: usize = 16;
-
-/// Without letters of the second argument (blanks, if there is none) at the wanted ends.
-fn trimmed(args: &[Datum], front: bool, back: bool) -> QueryResult<Datum> {
-    if let [Datum::Bytes(bytes), Datum::Bytes(set)] = args {
-        let mut dropped = [false; 256];
-        for byte in set {
-            if let Some(dropped) = dropped.get_mut(usize::from(*byte)) {
-                *dropped = true;
-            }
-        }
-        let kept = |byte: &u8| !dropped.get(usize::from(*byte)).copied().unwrap_or_default();
-        let start = if front { bytes.iter().position(kept).unwrap_or(bytes.len()) } else { 0 };
-        let end = if back { bytes.iter().rposition(kept).map_or(0, |at| at + 1) } else { bytes.len() };
-        return Ok(Datum::Bytes(bytes.get(start..end).unwrap_or_default().to_vec()));
-    }
-    let set = if args.len() > 1 { text(args, 1)? } else { " " };
-    let many: Option<HashSet<char>> = (set.len() > FEW).then(|| set.chars().collect());
-    let drop = |letter: char| many.as_ref().map_or_else(|| set.contains(letter), |many| many.contains(&letter));
-    let mut rest = text(args, 0)?;
-    if front {
-        rest = rest.trim_start_matches(drop);
-    }
-    if back {
-        rest = rest.trim_end_matches(drop);
-    }
-    Ok(Datum::Text(rest.to_owned()))
 }
 
 /// `\\0441`, `\\+000061`, `\\u0061`, `\\U00000061` and `\\\\`.
@@ -281,17 +244,6 @@ fn translate(args: &[Datum]) -> QueryResult<Datum> {
     }
     let out = whole.chars().filter_map(|letter| changed.get(&letter).copied().unwrap_or(Some(letter)));
     Ok(Datum::Text(out.collect()))
-}
-
-fn split_part(args: &[Datum]) -> QueryResult<Datum> {
-    arguments!(args, [Datum::Text(text), Datum::Text(separator), Datum::Int4(number)]);
-    if *number == 0 {
-        return Err(Refusal::Argument.because("field position must not be zero"));
-    }
-    let parts: Vec<&str> = if separator.is_empty() { vec![text] } else { text.split(separator.as_str()).collect() };
-    let distance = number.unsigned_abs() as usize;
-    let at = if *number > 0 { distance.checked_sub(1) } else { parts.len().checked_sub(distance) };
-    Ok(Datum::Text(at.and_then(|at| parts.get(at)).copied().unwrap_or_default().to_owned()))
 }
 
 fn chr(args: &[Datum]) -> QueryResult<Datum> {

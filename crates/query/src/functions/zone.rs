@@ -203,7 +203,7 @@ pub(super) fn abbreviation_at(micros: i64, zone: &str) -> QueryResult<String> {
         };
         return Ok(letters.to_owned());
     };
-    // The planner's library knows offsets only.
+    // DataFusion's library knows offsets only.
     let zone = chrono_tz::TZ_VARIANTS.iter().find(|known| known.name().eq_ignore_ascii_case(zone));
     let moment = date_time(temporal::with_known_rules(micros));
     let (Some(zone), Some(moment)) = (zone, moment) else { return Ok(String::new()) };

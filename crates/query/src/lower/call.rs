@@ -56,7 +56,6 @@ impl Lowering<'_> {
             });
         }
         match (function.name, lowered.len()) {
-            ("position", 2) => lowered.reverse(),
             ("mod", 2) => {
                 if let Ok([left, right]) = <[Expr; 2]>::try_from(lowered) {
                     return planned_operator(Operator::Modulo, left, right, schema);

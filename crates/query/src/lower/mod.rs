@@ -65,7 +65,7 @@ struct Lowering<'a> {
     /// Rows of queries around the place, the innermost last.
     outer: Vec<DFSchemaRef>,
     /// Numbers of queries of WITH that are computed once.
-    once: HashMap<CteId, u64>,
+    cte_numbers: HashMap<CteId, u64>,
     /// Recursive queries that are lowered: what their second terms read.
     work_tables: HashMap<CteId, recursive::WorkTable>,
     /// Columns that are constants: DataFusion wants some operands written out.
@@ -111,7 +111,7 @@ impl<'a> Lowering<'a> {
             ctes,
             columns: Columns::default(),
             outer: Vec::new(),
-            once: HashMap::new(),
+            cte_numbers: HashMap::new(),
             work_tables: HashMap::new(),
             constants: HashMap::new(),
             providers: computed::Providers::new(),

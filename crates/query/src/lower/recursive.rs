@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::error::LowerResult;
-use crate::plan::{next_once, once_numbered};
+use crate::plan::{materialized_as, next_cte_number};
 use ::bind::tree::{ColId, Cte, Rel};
 use arrow::datatypes::{Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -27,7 +27,7 @@ pub(super) struct Terms<'t> {
     pub(super) step_cols: &'t [ColId],
     pub(super) distinct: bool,
     /// Computed once, however often it is read.
-    pub(super) once: bool,
+    pub(super) materialized: bool,
 }
 
 impl Lowering<'_> {
@@ -52,8 +52,8 @@ impl Lowering<'_> {
         };
         let step = self.in_order(step?, terms.step_cols)?;
         let mut rows = LogicalPlanBuilder::from(base).to_recursive_query(name, step, terms.distinct)?.build()?;
-        if terms.once {
-            rows = once_numbered(*self.once.entry(cte.id).or_insert_with(next_once), rows);
+        if terms.materialized {
+            rows = materialized_as(*self.cte_numbers.entry(cte.id).or_insert_with(next_cte_number), rows);
         }
         self.shown(rows, &work, cols)
     }

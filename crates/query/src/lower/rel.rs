@@ -5,7 +5,7 @@ use super::error::{LowerResult, internal};
 use super::recursive::Terms;
 use super::{COMPUTED, Lowering};
 use crate::explain::expression_text;
-use crate::plan::{next_once, once_numbered};
+use crate::plan::{materialized_as, next_cte_number};
 use crate::provider::RegionTable;
 use ::bind::tree::{ColId, CteBody, CteId, Kind, Rel, Scalar};
 use catalog::Table;
@@ -119,11 +119,11 @@ impl Lowering<'_> {
             return self.work_table(&work, cols);
         }
         let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return internal("a query of WITH") };
-        let (rel, once) = match &cte.body {
+        let (rel, materialized) = match &cte.body {
             CteBody::Inline(rel) => (rel, false),
-            CteBody::Once(rel) => (rel, true),
-            CteBody::Recursive { base, step, step_cols, distinct, once } => {
-                let terms = Terms { base, step, step_cols, distinct: *distinct, once: *once };
+            CteBody::Materialized(rel) => (rel, true),
+            CteBody::Recursive { base, step, step_cols, distinct, materialized } => {
+                let terms = Terms { base, step, step_cols, distinct: *distinct, materialized: *materialized };
                 return self.recursive(cte, terms, cols);
             }
         };
@@ -132,8 +132,8 @@ impl Lowering<'_> {
         let kept = cte.cols.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
         let kept = kept.collect::<LowerResult<Vec<_>>>()?;
         let mut plan = LogicalPlan::Projection(Projection::try_new(without_repetitions(kept), Arc::new(plan))?);
-        if once {
-            plan = once_numbered(*self.once.entry(id).or_insert_with(next_once), plan);
+        if materialized {
+            plan = materialized_as(*self.cte_numbers.entry(id).or_insert_with(next_cte_number), plan);
         }
         let mut shown = Vec::with_capacity(cols.len());
         for (inner, here) in cols {

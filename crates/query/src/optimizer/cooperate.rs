@@ -1,6 +1,6 @@
 //! Joins that make many rows of few let others run in between.
 //!
-//! A task gives way when it waits, or when an operator counts its turns. The planner's rule counts turns of leaves; a
+//! A task gives way when it waits, or when an operator counts its turns. DataFusion's rule counts turns of leaves; a
 //! join of small inputs reads its leaves once and then computes for hours, and no cancel request would reach it.
 //!
 //! A task has 128 turns at a time, and a poll that goes down through counting joins takes one at each: of joins nested

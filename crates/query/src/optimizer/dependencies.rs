@@ -1,7 +1,7 @@
 //! What columns of a group depend on, told right.
 //!
 //! A table's key determines its columns, and rules drop keys of ORDER BY and GROUP BY that others determine. Of a group
-//! over a join the planner says that the key of one joined table determines *all* columns of the group, those of the
+//! over a join DataFusion says that the key of one joined table determines *all* columns of the group, those of the
 //! other tables, too. So before those rules run, each group is told what is always true: the columns that it is grouped
 //! by determine the others.
 //!

@@ -75,7 +75,7 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
     Ok(bound.data()?)
 }
 
-/// Computes LIMIT and OFFSET of constants: the planner takes what is computed for any number.
+/// Computes LIMIT and OFFSET of constants: DataFusion takes what is computed for any number.
 ///
 /// # Errors
 /// 2201W and 2201X; what computing gives.
@@ -108,7 +108,7 @@ fn constant(expr: Expr) -> Result<Expr> {
     Ok(Expr::Literal(value.cast_to(&ArrowType::Int64)?, None))
 }
 
-/// Only where tables are joined does the planner choose by how many rows they give.
+/// Only where tables are joined does DataFusion choose by how many rows they give.
 fn reads_several(plan: &LogicalPlan) -> Result<bool> {
     let mut scans = 0;
     plan.apply_with_subqueries(|node| {

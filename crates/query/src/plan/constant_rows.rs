@@ -1,6 +1,6 @@
 //! VALUES of many constant rows as a table in memory.
 //!
-//! The planner looks at every expression of a plan in each of its dozens of passes; at the rows of a table it does not.
+//! DataFusion looks at every expression of a plan in each of its dozens of passes; at the rows of a table it does not.
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
@@ -19,7 +19,7 @@ const TABLE: &str = "\u{1}values";
 /// Makes tables of all VALUES of that kind.
 ///
 /// # Errors
-/// None of a plan that the planner made.
+/// None of a plan that DataFusion made.
 pub(super) fn tabulate(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Values(values) if values.values.len() >= MANY => match columns(&values) {

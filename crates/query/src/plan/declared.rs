@@ -1,6 +1,6 @@
 //! Which columns of a query say the limits of their values: digits, lengths, fields of intervals.
 //!
-//! Arrow has a number of digits for every numeric, also for `0.5` and `a * b`, and the planner passes on what a field says
+//! Arrow has a number of digits for every numeric, also for `0.5` and `a * b`, and DataFusion passes on what a field says
 //! of itself where it should not: UNION takes one branch's, `lag` that of its first argument. In PostgreSQL only columns of
 //! tables and casts have limits, and what passes their values on: a table that is made of a query takes over those, and no
 //! others.

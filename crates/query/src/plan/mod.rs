@@ -12,8 +12,8 @@ mod declared;
 mod distinct_prefix;
 mod first_rows;
 mod flatten;
+mod materialized_cte;
 mod memory;
-mod once;
 mod operators;
 mod output;
 mod parameters;
@@ -46,7 +46,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 pub(crate) use flatten::outer_references;
 use futures::{FutureExt, TryStreamExt};
-pub(crate) use once::{next_number as next_once, once_of_number as once_numbered};
+pub(crate) use materialized_cte::{materialized_as, next_number as next_cte_number};
 pub use phases::Phases;
 pub use refused_functions::hint_for_missing_function;
 pub use row_exprs::RowExprs;
@@ -70,7 +70,7 @@ pub struct PlannerOptions {
     pub partitions: usize,
     /// Rows of a batch.
     pub batch_rows: usize,
-    /// Functions beside the planner's and ours.
+    /// Functions beside DataFusion's and ours.
     pub functions: Vec<Arc<ScalarUDF>>,
 }
 
@@ -245,7 +245,7 @@ impl Planner {
 
     async fn physical_in(&self, bound: &LogicalPlan, state: &SessionState) -> QueryResult<Arc<dyn ExecutionPlan>> {
         let began = Instant::now();
-        let fresh = once::fresh(bound)?;
+        let fresh = materialized_cte::fresh(bound)?;
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(operators::Operators)]);
         let made = guarded(async { Ok(planner.create_physical_plan(fresh.as_ref().unwrap_or(bound), state).await?) });
         let made = made.await;
@@ -298,20 +298,20 @@ fn represented(cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan>
     Ok(seen_order::keep(flattened)?)
 }
 
-/// The planner below is large; should it panic, one statement fails and not the server.
+/// DataFusion is large; should it panic, one statement fails and not the server.
 pub(crate) async fn guarded<T, E: From<QueryError>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let caught = AssertUnwindSafe(work).catch_unwind().await;
     caught.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(QueryError::internal(format!("the planner failed: {text}")).into())
+        Err(QueryError::internal(format!("DataFusion failed: {text}")).into())
     })
 }
 
 impl Plan {
     /// May it answer otherwise when it runs again on the same state?
     pub fn is_volatile(&self) -> bool {
-        once::is_volatile(&self.logical)
+        materialized_cte::is_volatile(&self.logical)
     }
 
     pub(crate) fn into_logical(self) -> LogicalPlan {
@@ -339,14 +339,14 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
     state
 }
 
-/// Aggregates in place of the planner's own.
+/// Aggregates in place of DataFusion's own.
 fn own_aggregates() -> impl Iterator<Item = Arc<AggregateUDF>> {
     let extremes = functions::extremes().into_iter();
     extremes.chain(functions::afresh()).chain(functions::regressions()).chain([functions::array_agg()])
 }
 
 fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> SessionConfig {
-    // The planner makes merge joins only of inputs in several parts.
+    // DataFusion makes merge joins only of inputs in several parts.
     let fewest = if hash_joins { 1 } else { 2 };
     let mut config = SessionConfig::new()
         .with_target_partitions(options.partitions.max(fewest))
@@ -363,7 +363,7 @@ fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> S
 /// Rows of a hash join's build side up to which one task is to build it, on a machine with one core.
 const ROWS_BUILT_ALONE: usize = 2_000_000;
 
-/// Settings that differ from the planner's defaults, each for a reason.
+/// Settings that differ from DataFusion's defaults, each for a reason.
 fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     options.optimizer.prefer_hash_join = hash_joins;
     // A table that one task builds for all spares both sides being dealt out by hash: each row of them is copied then.

@@ -1,6 +1,6 @@
 //! The operators of our own nodes of plans.
 
-use super::{once, seen_order};
+use super::{materialized_cte, seen_order};
 use crate::exec::KeptRowsExec;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -26,8 +26,8 @@ impl ExtensionPlanner for Operators {
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let [input] = inputs else { return Ok(None) };
-        if let Some(once) = once::downcast(node) {
-            let rows = once.rows.clone().ok_or_else(|| internal_datafusion_err!("rows without a place"))?;
+        if let Some(cte) = materialized_cte::downcast(node) {
+            let rows = cte.rows.clone().ok_or_else(|| internal_datafusion_err!("rows without a place"))?;
             return Ok(Some(Arc::new(KeptRowsExec::new(Arc::clone(input), rows))));
         }
         Ok(seen_order::operator(node, input))

@@ -1,6 +1,6 @@
 //! The order of rows that a query inside shows to an aggregate or window around it.
 //!
-//! `SELECT array_agg(x) FROM (SELECT x FROM t ORDER BY y) q` has the elements in that order. The planner takes sorts away
+//! `SELECT array_agg(x) FROM (SELECT x FROM t ORDER BY y) q` has the elements in that order. DataFusion takes sorts away
 //! whose order nothing asks for; here is one that asks for it.
 
 use super::stop::step;
@@ -22,7 +22,7 @@ const ORDERED: [&str; 4] = ["array_agg", "string_agg", "first_value", "last_valu
 /// Puts [`SeenOrder`] over sorts that something above can see.
 ///
 /// # Errors
-/// None of a plan that the planner made.
+/// None of a plan that DataFusion made.
 pub(super) fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| {
         step()?;
@@ -74,7 +74,7 @@ fn below(plan: LogicalPlan) -> Transformed<LogicalPlan> {
     }
 }
 
-/// Rows in the order that they come in, whatever the planner thinks of it.
+/// Rows in the order that they come in, whatever DataFusion thinks of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) struct SeenOrder {
     input: LogicalPlan,

@@ -1,6 +1,6 @@
 //! INTERSECT ALL and EXCEPT ALL, which count equal rows.
 //!
-//! The planner makes a semi or anti join of them, as if one row on the right stood for all. Here equal rows of each
+//! DataFusion makes a semi or anti join of them, as if one row on the right stood for all. Here equal rows of each
 //! side are numbered and the numbers joined too: the second of a side meets only the second of the other.
 //!
 //! ```text
@@ -19,7 +19,7 @@ const NUMBER: &str = "\u{1}number";
 /// Counts rows where the query says ALL.
 ///
 /// # Errors
-/// None of a plan that the planner made.
+/// None of a plan that DataFusion made.
 pub(super) fn count_equal_rows(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Join(join) if is_counted(&join) => Ok(Transformed::yes(numbered_join(join)?)),

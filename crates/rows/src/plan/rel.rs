@@ -233,7 +233,7 @@ impl Compiler<'_> {
                 let node = self.rel(rel, Ask::default())?.node;
                 Ok(Node { cols: here, ..pick(node, inner.into_iter())? })
             }
-            CteBody::Once(rel) => {
+            CteBody::Materialized(rel) => {
                 let number = match self.once.iter().position(|once| once.id == id) {
                     Some(number) => number,
                     None => {

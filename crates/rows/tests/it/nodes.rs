@@ -83,7 +83,7 @@ async fn a_cte_is_computed_once_or_where_it_is_read() {
     let (world, table) = world().await;
     for once in [true, false] {
         let body = filter(scan(&table, 0), vec![is(EQ, col(0, INT4), int(1))]);
-        let body = if once { CteBody::Once(body) } else { CteBody::Inline(body) };
+        let body = if once { CteBody::Materialized(body) } else { CteBody::Inline(body) };
         let cte = Cte { id: CteId(1), cols: vec![id(2)], body };
         let read = |at: usize| Box::new(Rel::CteScan { cte: CteId(1), cols: vec![(id(2), id(at))] });
         let rel = Rel::SetOp {

@@ -92,11 +92,11 @@ async fn keys(store: &FjallStore, table: TableId) -> BTreeSet<Vec<u8>> {
 /// Just after a manifest has taken in what a flush wrote.
 fn points(log: &Log) -> Vec<usize> {
     let renames = log.events.iter().enumerate().filter(|(_, event)| matches!(event, Event::Rename { .. }));
-    let settled = renames.filter_map(|(at, _)| {
+    let durable = renames.filter_map(|(at, _)| {
         let syncs = log.events.iter().enumerate().skip(at);
         syncs.filter(|(_, event)| matches!(event, Event::SyncEnd { .. })).map(|(at, _)| at).next()
     });
-    let all: Vec<usize> = settled.collect();
+    let all: Vec<usize> = durable.collect();
     let step = all.len().div_ceil(POINTS).max(1);
     all.into_iter().step_by(step).collect()
 }

@@ -3,88 +3,97 @@
 //! `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is nothing, and the number of `FETCH FIRST -1 ROWS` is one token.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::ops::Range;
 
 /// Puts tokens that sqlparser reads in place of those that it does not.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut at = 0;
-    while let Some(rest) = tokens.get(at..) {
-        match rest {
-            [string, colons, kind, bound, ..]
-                if matches!(string.token, Token::SingleQuotedString(_))
-                    && colons.token == Token::DoubleColon
-                    && is_one_of(&kind.token, &["INTERVAL"])
-                    && is_one_of(&bound.token, &["PRECEDING", "FOLLOWING"]) =>
-            {
-                let keyword = TokenWithSpan::new(Token::make_keyword("INTERVAL"), string.span);
-                let string = string.clone();
-                tokens.splice(at..at + 3, [keyword, string]);
-            }
-            [kind, open, digits, close, string, ..]
-                if is_one_of(&kind.token, &["INTERVAL"])
-                    && open.token == Token::LParen
-                    && matches!(digits.token, Token::Number(..))
-                    && close.token == Token::RParen
-                    && matches!(string.token, Token::SingleQuotedString(_)) =>
-            {
-                let second = TokenWithSpan::new(Token::make_keyword("SECOND"), string.span);
-                let moved = [string.clone(), second, open.clone(), digits.clone(), close.clone()];
-                tokens.splice(at + 1..at + 5, moved);
-            }
-            [fetch, first, minus, number, ..]
-                if is_one_of(&fetch.token, &["FETCH"])
-                    && is_one_of(&first.token, &["FIRST", "NEXT"])
-                    && minus.token == Token::Minus =>
-            {
-                if let Token::Number(digits, long) = &number.token {
-                    let negative = Token::Number(format!("-{digits}"), *long);
-                    let negative = TokenWithSpan::new(negative, minus.span);
-                    tokens.splice(at + 2..at + 4, [negative]);
-                }
-            }
-            [trim, open, from, ..]
-                if is_one_of(&trim.token, &["TRIM"])
-                    && open.token == Token::LParen
-                    && is_one_of(&from.token, &["FROM"]) =>
-            {
-                tokens.remove(at + 2);
-            }
-            [trim, open, end, from, ..]
-                if is_one_of(&trim.token, &["TRIM"])
-                    && open.token == Token::LParen
-                    && is_one_of(&end.token, &["BOTH", "LEADING", "TRAILING"])
-                    && is_one_of(&from.token, &["FROM"]) =>
-            {
-                tokens.remove(at + 3);
-            }
-            [substring, open, inside @ ..]
-                if is_one_of(&substring.token, &["SUBSTRING"]) && open.token == Token::LParen =>
-            {
-                if let Some((length, rest)) = length_first(inside) {
-                    let begin = at + 2;
-                    if let Some(parts) = tokens.get_mut(begin + length.start..begin + length.end) {
-                        parts.rotate_left(rest);
-                    }
-                }
-            }
-            // What a frame says that says nothing.
-            [exclude, no, others, ..]
-                if is_one_of(&exclude.token, &["EXCLUDE"])
-                    && is_one_of(&no.token, &["NO"])
-                    && is_one_of(&others.token, &["OTHERS"]) =>
-            {
-                tokens.drain(at..at + 3);
-                continue;
-            }
-            [] => break,
-            _ => {}
+    while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+        // What a frame says that says nothing.
+        if starts(rest, &[&["EXCLUDE"], &["NO"], &["OTHERS"]]) {
+            tokens.drain(at..at + 3);
+            continue;
+        }
+        let change = intervals(rest).or_else(|| fetch(rest)).or_else(|| trim(rest)).or_else(|| substring(rest));
+        if let Some(Change { range, tokens: new }) = change {
+            tokens.splice(at + range.start..at + range.end, new);
         }
         at += 1;
     }
     tokens
 }
 
+/// Tokens in place of others, whose places count from the token that was looked at.
+struct Change {
+    range: Range<usize>,
+    tokens: Vec<TokenWithSpan>,
+}
+
+/// Do these words come next, each one of several?
+fn starts(rest: &[TokenWithSpan], words: &[&[&str]]) -> bool {
+    rest.len() >= words.len() && rest.iter().zip(words).all(|(token, words)| is_one_of(&token.token, words))
+}
+
+fn intervals(rest: &[TokenWithSpan]) -> Option<Change> {
+    match rest {
+        [string, colons, kind, bound, ..]
+            if matches!(string.token, Token::SingleQuotedString(_))
+                && colons.token == Token::DoubleColon
+                && is_one_of(&kind.token, &["INTERVAL"])
+                && is_one_of(&bound.token, &["PRECEDING", "FOLLOWING"]) =>
+        {
+            let keyword = TokenWithSpan::new(Token::make_keyword("INTERVAL"), string.span);
+            Some(Change { range: 0..3, tokens: vec![keyword, string.clone()] })
+        }
+        [kind, open, digits, close, string, ..]
+            if is_one_of(&kind.token, &["INTERVAL"])
+                && open.token == Token::LParen
+                && matches!(digits.token, Token::Number(..))
+                && close.token == Token::RParen
+                && matches!(string.token, Token::SingleQuotedString(_)) =>
+        {
+            let second = TokenWithSpan::new(Token::make_keyword("SECOND"), string.span);
+            let tokens = vec![string.clone(), second, open.clone(), digits.clone(), close.clone()];
+            Some(Change { range: 1..5, tokens })
+        }
+        _ => None,
+    }
+}
+
+fn fetch(rest: &[TokenWithSpan]) -> Option<Change> {
+    let [_, _, minus, TokenWithSpan { token: Token::Number(digits, long), .. }, ..] = rest else { return None };
+    if minus.token != Token::Minus || !starts(rest, &[&["FETCH"], &["FIRST", "NEXT"]]) {
+        return None;
+    }
+    let negative = TokenWithSpan::new(Token::Number(format!("-{digits}"), *long), minus.span);
+    Some(Change { range: 2..4, tokens: vec![negative] })
+}
+
+/// The FROM that says no more than the place of what follows it.
+fn trim(rest: &[TokenWithSpan]) -> Option<Change> {
+    let inside = call_of(rest, "TRIM")?;
+    let from = if starts(inside, &[&["BOTH", "LEADING", "TRAILING"], &["FROM"]]) { 3 } else { 2 };
+    (from == 3 || starts(inside, &[&["FROM"]])).then(|| Change { range: from..from + 1, tokens: Vec::new() })
+}
+
+fn substring(rest: &[TokenWithSpan]) -> Option<Change> {
+    let (length, count) = length_first(call_of(rest, "SUBSTRING")?)?;
+    let range = length.start + 2..length.end + 2;
+    let mut tokens = rest.get(range.clone())?.to_vec();
+    tokens.rotate_left(count);
+    Some(Change { range, tokens })
+}
+
+/// What is behind `name(`.
+fn call_of<'a>(rest: &'a [TokenWithSpan], name: &str) -> Option<&'a [TokenWithSpan]> {
+    match rest {
+        [word, open, inside @ ..] if is_one_of(&word.token, &[name]) && open.token == Token::LParen => Some(inside),
+        _ => None,
+    }
+}
+
 /// Where `FOR n FROM m` is in the arguments of SUBSTRING, and how many tokens `FOR n` has.
-fn length_first(inside: &[TokenWithSpan]) -> Option<(std::ops::Range<usize>, usize)> {
+fn length_first(inside: &[TokenWithSpan]) -> Option<(Range<usize>, usize)> {
     let mut depth = 0_usize;
     let (mut length, mut start) = (None, None);
     for (at, token) in inside.iter().enumerate() {

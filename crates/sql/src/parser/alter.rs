@@ -6,7 +6,7 @@ use super::foreign_key::table_foreign_key;
 use super::{Cursor, Parse, data_type, drop, index, materialized, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
-use crate::statement::{AlterAction, AlterTable, DefaultExpr, ObjectName, OwnedObject};
+use crate::statement::{AlterAction, AlterTable, ObjectName, OwnedObject};
 use sqlparser::tokenizer::Token;
 
 /// ALTER ….
@@ -101,20 +101,17 @@ fn renaming(c: &mut Cursor<'_>) -> Parse<Option<AlterAction>> {
 }
 
 fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
-    let mut actions = Vec::new();
-    action(c, &mut actions)?;
+    let mut actions = vec![action(c)?];
     while c.eat_token(&Token::Comma) {
         // Phoenix goes on without the verb: ADD a x, b y; DROP COLUMN a, b.
         match actions.last() {
-            Some(AlterAction::AddColumn { if_not_exists, .. }) if !at_verb(c) => {
-                let if_not_exists = *if_not_exists;
+            Some(&AlterAction::AddColumn { if_not_exists, .. }) if !at_verb(c) => {
                 actions.push(add_column(c, if_not_exists)?);
             }
-            Some(AlterAction::DropColumn { if_exists, .. }) if !at_verb(c) => {
-                let if_exists = *if_exists;
+            Some(&AlterAction::DropColumn { if_exists, .. }) if !at_verb(c) => {
                 actions.push(drop_column(c, if_exists)?);
             }
-            _ => action(c, &mut actions)?,
+            _ => actions.push(action(c)?),
         }
     }
     Ok(actions)
@@ -133,88 +130,62 @@ fn at_verb(c: &Cursor<'_>) -> bool {
         || (c.at("RESET") && matches!(c.peek_nth(1), Token::LParen))
 }
 
-fn action(c: &mut Cursor<'_>, actions: &mut Vec<AlterAction>) -> Parse<()> {
+fn action(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat("ADD") {
-        if c.at_all(&["PRIMARY", "KEY", "USING", "INDEX"]) {
-            actions.push(index::key_using(c, None)?);
-            return Ok(());
-        }
-        if c.at_all(&["PRIMARY", "KEY"]) {
-            actions.push(primary_key(c, None)?.added());
-            return Ok(());
-        }
-        if c.eat("CONSTRAINT") {
-            let name = c.name()?;
-            refuse_constraint(c)?;
-            if c.at("CHECK") {
-                actions.push(AlterAction::AddCheck(Box::new(check_def(c, Some(name))?)));
-                return Ok(());
-            }
-            if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
-                actions.push(index::unique_using(c, Some(name))?);
-                return Ok(());
-            }
-            if c.at("UNIQUE") {
-                actions.push(AlterAction::AddUnique(index::table_unique(c, Some(name))?));
-                return Ok(());
-            }
-            if c.at("FOREIGN") {
-                actions.push(AlterAction::AddForeignKey(Box::new(table_foreign_key(c, Some(name))?)));
-                return Ok(());
-            }
-            if c.at_all(&["PRIMARY", "KEY", "USING", "INDEX"]) {
-                actions.push(index::key_using(c, Some(name))?);
-                return Ok(());
-            }
-            actions.push(primary_key(c, Some(name))?.added());
-            return Ok(());
-        }
-        refuse_constraint(c)?;
-        if c.at("CHECK") {
-            actions.push(AlterAction::AddCheck(Box::new(check_def(c, None)?)));
-            return Ok(());
-        }
-        if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
-            actions.push(index::unique_using(c, None)?);
-            return Ok(());
-        }
-        if c.at("UNIQUE") {
-            actions.push(AlterAction::AddUnique(index::table_unique(c, None)?));
-            return Ok(());
-        }
-        if c.at_all(&["FOREIGN", "KEY"]) {
-            actions.push(AlterAction::AddForeignKey(Box::new(table_foreign_key(c, None)?)));
-            return Ok(());
+        let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
+        if let Some(action) = add_constraint(c, name)? {
+            return Ok(action);
         }
         c.eat("COLUMN");
         let if_not_exists = c.if_not_exists();
-        actions.push(add_column(c, if_not_exists)?);
-    } else if c.eat("DROP") {
-        if c.eat("CONSTRAINT") {
-            let if_exists = c.if_exists();
-            let name = c.name()?;
-            actions.push(AlterAction::DropConstraint { if_exists, name, cascade: drop::cascade(c) });
-            return Ok(());
-        }
+        return add_column(c, if_not_exists);
+    }
+    if c.eat_all(&["DROP", "CONSTRAINT"]) {
+        let if_exists = c.if_exists();
+        let name = c.name()?;
+        return Ok(AlterAction::DropConstraint { if_exists, name, cascade: drop::cascade(c) });
+    }
+    if c.eat("DROP") {
         c.eat("COLUMN");
         let if_exists = c.if_exists();
-        actions.push(drop_column(c, if_exists)?);
-    } else if c.eat_all(&["VALIDATE", "CONSTRAINT"]) {
-        actions.push(AlterAction::ValidateConstraint { name: c.name()? });
-    } else if c.at_all(&["ALTER", "CONSTRAINT"]) {
-        return Err(c.unsupported("ALTER TABLE … ALTER CONSTRAINT"));
-    } else if c.eat("ALTER") {
-        c.eat("COLUMN");
-        actions.push(alter_column(c)?);
-    } else if c.eat("RESET") {
-        let names = c.parenthesised(Cursor::any_word)?;
-        actions.push(AlterAction::ResetOptions(names.iter().map(|name| name.to_ascii_lowercase()).collect()));
-    } else if c.at("SET") {
-        actions.push(set_options(c)?);
-    } else {
-        return Err(refused(c));
+        return drop_column(c, if_exists);
     }
-    Ok(())
+    if c.eat_all(&["VALIDATE", "CONSTRAINT"]) {
+        return Ok(AlterAction::ValidateConstraint { name: c.name()? });
+    }
+    if c.at_all(&["ALTER", "CONSTRAINT"]) {
+        return Err(c.unsupported("ALTER TABLE … ALTER CONSTRAINT"));
+    }
+    if c.eat("ALTER") {
+        c.eat("COLUMN");
+        return alter_column(c);
+    }
+    if c.eat("RESET") {
+        let names = c.parenthesised(Cursor::any_word)?;
+        return Ok(AlterAction::ResetOptions(names.iter().map(|name| name.to_ascii_lowercase()).collect()));
+    }
+    if c.at("SET") { set_options(c) } else { Err(refused(c)) }
+}
+
+/// The constraint behind ADD, if it is one; with a name it must be.
+fn add_constraint(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Option<AlterAction>> {
+    refuse_constraint(c)?;
+    let foreign = c.at("FOREIGN") && (name.is_some() || c.at_nth(1, "KEY"));
+    Ok(Some(if c.at("CHECK") {
+        AlterAction::AddCheck(Box::new(check_def(c, name)?))
+    } else if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
+        index::unique_using(c, name)?
+    } else if c.at("UNIQUE") {
+        AlterAction::AddUnique(index::table_unique(c, name)?)
+    } else if foreign {
+        AlterAction::AddForeignKey(Box::new(table_foreign_key(c, name)?))
+    } else if c.at_all(&["PRIMARY", "KEY", "USING", "INDEX"]) {
+        index::key_using(c, name)?
+    } else if name.is_some() || c.at_all(&["PRIMARY", "KEY"]) {
+        primary_key(c, name)?.added()
+    } else {
+        return Ok(None);
+    }))
 }
 
 fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {
@@ -236,8 +207,7 @@ fn drop_column(c: &mut Cursor<'_>, if_exists: bool) -> Parse<AlterAction> {
 fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     let column = c.name()?;
     if c.eat_all(&["SET", "DEFAULT"]) {
-        let (expr, text) = c.default_expr()?;
-        return Ok(AlterAction::SetDefault { column, default: Box::new(DefaultExpr { expr, text }) });
+        return Ok(AlterAction::SetDefault { column, default: Box::new(c.written_expr()?) });
     }
     if c.eat_all(&["DROP", "DEFAULT"]) {
         return Ok(AlterAction::DropDefault { column });
@@ -262,13 +232,7 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
         if c.at("COLLATE") {
             return Err(c.unsupported("COLLATE of a column"));
         }
-        let using = match c.eat("USING") {
-            true => {
-                let (expr, text) = c.default_expr()?;
-                Some(Box::new(DefaultExpr { expr, text }))
-            }
-            false => None,
-        };
+        let using = if c.eat("USING") { Some(Box::new(c.written_expr()?)) } else { None };
         return Ok(AlterAction::SetType { column, data_type, using });
     }
     if ["SET", "DROP", "ADD", "RESET", "RESTART"].iter().any(|word| c.at(word))

@@ -1,14 +1,14 @@
 //! `CHECK (…)` of a column or a table.
 
 use super::{Cursor, Parse};
-use crate::statement::CheckDef;
+use crate::statement::{CheckDef, WrittenExpr};
 use sqlparser::tokenizer::Token;
 
 /// `CHECK (condition)`, behind its name if it has one.
 pub(super) fn check_def(c: &mut Cursor<'_>, name: Option<String>) -> Parse<CheckDef> {
     c.need("CHECK")?;
     c.need_token(&Token::LParen)?;
-    let (expr, text) = c.default_expr()?;
+    let WrittenExpr { expr, text } = c.written_expr()?;
     c.need_token(&Token::RParen)?;
     let not_valid = c.eat_all(&["NOT", "VALID"]);
     for clause in ["NO INHERIT", "NOT ENFORCED", "ENFORCED"] {

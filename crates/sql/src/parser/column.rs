@@ -8,7 +8,7 @@ use super::index::{column_unique, table_unique};
 use super::like::table_like;
 use super::sequence::identity;
 use super::{Cursor, Parse};
-use crate::statement::{AlterAction, ColumnDef, DefaultExpr, Generated, KeyPartDef, PrimaryKeyDef, UniqueDef};
+use crate::statement::{AlterAction, ColumnDef, Generated, KeyPartDef, PrimaryKeyDef, UniqueDef, WrittenExpr};
 use sqlparser::tokenizer::{Location, Token};
 
 /// A column or a constraint.
@@ -54,100 +54,109 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
     if !data_type.is_storable() {
         return Err(c.unsupported_at(place, format!("a column of type {data_type}")));
     }
-    let generated = serial.map(|_| Generated::Serial);
-    let not_null = serial.is_some();
     let mut def = ColumnDef {
         family: name.family,
         name: name.name,
         data_type,
         null: false,
-        not_null,
+        not_null: serial.is_some(),
         default: None,
-        generated,
+        generated: serial.map(|_| Generated::Serial),
         computed: None,
         checks: Vec::new(),
         uniques: Vec::new(),
         foreign_keys: Vec::new(),
     };
     let mut key = None;
-    loop {
-        // A constraint name in front of PRIMARY KEY (…) belongs to the table, not to the column.
-        if is_table_key(c) {
-            break;
-        }
+    // A constraint name in front of PRIMARY KEY (…) belongs to the table, not to the column.
+    while !is_table_key(c) {
         let place = c.location();
         let constraint = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
-        if c.eat_all(&["NOT", "NULL"]) {
-            def.not_null = true;
-        } else if c.eat("NULL") {
-            def.null = true;
-        } else if c.eat("DEFAULT") {
-            if def.default.is_some() || matches!(def.generated, Some(Generated::Serial)) {
-                return Err(
-                    c.invalid_at(place, &format!("multiple default values specified for column \"{}\"", def.name))
-                );
-            }
-            let (expr, text) = c.default_expr()?;
-            def.default = Some(DefaultExpr { expr, text });
-        } else if c.at_all(&["GENERATED", "ALWAYS", "AS"]) && matches!(c.peek_nth(3), Token::LParen) {
-            if def.computed.is_some() {
-                let message = format!("multiple generation clauses specified for column \"{}\"", def.name);
-                return Err(c.invalid_at(place, &message));
-            }
-            def.computed = Some(computed(c)?);
-        } else if c.eat("GENERATED") {
-            if def.generated.is_some() {
-                return Err(
-                    c.invalid_at(place, &format!("multiple identity specifications for column \"{}\"", def.name))
-                );
-            }
-            def.generated = Some(identity(c)?);
-            def.not_null = true;
-        } else if c.eat_all(&["PRIMARY", "KEY"]) {
-            if key.is_some() {
-                return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
-            }
-            let parts = vec![key_order(c, def.name.clone())?];
-            key = Some(InlineKey { key: key_timing(c, PrimaryKeyDef { name: constraint, parts })?, place });
-        } else if c.at("CHECK") {
-            def.checks.push(check_def(c, constraint)?);
-        } else if c.at("UNIQUE") && !matches!(c.peek_nth(1), Token::LParen) {
-            def.uniques.push(column_unique(c, constraint, &def.name)?);
-        } else if c.at("REFERENCES") {
-            def.foreign_keys.push(column_foreign_key(c, constraint, &def.name)?);
-        } else {
+        let named = constraint.is_some();
+        if !value_clause(c, place, &mut def)? && !column_constraint(c, place, constraint, &mut def, &mut key)? {
             refuse_column_clause(c)?;
-            if constraint.is_some() {
+            if named {
                 return Err(c.syntax());
             }
             break;
         }
         if def.null && def.not_null {
-            return Err(
-                c.invalid_at(place, &format!("conflicting NULL/NOT NULL declarations for column \"{}\"", def.name))
-            );
+            let message = format!("conflicting NULL/NOT NULL declarations for column \"{}\"", def.name);
+            return Err(c.invalid_at(place, &message));
         }
     }
-    if def.default.is_some() && def.generated.is_some() {
-        let message = format!("both default and identity specified for column \"{}\"", def.name);
-        return Err(c.invalid(&message));
+    let sources = [("default", def.default.is_some()), ("identity", def.generated.is_some())];
+    let sources = sources.into_iter().filter_map(|(word, is_there)| is_there.then_some(word)).collect::<Vec<_>>();
+    match (sources.as_slice(), &def.computed) {
+        ([_, _], _) => Err(c.invalid(&format!("both default and identity specified for column \"{}\"", def.name))),
+        ([other], Some(_)) => {
+            let message = format!("both {other} and generation expression specified for column \"{}\"", def.name);
+            Err(c.invalid(&message))
+        }
+        _ => Ok((def, key)),
     }
-    if def.computed.is_some() && (def.default.is_some() || def.generated.is_some()) {
-        let other = if def.default.is_some() { "default" } else { "identity" };
-        let message = format!("both {other} and generation expression specified for column \"{}\"", def.name);
-        return Err(c.invalid(&message));
+}
+
+/// A clause about the values of a column, if one begins here: whether NULL may be, and where values come from.
+fn value_clause(c: &mut Cursor<'_>, place: Option<Location>, def: &mut ColumnDef) -> Parse<bool> {
+    let given_once = |c: &Cursor<'_>, is_there: bool, what: &str| match is_there {
+        true => Err(c.invalid_at(place, &format!("multiple {what} specified for column \"{}\"", def.name))),
+        false => Ok(()),
+    };
+    if c.eat_all(&["NOT", "NULL"]) {
+        def.not_null = true;
+    } else if c.eat("NULL") {
+        def.null = true;
+    } else if c.eat("DEFAULT") {
+        given_once(c, def.default.is_some() || matches!(def.generated, Some(Generated::Serial)), "default values")?;
+        def.default = Some(c.written_expr()?);
+    } else if c.at_all(&["GENERATED", "ALWAYS", "AS"]) && matches!(c.peek_nth(3), Token::LParen) {
+        given_once(c, def.computed.is_some(), "generation clauses")?;
+        def.computed = Some(computed(c)?);
+    } else if c.eat("GENERATED") {
+        given_once(c, def.generated.is_some(), "identity specifications")?;
+        def.generated = Some(identity(c)?);
+        def.not_null = true;
+    } else {
+        return Ok(false);
     }
-    Ok((def, key))
+    Ok(true)
+}
+
+/// A constraint of a column, if one begins here.
+fn column_constraint(
+    c: &mut Cursor<'_>,
+    place: Option<Location>,
+    name: Option<String>,
+    def: &mut ColumnDef,
+    key: &mut Option<InlineKey>,
+) -> Parse<bool> {
+    if c.eat_all(&["PRIMARY", "KEY"]) {
+        if key.is_some() {
+            return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
+        }
+        let parts = vec![key_order(c, def.name.clone())?];
+        *key = Some(InlineKey { key: key_timing(c, PrimaryKeyDef { name, parts })?, place });
+    } else if c.at("CHECK") {
+        def.checks.push(check_def(c, name)?);
+    } else if c.at("UNIQUE") && !matches!(c.peek_nth(1), Token::LParen) {
+        def.uniques.push(column_unique(c, name, &def.name)?);
+    } else if c.at("REFERENCES") {
+        def.foreign_keys.push(column_foreign_key(c, name, &def.name)?);
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 /// `GENERATED ALWAYS AS (expression) STORED`.
-fn computed(c: &mut Cursor<'_>) -> Parse<DefaultExpr> {
+fn computed(c: &mut Cursor<'_>) -> Parse<WrittenExpr> {
     c.need_all(&["GENERATED", "ALWAYS", "AS"])?;
     c.need_token(&Token::LParen)?;
-    let (expr, text) = c.default_expr()?;
+    let expression = c.written_expr()?;
     c.need_token(&Token::RParen)?;
     c.need("STORED")?;
-    Ok(DefaultExpr { expr, text })
+    Ok(expression)
 }
 
 fn is_table_key(c: &Cursor<'_>) -> bool {

@@ -6,8 +6,8 @@ use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::phoenix::{options, split_on};
 use crate::statement::{
-    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexExprDef, IndexPartDef, IndexPartOf, ObjectName, Reindex,
-    TableOption, UniqueDef,
+    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption,
+    UniqueDef, WrittenExpr,
 };
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
@@ -83,7 +83,7 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
 /// What may stand behind an index's columns.
 #[derive(Default)]
 struct Tail {
-    predicate: Option<IndexExprDef>,
+    predicate: Option<WrittenExpr>,
     split_on: Vec<Vec<Expr>>,
     is_async: bool,
 }
@@ -95,8 +95,7 @@ fn tail(c: &mut Cursor<'_>, options: &mut Vec<TableOption>) -> Parse<Tail> {
         return Err(c.unsupported("CREATE INDEX … TABLESPACE"));
     }
     if c.eat("WHERE") {
-        let (expr, text) = c.default_expr()?;
-        tail.predicate = Some(IndexExprDef { expr, text });
+        tail.predicate = Some(c.written_expr()?);
     }
     tail.is_async = c.eat("ASYNC");
     if options::at_bare(c) {
@@ -140,16 +139,16 @@ pub(super) fn part_of(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
     if is_name && matches!(c.peek_nth(1), Token::Comma | Token::RParen | Token::Word(_)) && !c.at("CASE") {
         return Ok(IndexPartOf::Column(c.name()?));
     }
-    let (expr, text) = c.default_expr()?;
+    let WrittenExpr { expr, text } = c.written_expr()?;
     Ok(match expr {
         Expr::Nested(inner) if matches!(inner.as_ref(), Expr::Identifier(_)) => column_or(*inner, text),
         // Its parentheses go: they come back where it is shown.
         Expr::Nested(inner) => {
             let inner_text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::trim);
             let text = inner_text.map_or_else(|| inner.to_string(), str::to_owned);
-            IndexPartOf::Expression(Box::new(IndexExprDef { expr: *inner, text }))
+            IndexPartOf::Expression(Box::new(WrittenExpr { expr: *inner, text }))
         }
-        expr => IndexPartOf::Expression(Box::new(IndexExprDef { expr, text })),
+        expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
     })
 }
 
@@ -157,7 +156,7 @@ fn column_or(expr: Expr, text: String) -> IndexPartOf {
     match expr {
         Expr::Identifier(name) if name.quote_style.is_some() => IndexPartOf::Column(name.value),
         Expr::Identifier(name) => IndexPartOf::Column(name.value.to_ascii_lowercase()),
-        expr => IndexPartOf::Expression(Box::new(IndexExprDef { expr, text })),
+        expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
     }
 }
 

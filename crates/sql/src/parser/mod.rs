@@ -126,7 +126,7 @@ fn read<T: Send>(
     result.map(|tree| (tree, span))
 }
 
-/// One statement up to its end, in the planner's form and without what the planner would ignore.
+/// One statement up to its end, in sqlparser's form and without what the binder would ignore.
 fn whole_statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     let mut statement = dispatch::statement(c)?;
     c.end()?;

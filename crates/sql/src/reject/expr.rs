@@ -1,4 +1,4 @@
-//! Expressions: what the planner would ignore, and what other databases have.
+//! Expressions: what the binder would ignore, and what other databases have.
 
 use super::{Verdict, invalid, refuse_if, unsupported};
 use sqlparser::ast::{

@@ -1,6 +1,6 @@
-//! Refuses what the planner would silently ignore or get wrong, and what PostgreSQL does not have.
+//! Refuses what the binder would silently ignore or get wrong, and what PostgreSQL does not have.
 //!
-//! Every struct of sqlparser that is looked at is taken apart by name, without `..` where the planner ignores
+//! Every struct of sqlparser that is looked at is taken apart by name, without `..` where the binder ignores
 //! fields: a field that a new sqlparser brings does not compile until somebody has decided about it.
 
 mod expr;

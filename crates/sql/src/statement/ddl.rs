@@ -67,11 +67,11 @@ pub struct ColumnDef {
     /// NOT NULL. Inline PRIMARY KEY does not set it; the key does.
     pub not_null: bool,
     /// DEFAULT.
-    pub default: Option<DefaultExpr>,
+    pub default: Option<WrittenExpr>,
     /// A sequence of its own gives its values.
     pub generated: Option<Generated>,
     /// GENERATED ALWAYS AS (expression) STORED.
-    pub computed: Option<DefaultExpr>,
+    pub computed: Option<WrittenExpr>,
     /// CHECK constraints.
     pub checks: Vec<CheckDef>,
     /// UNIQUE constraints.
@@ -93,9 +93,9 @@ pub struct CheckDef {
     pub not_valid: bool,
 }
 
-/// DEFAULT of a column.
+/// An expression of a definition: a DEFAULT, an index, a generated column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DefaultExpr {
+pub struct WrittenExpr {
     /// The expression.
     pub expr: ast::Expr,
     /// As the user wrote it; [`crate::parse_expr`] reads it again.
@@ -245,7 +245,7 @@ pub enum AlterAction {
         /// The column.
         column: String,
         /// The default.
-        default: Box<DefaultExpr>,
+        default: Box<WrittenExpr>,
     },
     /// ALTER COLUMN … DROP DEFAULT.
     DropDefault {
@@ -290,7 +290,7 @@ pub enum AlterAction {
         /// Its new type.
         data_type: DataType,
         /// What becomes of its values; `None` is themselves.
-        using: Option<Box<DefaultExpr>>,
+        using: Option<Box<WrittenExpr>>,
     },
     /// SET k = v, … and SET (k = v, …).
     SetOptions(Vec<TableOption>),

@@ -1,6 +1,7 @@
 //! Foreign keys.
 
 use super::ObjectName;
+pub use types::ReferentialAction;
 
 /// A foreign key of CREATE TABLE or ALTER TABLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,33 +28,4 @@ pub struct ForeignKeyDef {
     pub deferred: bool,
     /// NOT VALID: rows that are there are not checked.
     pub not_valid: bool,
-}
-
-/// What becomes of rows that refer to a row which goes away or gets another key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReferentialAction {
-    /// There may be none when it is checked.
-    #[default]
-    NoAction,
-    /// There may be none, at once.
-    Restrict,
-    /// They go away or get the new key.
-    Cascade,
-    /// They refer to nothing.
-    SetNull,
-    /// They refer to what their defaults say.
-    SetDefault,
-}
-
-impl ReferentialAction {
-    /// In SQL.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::NoAction => "NO ACTION",
-            Self::Restrict => "RESTRICT",
-            Self::Cascade => "CASCADE",
-            Self::SetNull => "SET NULL",
-            Self::SetDefault => "SET DEFAULT",
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! CREATE INDEX and what goes with it.
 
-use super::{ObjectName, TableOption};
+use super::{ObjectName, TableOption, WrittenExpr};
 use sqlparser::ast;
 
 /// CREATE INDEX.
@@ -27,7 +27,7 @@ pub struct CreateIndex {
     /// WITH (…), and Phoenix's properties.
     pub options: Vec<TableOption>,
     /// WHERE.
-    pub predicate: Option<IndexExprDef>,
+    pub predicate: Option<WrittenExpr>,
     /// Phoenix's LOCAL.
     pub local: bool,
     /// Phoenix's UNCOVERED.
@@ -53,16 +53,7 @@ pub enum IndexPartOf {
     /// A column.
     Column(String),
     /// An expression.
-    Expression(Box<IndexExprDef>),
-}
-
-/// An expression of an index.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IndexExprDef {
-    /// Itself.
-    pub expr: ast::Expr,
-    /// As the user wrote it; [`crate::parse_expr`] reads it again.
-    pub text: String,
+    Expression(Box<WrittenExpr>),
 }
 
 /// What ALTER INDEX makes of an index, in Phoenix's words.

@@ -38,7 +38,7 @@ pub enum LikeOption {
 
 impl LikeOption {
     /// All of them, with their words.
-    pub(crate) const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Comments, "COMMENTS"),
         (Self::Compression, "COMPRESSION"),
         (Self::Constraints, "CONSTRAINTS"),

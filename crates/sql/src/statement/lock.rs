@@ -36,7 +36,7 @@ pub enum TableLockMode {
 
 impl TableLockMode {
     /// All of them, with their words.
-    pub(crate) const ALL: [(Self, &[&str]); 8] = [
+    pub const ALL: [(Self, &[&str]); 8] = [
         (Self::AccessShare, &["ACCESS", "SHARE"]),
         (Self::AccessExclusive, &["ACCESS", "EXCLUSIVE"]),
         (Self::RowShare, &["ROW", "SHARE"]),

@@ -1,7 +1,7 @@
 //! What a statement is, after both spellings (PostgreSQL and Phoenix) have become one.
 //!
 //! Names are already folded (`Foo` is `foo`, `"Foo"` is `Foo`) and types resolved. Queries and expressions
-//! stay in sqlparser's form ([`crate::ast`]): the planner reads that, and folds names there itself.
+//! stay in sqlparser's form ([`crate::ast`]): the binder reads that, and folds names there itself.
 
 mod absent;
 mod comment;
@@ -29,8 +29,8 @@ pub use comment::{Comment, Commented, RelationKind};
 pub use copy::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 pub use cursor::{DeclareCursor, FetchCursor};
 pub use ddl::{
-    AlterAction, AlterTable, AsQuery, CheckDef, ColumnDef, CreateTable, DefaultExpr, KeyPartDef, OptionValue,
-    PrimaryKeyDef, StorageHint, TableOption,
+    AlterAction, AlterTable, AsQuery, CheckDef, ColumnDef, CreateTable, KeyPartDef, OptionValue, PrimaryKeyDef,
+    StorageHint, TableOption, WrittenExpr,
 };
 pub use dml::{
     Assignment, Conflict, ConflictAction, ConflictTarget, Delete, Insert, InsertSource, InsertValue, OnDuplicate,
@@ -38,7 +38,7 @@ pub use dml::{
 };
 pub use foreign_key::{ForeignKeyDef, ReferentialAction};
 pub use hint::Hint;
-pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexExprDef, IndexPartDef, IndexPartOf, Reindex, UniqueDef};
+pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, Reindex, UniqueDef};
 pub use job::{ControlJob, JobAction};
 pub use like::{LikeOption, TableLike};
 pub use lock::{LockTables, TableLockMode};

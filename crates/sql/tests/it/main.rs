@@ -4,6 +4,7 @@
 mod deep;
 mod details;
 mod errors;
+mod printed;
 mod random;
 mod statements;
 

@@ -1,5 +1,6 @@
 //! Random texts made of tokens: never a panic, every error inside the text, everything accepted prints and reads back.
 
+use crate::printed::Printed;
 use crate::sql;
 use proptest::prelude::*;
 
@@ -41,10 +42,10 @@ fn check(text: &str) {
         Ok(parsed) => {
             for one in parsed {
                 assert!(text.get(one.span.clone()).is_some());
-                let printed = one.statement.to_string();
+                let printed = Printed(&one.statement).to_string();
                 let again = sql::parse(&printed).unwrap_or_else(|error| panic!("{text}\n{printed}\n{error}"));
                 assert_eq!(again.len(), 1, "{text}\n{printed}");
-                assert_eq!(again[0].statement.to_string(), printed, "{text}");
+                assert_eq!(Printed(&again[0].statement).to_string(), printed, "{text}");
             }
         }
         Err(error) => {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 fn main() {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    // The planner recurses; unoptimised builds need more than a thread's usual stack.
+    // DataFusion recurses; unoptimised builds need more than a thread's usual stack.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_stack_size(32 << 20)

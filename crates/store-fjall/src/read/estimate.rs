@@ -14,14 +14,14 @@ const COUNTED: u64 = 256;
 /// I/O failures and damaged bytes.
 pub(crate) fn estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<TableSize> {
     let mut size = TableSize::default();
-    let settled = source.settled_view();
+    let view = source.view_of_few_rows();
     for range in ranges {
         if range.as_point().is_some() {
             size.rows += 1;
             continue;
         }
         let Some(range) = StoredRange::new(&source.prefix, range) else { continue };
-        match &settled {
+        match &view {
             Some(view) => add(&mut size, share(view, &range)?),
             None => add(&mut size, share(&View::roughly(&source.keyspace, &range), &range)?),
         }

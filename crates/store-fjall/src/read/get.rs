@@ -18,7 +18,7 @@ const SHARED: usize = 16 << 10;
 /// # Errors
 /// I/O failures and damaged bytes.
 pub(crate) fn get<'a>(source: &ReadSource, rowkeys: impl Iterator<Item = &'a [u8]>) -> StoreResult<Vec<Option<Bytes>>> {
-    let (view, mut points) = (source.settled_view(), Points::default());
+    let (view, mut points) = (source.view_of_few_rows(), Points::default());
     let mut get = |rowkey: &[u8]| match is_possible_key(rowkey) {
         true => source.get(rowkey, view.as_deref(), &mut points),
         false => Ok(None),

@@ -75,7 +75,7 @@ impl ReadSource {
     }
 
     /// The same for a few rows: where a view would have to be looked for again and again, there is none.
-    pub(crate) fn settled_view(&self) -> Option<Arc<View>> {
+    pub(crate) fn view_of_few_rows(&self) -> Option<Arc<View>> {
         let is_live = matches!(self.position, Position::Live(_));
         if is_live && self.keyspace.tree.sealed_memtable_count() > 0 { None } else { self.view() }
     }

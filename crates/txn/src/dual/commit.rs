@@ -87,7 +87,7 @@ impl Shared {
         match &group.row {
             None => {
                 for entry in &group.entries {
-                    self.settle((entry.storage, &entry.key), entry.entries.as_ref(), true).await?;
+                    self.repair((entry.storage, &entry.key), entry.entries.as_ref(), true).await?;
                 }
                 Ok(CommitNo(0))
             }

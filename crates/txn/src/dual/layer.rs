@@ -16,8 +16,8 @@ use store::{
     StoreStats, TableId, TableSize, WriteBatch,
 };
 
-/// Most entries that one read settles.
-const SETTLED_AT_ONCE: usize = 64;
+/// Most entries that one read repairs.
+const MOST_REPAIRS: usize = 64;
 /// How often, and how many times, a read looks whether definitions that it has come before are known by now.
 const LOOK_AGAIN: (Duration, usize) = (Duration::from_millis(5), 400);
 
@@ -55,7 +55,7 @@ struct Known {
 }
 
 impl DualStore {
-    /// Puts the layer over `store`. What writers leave is settled when it is older than `patience`.
+    /// Puts the layer over `store`. What writers leave is repaired when it is older than `patience`.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, patience: Duration) -> Self {
         let (definitions, entries) = (OnceLock::new(), RwLock::default());
         Self(Arc::new(Shared { raw: store, clock, patience, definitions, entries }))
@@ -93,20 +93,20 @@ impl DualStore {
     ///
     /// # Errors
     /// The store's.
-    pub async fn settle_entry(&self, storage: TableId, key: &Bytes) -> StoreResult<()> {
+    pub async fn repair_entry(&self, storage: TableId, key: &Bytes) -> StoreResult<()> {
         match self.0.entries_of(storage) {
-            Some(entries) => self.0.settle((storage, key), entries.as_ref(), true).await,
+            Some(entries) => self.0.repair((storage, key), entries.as_ref(), true).await,
             None => Ok(()),
         }
     }
 
-    /// Goes through an index as the store has it and settles what is unverified or reserved. `settle`: else what a writer
+    /// Goes through an index as the store has it and repairs what is unverified or reserved. `repair`: else what a writer
     /// left is only counted.
     ///
     /// # Errors
     /// The store's.
-    pub async fn settle_index(&self, storage: TableId, settle: bool) -> StoreResult<Vec<Bytes>> {
-        self.0.settle_index(storage, settle).await
+    pub async fn repair_index(&self, storage: TableId, repair: bool) -> StoreResult<Vec<Bytes>> {
+        self.0.repair_index(storage, repair).await
     }
 
     /// Does the row of an entry have the reservation of its unique value?
@@ -168,8 +168,8 @@ impl Shared {
         Ok(seen)
     }
 
-    /// Settles what a writer left long ago. The reader has its answer without that.
-    pub(super) async fn settle_old(&self, table: TableId, marked: &[(Bytes, Bytes)], left: &mut usize) {
+    /// Repairs what a writer left long ago. The reader has its answer without that.
+    pub(super) async fn repair_old(&self, table: TableId, marked: &[(Bytes, Bytes)], left: &mut usize) {
         for (key, fragment) in marked {
             if *left == 0 || !self.is_old(fragment) {
                 continue;
@@ -177,7 +177,7 @@ impl Shared {
             *left -= 1;
             let marks = header::marks_of(fragment);
             let done = match (marks & UNVERIFIED != 0, self.entries_of(table)) {
-                (true, Some(entries)) => self.settle((table, key), entries.as_ref(), false).await.map(drop),
+                (true, Some(entries)) => self.repair((table, key), entries.as_ref(), false).await.map(drop),
                 (false, _) if marks & VOID != 0 => {
                     let stamp = header::commit_of(fragment);
                     self.swap((table, key), stamp, None, Durability::Buffered).await.map(drop)
@@ -249,13 +249,13 @@ impl Store for DualStore {
                 *answer = seen;
             }
         }
-        let mut left = SETTLED_AT_ONCE;
-        self.0.settle_old(table, &marked, &mut left).await;
+        let mut left = MOST_REPAIRS;
+        self.0.repair_old(table, &marked, &mut left).await;
         Ok(found)
     }
 
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
-        DualScan::begin(Arc::clone(&self.0), request, snapshot, SETTLED_AT_ONCE).await
+        DualScan::begin(Arc::clone(&self.0), request, snapshot, MOST_REPAIRS).await
     }
 
     async fn split(

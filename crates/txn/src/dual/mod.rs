@@ -3,7 +3,7 @@
 //! ```text
 //!   write   void (of a new row) ─> entries, unverified ─> unique values reserved ─> row, if its stamp is the one read
 //!                               ─> entries verified, old entries and reservations deleted, each if still as marked
-//!   read    verified entry: believed      unverified entry: its row tells; past some age it is settled
+//!   read    verified entry: believed      unverified entry: its row tells; past some age it is repaired
 //! ```
 //! [`DualStore`] stands over the store. Whoever reads through it sees rows and entries that are believed, and never a mark
 //! (`fragment::header`). Commits come to `commit`, one row with its entries after the other.
@@ -14,16 +14,16 @@
 //! - *Unique*: a committed row with a unique value has the reservation of that value.
 //!
 //! Each write of a row that has entries is on the condition of a stamp, and no stamp comes twice. So a writer fails if its
-//! row was rewritten after it looked: that is how `settle` makes sure that nobody is about to write a row before
+//! row was rewritten after it looked: that is how `repair` makes sure that nobody is about to write a row before
 //! it verifies or deletes an entry of it. Time decides nothing but how long a writer is left in peace. The argument in full
 //! is in `docs/decisions/0008-dual-write-indexes.md`.
 
 mod commit;
 mod layer;
 mod plan;
+mod repair;
 mod reserve;
 mod scan;
-mod settle;
 
 pub use layer::{Definitions, DualStore};
 

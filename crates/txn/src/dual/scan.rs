@@ -24,8 +24,8 @@ pub(super) struct DualScan {
     /// Rows still to hand out, where the store could have counted.
     left: Option<u64>,
     returned: u64,
-    /// Entries that it may still settle.
-    settled: usize,
+    /// Entries that it may still repair.
+    repairs_left: usize,
 }
 
 impl DualScan {
@@ -33,7 +33,7 @@ impl DualScan {
         shared: Arc<Shared>,
         mut request: ScanRequest,
         snapshot: &Snapshot,
-        settled: usize,
+        repairs_left: usize,
     ) -> StoreResult<Box<dyn Scan>> {
         let undecided = request.filter.take().is_some_and(|filter| !filter.is_empty());
         let left = request.limit.take().filter(|_| !undecided);
@@ -44,7 +44,7 @@ impl DualScan {
         (request.keys, request.values) = (true, true);
         let inner = shared.raw.scan(request, snapshot).await?;
         let snapshot = snapshot.clone();
-        Ok(Box::new(Self { shared, inner, snapshot, table, keys, values, undecided, left, returned: 0, settled }))
+        Ok(Box::new(Self { shared, inner, snapshot, table, keys, values, undecided, left, returned: 0, repairs_left }))
     }
 
     /// The rows of a batch that are believed.
@@ -74,7 +74,7 @@ impl DualScan {
             rows.push_fragment(fragment);
             rows.push_key(key, &[]);
         }
-        self.shared.settle_old(self.table, &marked, &mut self.settled).await;
+        self.shared.repair_old(self.table, &marked, &mut self.repairs_left).await;
         Ok(rows.finish())
     }
 }

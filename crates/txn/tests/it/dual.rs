@@ -2,7 +2,7 @@
 //! verified is so, and no two rows have one unique value.
 //!
 //! `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` for more than a test run has time for. Writers are left in peace for a millisecond only, so that
-//! who settles and who writes are always in each other's way.
+//! who repairs and who writes are always in each other's way.
 
 use fragment::header;
 use std::collections::{BTreeMap, BTreeSet};
@@ -238,7 +238,7 @@ async fn writer(store: Arc<dyn Store>, mut dice: Dice) {
     }
 }
 
-/// Settles what it meets, and sees nothing that is not so.
+/// Repairs what it meets, and sees nothing that is not so.
 async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
     let process = Process::on(&store);
     process.plan.delay(Point::Apply, 2);
@@ -250,7 +250,7 @@ async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
             let stays = entries.keys().filter(|key| key[1..] == [200]).count();
             assert_eq!(stays, 1);
         }
-        process.dual.settle_index(UNIQUE, true).await.unwrap_or_default();
+        process.dual.repair_index(UNIQUE, true).await.unwrap_or_default();
         tokio::task::yield_now().await;
     }
 }
@@ -273,11 +273,11 @@ async fn cycle(seed: u64) {
         reading.await.unwrap();
         holds(&store, &format!("seed {seed}, round {round}")).await;
     }
-    // Whoever comes later settles all of it.
+    // Whoever comes later repairs all of it.
     tokio::time::sleep(3 * PATIENCE).await;
     let process = Process::on(&store);
     for index in [PLAIN, UNIQUE] {
-        process.dual.settle_index(index, true).await.unwrap();
+        process.dual.repair_index(index, true).await.unwrap();
     }
     let entries = [all(&store, PLAIN).await.unwrap(), all(&store, UNIQUE).await.unwrap()];
     let unverified = |fragment: &&Bytes| header::marks_of(fragment) & header::UNVERIFIED != 0;
@@ -286,7 +286,7 @@ async fn cycle(seed: u64) {
     let rows = all(&store, ROWS).await.unwrap();
     assert!(rows.values().all(|row| header::marks_of(row) == 0), "seed {seed}");
     assert_eq!(reserved, rows.values().filter(|row| values(row)[1] > 0).count(), "seed {seed}");
-    holds(&store, &format!("seed {seed}, settled")).await;
+    holds(&store, &format!("seed {seed}, repaired")).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -18,7 +18,7 @@ fn owner(table: &Arc<LockTable>) -> LockOwner {
 }
 
 /// Lets every task that can run, run.
-async fn settle() {
+async fn let_others_run() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }
@@ -66,7 +66,7 @@ async fn locks_are_granted_in_the_order_of_asking() {
             );
             said.send(n).unwrap();
         });
-        settle().await;
+        let_others_run().await;
     }
     drop(first);
     for n in 0..10 {
@@ -84,7 +84,7 @@ async fn a_sharer_does_not_overtake_one_that_wants_the_table_alone() {
         ddl.lock_table(T, LockMode::Exclusive, LockWait::Forever).await.unwrap();
         ddl
     });
-    settle().await;
+    let_others_run().await;
     let mut late = owner(&table);
     let refused = late.lock_table(T, LockMode::Shared, LockWait::Never).await;
     assert_eq!(refused, Err(TxnError::LockNotAvailable { waited: false }));
@@ -101,7 +101,7 @@ async fn a_sharer_does_not_overtake_one_that_wants_the_table_alone() {
             std::future::pending::<()>().await;
         });
     }
-    settle().await;
+    let_others_run().await;
     assert!(heard.try_recv().is_err());
     drop(ddl);
     for _ in 0..3 {
@@ -131,7 +131,7 @@ async fn an_upgrade_waits_for_the_other_sharers_and_two_upgrades_are_a_deadlock(
         let obtained = a.lock_table(T, LockMode::Exclusive, LockWait::Forever).await;
         (obtained, a)
     });
-    settle().await;
+    let_others_run().await;
     let refused = b.lock_table(T, LockMode::Exclusive, LockWait::Forever).await;
     assert!(matches!(refused, Err(TxnError::Deadlock { .. })), "{refused:?}");
     drop(b);
@@ -149,7 +149,7 @@ async fn of_two_that_wait_for_each_other_the_second_is_refused_and_the_first_goe
     a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     b.lock_row(T, &row(2), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     let waits = tokio::spawn(async move { a.lock_row(T, &row(2), LockMode::Exclusive, LockWait::Forever).await });
-    settle().await;
+    let_others_run().await;
     let refused = b.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await;
     assert_eq!(refused, Err(TxnError::Deadlock { circle: vec![id_b, id_a] }));
     drop(b);
@@ -164,12 +164,12 @@ async fn a_circle_that_runs_through_a_line_of_waiters_is_found() {
     c.lock_row(T, &row(9), LockMode::Exclusive, LockWait::Forever).await.unwrap();
     // b waits for a; c stands in line behind b; a waits for c.
     let b = tokio::spawn(async move { b.lock_table(T, LockMode::Exclusive, LockWait::Forever).await });
-    settle().await;
+    let_others_run().await;
     let c = tokio::spawn(async move {
         let obtained = c.lock_table(T, LockMode::Shared, LockWait::Forever).await;
         (obtained, c)
     });
-    settle().await;
+    let_others_run().await;
     let refused = a.lock_row(T, &row(9), LockMode::Exclusive, LockWait::Forever).await;
     assert!(matches!(&refused, Err(TxnError::Deadlock { .. })), "{refused:?}");
     drop(a);
@@ -391,7 +391,7 @@ async fn a_row_lock_is_made_stronger_when_others_let_it_go() {
         a.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Forever).await.unwrap();
         a
     });
-    settle().await;
+    let_others_run().await;
     // It would go with what is held, and not with who waits before it.
     assert!(c.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await.is_err());
     drop(b);
@@ -410,7 +410,7 @@ async fn key_share_passes_writers_that_wait_for_each_other() {
     let (mut a, mut b, mut c) = (owner(&table), owner(&table), owner(&table));
     a.lock_row(T, &row(1), LockMode::NoKeyExclusive, LockWait::Never).await.unwrap();
     let waits = tokio::spawn(async move { b.lock_row(T, &row(1), LockMode::NoKeyExclusive, LockWait::Forever).await });
-    settle().await;
+    let_others_run().await;
     assert_eq!(c.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await, Ok(Obtained::AtOnce));
     drop(a);
     assert_eq!(waits.await.unwrap(), Ok(Obtained::AfterWait));

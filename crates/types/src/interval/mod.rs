@@ -62,9 +62,9 @@ impl Interval {
     pub fn checked_mul(self, factor: f64) -> Option<Self> {
         let months = f64::from(self.months) * factor;
         let days = f64::from(self.days) * factor;
-        let month_days = settled((months - months.trunc()) * f64::from(MONTH_DAYS));
+        let month_days = rounded_to_micros((months - months.trunc()) * f64::from(MONTH_DAYS));
         let day_fraction = (days - days.trunc()) + (month_days - month_days.trunc());
-        let mut seconds = settled(day_fraction * 86_400.0);
+        let mut seconds = rounded_to_micros(day_fraction * 86_400.0);
         let mut whole = days.trunc() + month_days.trunc();
         if seconds.abs() >= 86_400.0 {
             whole += (seconds / 86_400.0).trunc();
@@ -78,9 +78,9 @@ impl Interval {
     pub fn checked_div(self, divisor: f64) -> Option<Self> {
         let months = f64::from(self.months) / divisor;
         let days = f64::from(self.days) / divisor;
-        let month_days = settled((months - months.trunc()) * f64::from(MONTH_DAYS));
+        let month_days = rounded_to_micros((months - months.trunc()) * f64::from(MONTH_DAYS));
         let day_fraction = (days - days.trunc()) + (month_days - month_days.trunc());
-        let mut seconds = settled(day_fraction * 86_400.0);
+        let mut seconds = rounded_to_micros(day_fraction * 86_400.0);
         let mut whole = days.trunc() + month_days.trunc();
         if seconds.abs() >= 86_400.0 {
             whole += (seconds / 86_400.0).trunc();
@@ -149,7 +149,7 @@ impl Interval {
 }
 
 /// Without the dust of binary fractions beyond the microsecond.
-fn settled(value: f64) -> f64 {
+fn rounded_to_micros(value: f64) -> f64 {
     (value * 1e6).round_ties_even() / 1e6
 }
 

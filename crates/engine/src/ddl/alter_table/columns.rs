@@ -13,7 +13,7 @@ use crate::ddl::rewrite::Rewrite;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::Table;
-use sql::{ColumnDef, DefaultExpr, Generated};
+use sql::{ColumnDef, Generated, WrittenExpr};
 use types::Datum;
 
 impl Session {
@@ -130,7 +130,7 @@ impl Session {
         &mut self,
         table: &Table,
         column: &str,
-        default: Option<&DefaultExpr>,
+        default: Option<&WrittenExpr>,
     ) -> EngineResult<Step> {
         refuse_computed(table, column)?;
         let Some(default) = default else { return Ok(Step::SetDefault(column.to_string(), None)) };

@@ -62,7 +62,7 @@ impl Session {
         for index in &new.indexes {
             match index.unique && self.engine.dual().is_some() {
                 // With reservations of the values.
-                true => self.settle_entries(new, index).await?,
+                true => self.make_entries(new, index).await?,
                 false => self.fill_entries(new, index).await?,
             }
         }

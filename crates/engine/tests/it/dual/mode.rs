@@ -134,7 +134,7 @@ async fn planted_differences_are_told_and_repaired() {
             .await
             .unwrap();
         tokio::time::sleep(2 * PATIENCE).await;
-        // A look at an unverified entry settles it.
+        // A look at an unverified entry repairs it.
         if !told.contains("unverified") {
             assert_eq!(process.client.run("CHECK TABLE t").await, format!("{told}|no\nCHECK 1"));
         }

@@ -1,4 +1,4 @@
-//! Names that the planner gave, without its own marks: columns of expressions are called like them.
+//! Names that DataFusion gave, without its own marks: columns of expressions are called like them.
 
 /// `count(Int64(1)) ORDER BY [t.a@4 ASC NULLS LAST]` as `count(*) ORDER BY [t.a]`.
 pub(in super::super) fn readable(name: &str) -> String {

@@ -7,7 +7,7 @@ use datafusion::physical_expr::expressions::{
 };
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
 
-/// An operator's expression. What SQL has no words for is told in the planner's.
+/// An operator's expression. What SQL has no words for is told in DataFusion's.
 pub(in super::super) fn physical(expr: &dyn PhysicalExpr) -> String {
     if let Some(column) = expr.downcast_ref::<Column>() {
         return readable(column.name());

@@ -125,7 +125,7 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Pattern> {
     Ok(regex)
 }
 
-/// The pattern of `x ~ 'pattern'` in the library's spelling; `None` for one that the planner's own operator does not
+/// The pattern of `x ~ 'pattern'` in the library's spelling; `None` for one that DataFusion's own operator does not
 /// take, which compiles it without our limits.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! `x ~ 'pattern'` of a plan that runs: the planner's operator, whose searches of long texts cannot be stopped, as a
+//! `x ~ 'pattern'` of a plan that runs: DataFusion's operator, whose searches of long texts cannot be stopped, as a
 //! function whose searches can.
 
 use super::flags::Flags;

@@ -1,4 +1,4 @@
-//! A function of ours as the planner sees it.
+//! A function of ours as DataFusion sees it.
 
 use super::resolve::{Argument, resolve};
 use super::{Chosen, Definition};
@@ -215,7 +215,7 @@ fn coerced(ty: &DataType, given: &ArrowType) -> ArrowType {
     }
 }
 
-/// Lists as they are, but for texts in the planner's other form: some of its functions make views.
+/// Lists as they are, but for texts in DataFusion's other form: some of its functions make views.
 pub(crate) fn without_views(lists: &ArrayRef) -> QueryResult<ArrayRef> {
     let plain = plain_items(lists.data_type());
     Ok(if plain == *lists.data_type() { Arc::clone(lists) } else { cast(lists, &plain)? })

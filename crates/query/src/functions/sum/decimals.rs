@@ -1,6 +1,6 @@
 //! `sum` of decimals whose sums may have more digits than they: added up in 256 bits, and refused beyond 38 digits.
 //!
-//! The planner's own adds decimals up in 128 bits and wraps. With at most 28 digits a value, that takes 10^10 rows.
+//! DataFusion's own adds decimals up in 128 bits and wraps. With at most 28 digits a value, that takes 10^10 rows.
 
 use super::super::numeric;
 use crate::error::QueryError;

@@ -18,7 +18,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Joins the subqueries that the planner does not know to the node's input.
+/// Joins the subqueries that DataFusion does not know to the node's input.
 pub(super) fn attach(node: LogicalPlan, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
     let wanted = unknown(&node, &node.expressions());
     let input = match node.inputs().as_slice() {
@@ -100,7 +100,7 @@ fn reads_only(expr: &Expr, side: &LogicalPlan, join: &Join) -> bool {
     inner.unwrap_or_default().into_iter().chain(own).all(|column| side.schema().has_column(&column))
 }
 
-/// The subquery expressions that the planner cannot place, each once, inner ones first.
+/// The subquery expressions that DataFusion cannot place, each once, inner ones first.
 fn unknown(node: &LogicalPlan, expressions: &[Expr]) -> Vec<Expr> {
     let mut found: Vec<Expr> = Vec::new();
     for expr in expressions {

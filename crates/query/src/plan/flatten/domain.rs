@@ -2,7 +2,7 @@
 
 use super::references::Renaming;
 use crate::optimizer::null_safe_keys;
-use crate::plan::once;
+use crate::plan::materialized_cte::{is_volatile, materialized};
 use crate::plan::stop::before_building;
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::utils::conjunction;
@@ -110,5 +110,5 @@ pub(super) fn null_safe_join(
 
 /// Outer rows that a domain is made of are read a second time: they must be the same.
 pub(super) fn steady(outer: LogicalPlan) -> LogicalPlan {
-    if once::is_volatile(&outer) { once::once(outer) } else { outer }
+    if is_volatile(&outer) { materialized(outer) } else { outer }
 }

@@ -1,6 +1,6 @@
 //! Subqueries that depend on the row outside them, as joins.
 //!
-//! The planner below turns the common ones into joins itself ([`shape`] says which) and has no plan for the others. Here
+//! DataFusion turns the common ones into joins itself ([`shape`] says which) and has no plan for the others. Here
 //! they become, one for one, what their meaning says: the subquery is computed for each distinct combination of the
 //! outer columns that it reads (its [`Domain`]), and the outer rows are joined to that.
 //!
@@ -37,7 +37,7 @@ pub(crate) fn outer_references(plan: &LogicalPlan) -> Vec<Expr> {
     references::expressions(plan)
 }
 
-/// Joins all subqueries that the planner could not.
+/// Joins all subqueries that DataFusion could not.
 ///
 /// # Errors
 /// `Unsupported` for what cannot be computed row by row (grouping sets that read the outer row).

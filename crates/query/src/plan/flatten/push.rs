@@ -1,7 +1,7 @@
 //! A plan computed once for each row of a domain: how each operator does that.
 //!
 //! `push(d, t)` has the columns of `t` and those of `d`, and for each row of `d` the rows that `t` has when its
-//! references mean that row. Above operators that refer to nothing it is a cross join, and the planner's own rules
+//! references mean that row. Above operators that refer to nothing it is a cross join, and DataFusion's own rules
 //! turn filters over that into keys of a join.
 
 use super::domain::{Domain, Names, null_safe_join};

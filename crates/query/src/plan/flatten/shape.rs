@@ -1,4 +1,4 @@
-//! Which subqueries the planner below joins by itself, and which have one row at most.
+//! Which subqueries DataFusion joins by itself, and which have one row at most.
 
 use super::references;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -10,10 +10,10 @@ use datafusion::logical_expr::{
     SubqueryAlias,
 };
 
-/// The planner's checks look at a subquery twice for each subquery that it is in, so further levels are joined.
+/// DataFusion's checks look at a subquery twice for each subquery that it is in, so further levels are joined.
 const DEEPEST: usize = 3;
 
-/// Can the planner place this subquery expression of `node`?
+/// Can DataFusion place this subquery expression of `node`?
 pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
     let Some(subquery) = references::subquery_in(expr) else { return true };
     if node.inputs().len() == 1 && nesting(&subquery.subquery) >= DEEPEST {
@@ -31,7 +31,7 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
         Expr::ScalarSubquery(_) => true,
         Expr::Exists(Exists { .. }) if matches!(node, LogicalPlan::Filter(_)) => !correlated || is_filtered(plan),
         Expr::InSubquery(InSubquery { expr: left, negated, .. }) => match node {
-            // The planner's join for NOT IN looks for NULLs among the rows of every outer row; and the comparison
+            // DataFusion's join for NOT IN looks for NULLs among the rows of every outer row; and the comparison
             // with a constant it makes a filter, which drops the NULLs that decide.
             LogicalPlan::Filter(_) if *negated && (correlated || left.column_refs().is_empty()) => false,
             LogicalPlan::Filter(filter) => {
@@ -43,7 +43,7 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
     }
 }
 
-/// The planner gives the columns of a subquery one qualifier, and then takes those of one name for one: are there two of
+/// DataFusion gives the columns of a subquery one qualifier, and then takes those of one name for one: are there two of
 /// which its join reads one?
 fn names_clash(plan: &LogicalPlan) -> bool {
     let mut read = Vec::new();
@@ -80,8 +80,8 @@ fn nesting(plan: &LogicalPlan) -> usize {
     deepest
 }
 
-/// Is `IN (…)` wherever it stands a condition, for which NULL is as good as false? The planner makes false of it.
-/// NOT IN is that as a conjunct only (`top`): elsewhere the planner negates.
+/// Is `IN (…)` wherever it stands a condition, for which NULL is as good as false? DataFusion makes false of it.
+/// NOT IN is that as a conjunct only (`top`): elsewhere DataFusion negates.
 fn decides_alone(predicate: &Expr, wanted: &Expr, top: bool) -> bool {
     match predicate {
         found if found == wanted => top || matches!(wanted, Expr::InSubquery(InSubquery { negated: false, .. })),

@@ -5,7 +5,7 @@ mod faults;
 use super::fault::{FaultKind, Parse};
 use crate::dialect::BennuDialect;
 use crate::lexer::{self, Piece, keyword};
-use crate::statement::{ColumnName, ObjectName};
+use crate::statement::{ColumnName, ObjectName, WrittenExpr};
 use sqlparser::ast::{Expr, Query};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
@@ -209,14 +209,14 @@ impl<'t> Cursor<'t> {
         self.with_parser(Parser::parse_expr)
     }
 
-    /// The expression of a DEFAULT and the text it was read from. It ends before NOT NULL and other constraints.
-    pub(crate) fn default_expr(&mut self) -> Parse<(Expr, String)> {
+    /// An expression and the text it was read from. It ends before NOT NULL and other constraints of a column.
+    pub(crate) fn written_expr(&mut self) -> Parse<WrittenExpr> {
         let from = self.parser.peek_token_ref().span.start;
         let expr = self.with_parser(Parser::parse_expr)?;
         let to = self.parser.get_current_token().span.end;
         let range = lexer::byte_of(self.text, from)..lexer::byte_of(self.text, to);
         let text = self.text.get(range).map_or_else(|| expr.to_string(), str::to_owned);
-        Ok((expr, text))
+        Ok(WrittenExpr { expr, text })
     }
 
     /// A query.

@@ -33,14 +33,14 @@ impl Session {
     ///
     /// # Errors
     /// 23503, and whatever an action fails with.
-    pub(crate) async fn settle_references(&mut self, work: &mut Work) -> EngineResult<()> {
+    pub(crate) async fn check_written_references(&mut self, work: &mut Work) -> EngineResult<()> {
         if !work.references.is_empty() {
-            Box::pin(self.settle_noted(work)).await?;
+            Box::pin(self.check_noted_references(work)).await?;
         }
         self.log_changed_groups(work).await
     }
 
-    async fn settle_noted(&mut self, work: &mut Work) -> EngineResult<()> {
+    async fn check_noted_references(&mut self, work: &mut Work) -> EngineResult<()> {
         let mut kept = Vec::new();
         while !work.references.gone.is_empty() {
             self.see_all_commits().await?;

@@ -27,14 +27,14 @@ enum Look {
 
 impl Shared {
     /// See the file's head. `at_once`: also if a writer may be at work.
-    pub(super) async fn settle(
+    pub(super) async fn repair(
         &self,
         entry: (TableId, &Bytes),
         entries: &dyn EntryRows,
         at_once: bool,
     ) -> StoreResult<()> {
         for _ in 0..TRIES {
-            if self.settle_once(entry, entries, at_once).await? == Look::Done {
+            if self.try_repair(entry, entries, at_once).await? == Look::Done {
                 return Ok(());
             }
         }
@@ -42,7 +42,7 @@ impl Shared {
         Err(StoreError::ConditionFailed { table, key })
     }
 
-    async fn settle_once(&self, entry: (TableId, &Bytes), entries: &dyn EntryRows, at_once: bool) -> StoreResult<Look> {
+    async fn try_repair(&self, entry: (TableId, &Bytes), entries: &dyn EntryRows, at_once: bool) -> StoreResult<Look> {
         let there = self.there(entry.0, entry.1).await?;
         if has_mark(there.as_ref(), RESERVED) {
             return Ok(Look::Done);
@@ -83,8 +83,8 @@ impl Shared {
             self.reserve_again(entry, entries, &rowkey).await?;
         }
         let fragment = of_row.map(|(_, fragment)| fragment.to_vec());
-        let settled = self.swap(entry, stamp_of(there.as_ref()), fragment, Durability::Buffered).await?;
-        Ok(if settled.is_some() { Look::Done } else { Look::Again })
+        let swapped = self.swap(entry, stamp_of(there.as_ref()), fragment, Durability::Buffered).await?;
+        Ok(if swapped.is_some() { Look::Done } else { Look::Again })
     }
 
     /// The reservation that a row with a unique value has. Where another row has the value, too, it stays without: that is
@@ -98,33 +98,33 @@ impl Shared {
         }
     }
 
-    /// Settles what is marked in an index, or only what a writer left long ago is told. The keys of entries.
-    pub(super) async fn settle_index(&self, storage: TableId, settle: bool) -> StoreResult<Vec<Bytes>> {
+    /// Repairs what is marked in an index, or only what a writer left long ago is told. The keys of entries.
+    pub(super) async fn repair_index(&self, storage: TableId, repair: bool) -> StoreResult<Vec<Bytes>> {
         let Some(entries) = self.entries_of(storage) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for (key, fragment) in self.marked(storage).await? {
             match header::marks_of(&fragment) & UNVERIFIED != 0 {
                 true if !self.is_old(&fragment) => {}
                 true => {
-                    if settle {
-                        self.settle((storage, &key), entries.as_ref(), true).await?;
+                    if repair {
+                        self.repair((storage, &key), entries.as_ref(), true).await?;
                     }
                     found.push(key);
                 }
-                false if settle && self.is_old(&fragment) => {
+                false if repair && self.is_old(&fragment) => {
                     self.release_stale((storage, &key), entries.as_ref(), &fragment).await?;
                 }
                 false => {}
             }
         }
-        if settle {
-            self.settle_voids(entries.rows()).await?;
+        if repair {
+            self.repair_voids(entries.rows()).await?;
         }
         Ok(found)
     }
 
     /// Rows that inserts began and did not write.
-    async fn settle_voids(&self, rows: TableId) -> StoreResult<()> {
+    async fn repair_voids(&self, rows: TableId) -> StoreResult<()> {
         for (key, fragment) in self.marked(rows).await? {
             if header::marks_of(&fragment) & VOID != 0 && self.is_old(&fragment) {
                 self.swap((rows, &key), header::commit_of(&fragment), None, Durability::Buffered).await?;

@@ -1,13 +1,12 @@
 //! CREATE INDEX and what goes with it, as text.
 
-use super::{List, names, when};
-use crate::statement::names::quote;
-use crate::statement::*;
+use super::{List, Printed, names, quote, when};
+use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
-        Statement::CreateIndex(it) => write!(f, "{it}"),
+        Statement::CreateIndex(it) => Printed(it).fmt(f),
         Statement::DropIndex { names, table, if_exists, cascade, concurrently } => {
             let before = [when(*concurrently, "CONCURRENTLY "), when(*if_exists, "IF EXISTS ")].concat();
             write!(f, "DROP INDEX {before}{}", List(names))?;
@@ -47,32 +46,32 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
     }
 }
 
-impl Display for CreateIndex {
+impl Display for Printed<'_, CreateIndex> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "CREATE {}{}", when(self.unique, "UNIQUE "), when(self.uncovered, "UNCOVERED "))?;
-        write!(f, "{}INDEX {}", when(self.local, "LOCAL "), when(self.concurrently, "CONCURRENTLY "))?;
-        f.write_str(when(self.if_not_exists, "IF NOT EXISTS "))?;
-        if let Some(name) = &self.name {
+        write!(f, "CREATE {}{}", when(self.0.unique, "UNIQUE "), when(self.0.uncovered, "UNCOVERED "))?;
+        write!(f, "{}INDEX {}", when(self.0.local, "LOCAL "), when(self.0.concurrently, "CONCURRENTLY "))?;
+        f.write_str(when(self.0.if_not_exists, "IF NOT EXISTS "))?;
+        if let Some(name) = &self.0.name {
             write!(f, "{} ", quote(name))?;
         }
-        write!(f, "ON {} ({})", self.table, List(&self.parts))?;
-        tail(f, &self.include, self.nulls_not_distinct, &self.options)?;
-        if let Some(predicate) = &self.predicate {
+        write!(f, "ON {} ({})", self.0.table, List(&self.0.parts))?;
+        tail(f, &self.0.include, self.0.nulls_not_distinct, &self.0.options)?;
+        if let Some(predicate) = &self.0.predicate {
             write!(f, " WHERE {}", predicate.text)?;
         }
-        super::ddl::split_on(f, &self.split_on)?;
-        f.write_str(when(self.is_async, " ASYNC"))
+        super::ddl::split_on(f, &self.0.split_on)?;
+        f.write_str(when(self.0.is_async, " ASYNC"))
     }
 }
 
-impl Display for IndexPartDef {
+impl Display for Printed<'_, IndexPartDef> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.of {
+        match &self.0.of {
             IndexPartOf::Column(column) => write!(f, "{}", quote(column))?,
             IndexPartOf::Expression(expression) => write!(f, "({})", expression.text)?,
         }
-        f.write_str(when(self.descending, " DESC"))?;
-        match self.nulls_first {
+        f.write_str(when(self.0.descending, " DESC"))?;
+        match self.0.nulls_first {
             Some(true) => f.write_str(" NULLS FIRST"),
             Some(false) => f.write_str(" NULLS LAST"),
             None => Ok(()),
@@ -80,26 +79,24 @@ impl Display for IndexPartDef {
     }
 }
 
-impl Display for UniqueDef {
+impl Display for Printed<'_, UniqueDef> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.write(f, true)
+        write_unique(self.0, f, true)
     }
 }
 
-impl UniqueDef {
-    /// Behind its only column it does not name it.
-    pub(super) fn write(&self, f: &mut Formatter<'_>, columns: bool) -> fmt::Result {
-        if let Some(name) = &self.name {
-            write!(f, "CONSTRAINT {} ", quote(name))?;
-        }
-        let kind = if self.primary { "PRIMARY KEY" } else { "UNIQUE" };
-        write!(f, "{kind}{}", when(self.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
-        if columns {
-            write!(f, " {}", names(&self.columns))?;
-        }
-        tail(f, &self.include, false, &self.options)?;
-        write!(f, "{}{}", when(self.deferrable, " DEFERRABLE"), when(self.deferred, " INITIALLY DEFERRED"))
+/// Behind its only column it does not name it.
+pub(super) fn write_unique(it: &UniqueDef, f: &mut Formatter<'_>, columns: bool) -> fmt::Result {
+    if let Some(name) = &it.name {
+        write!(f, "CONSTRAINT {} ", quote(name))?;
     }
+    let kind = if it.primary { "PRIMARY KEY" } else { "UNIQUE" };
+    write!(f, "{kind}{}", when(it.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
+    if columns {
+        write!(f, " {}", names(&it.columns))?;
+    }
+    tail(f, &it.include, false, &it.options)?;
+    write!(f, "{}{}", when(it.deferrable, " DEFERRABLE"), when(it.deferred, " INITIALLY DEFERRED"))
 }
 
 fn tail(f: &mut Formatter<'_>, include: &[String], nulls_not_distinct: bool, options: &[TableOption]) -> fmt::Result {

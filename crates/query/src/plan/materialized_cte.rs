@@ -5,8 +5,8 @@
 //! in: PostgreSQL computes these once.
 //!
 //! ```text
-//!   lower   Cte::Once                                becomes   Once
-//!   run     every Once of a number has the rows that the first of them keeps                fresh, exec::KeptRowsExec
+//!   lower   CteBody::Materialized becomes MaterializedCte
+//!   run     every MaterializedCte of a number has the rows that the first of them keeps     fresh, exec::KeptRowsExec
 //! ```
 
 use super::stop::step;
@@ -29,7 +29,7 @@ pub(super) fn is_volatile(plan: &LogicalPlan) -> bool {
     // An error is that the statement was stopped, which its planning hears too.
     let _ = plan.apply_with_subqueries(|node| {
         step()?;
-        if once_of(node).is_some() {
+        if materialized_cte(node).is_some() {
             return Ok(TreeNodeRecursion::Jump);
         }
         node.apply_expressions(|expr| {
@@ -41,14 +41,14 @@ pub(super) fn is_volatile(plan: &LogicalPlan) -> bool {
     found
 }
 
-/// The plan with one place for the rows of each [`Once`], empty yet.
+/// The plan with one place for the rows of each [`MaterializedCte`], empty yet.
 ///
 /// # Errors
 /// None of a plan that is one.
 pub(super) fn fresh(plan: &LogicalPlan) -> QueryResult<Option<LogicalPlan>> {
     let mut any = false;
     plan.apply_with_subqueries(|node| {
-        any |= once_of(node).is_some();
+        any |= materialized_cte(node).is_some();
         Ok(if any { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     if !any {
@@ -56,26 +56,22 @@ pub(super) fn fresh(plan: &LogicalPlan) -> QueryResult<Option<LogicalPlan>> {
     }
     let mut places: HashMap<u64, Arc<KeptRows>> = HashMap::new();
     let fresh = plan.clone().transform_down_with_subqueries(|node| {
-        let Some(known) = once_of(&node) else { return Ok(Transformed::no(node)) };
+        let Some(known) = materialized_cte(&node) else { return Ok(Transformed::no(node)) };
         let rows = places.entry(known.number).or_default();
-        let own = Once { rows: Some(Arc::clone(rows)), ..known.clone() };
+        let own = MaterializedCte { rows: Some(Arc::clone(rows)), ..known.clone() };
         Ok(Transformed::yes(LogicalPlan::Extension(Extension { node: Arc::new(own) })))
     });
     Ok(Some(fresh.data()?))
 }
 
 /// Rows that all copies of this node share.
-pub(super) fn once(input: LogicalPlan) -> LogicalPlan {
-    numbered(next_number(), input)
+pub(super) fn materialized(input: LogicalPlan) -> LogicalPlan {
+    materialized_as(next_number(), input)
 }
 
 /// Rows that all copies of that number share.
-pub(crate) fn once_of_number(number: u64, input: LogicalPlan) -> LogicalPlan {
-    numbered(number, input)
-}
-
-fn numbered(number: u64, input: LogicalPlan) -> LogicalPlan {
-    LogicalPlan::Extension(Extension { node: Arc::new(Once { number, input, rows: None }) })
+pub(crate) fn materialized_as(number: u64, input: LogicalPlan) -> LogicalPlan {
+    LogicalPlan::Extension(Extension { node: Arc::new(MaterializedCte { number, input, rows: None }) })
 }
 
 /// A plan may have those of views in it, so no two plans have the same number.
@@ -84,7 +80,7 @@ pub(crate) fn next_number() -> u64 {
     LAST.fetch_add(1, atomic::Ordering::Relaxed)
 }
 
-fn once_of(node: &LogicalPlan) -> Option<&Once> {
+fn materialized_cte(node: &LogicalPlan) -> Option<&MaterializedCte> {
     match node {
         LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref(),
         _ => None,
@@ -93,34 +89,34 @@ fn once_of(node: &LogicalPlan) -> Option<&Once> {
 
 /// A query that is computed by the first that reads it, for all of its number.
 #[derive(Clone, Debug)]
-pub(super) struct Once {
+pub(super) struct MaterializedCte {
     number: u64,
     input: LogicalPlan,
     /// Where its rows are kept, in a plan that runs.
     pub(super) rows: Option<Arc<KeptRows>>,
 }
 
-impl PartialEq for Once {
+impl PartialEq for MaterializedCte {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number && self.input == other.input
     }
 }
 
-impl Eq for Once {}
+impl Eq for MaterializedCte {}
 
-impl PartialOrd for Once {
+impl PartialOrd for MaterializedCte {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self == other).then_some(Ordering::Equal)
     }
 }
 
-impl Hash for Once {
+impl Hash for MaterializedCte {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
 }
 
-impl UserDefinedLogicalNodeCore for Once {
+impl UserDefinedLogicalNodeCore for MaterializedCte {
     fn name(&self) -> &str {
         "Once"
     }
@@ -149,7 +145,7 @@ impl UserDefinedLogicalNodeCore for Once {
     }
 }
 
-/// The same for what the planner hands out.
-pub(super) fn downcast(node: &dyn UserDefinedLogicalNode) -> Option<&Once> {
+/// The same for what DataFusion hands out.
+pub(super) fn downcast(node: &dyn UserDefinedLogicalNode) -> Option<&MaterializedCte> {
     node.as_any().downcast_ref()
 }

@@ -1,15 +1,14 @@
 //! Statements about the session as text.
 
-use super::{List, literal, names, when};
-use crate::statement::names::quote;
-use crate::statement::*;
+use super::{List, Printed, literal, names, quote, when};
+use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
 /// Statements about settings, transactions, prepared statements and upkeep.
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
         Statement::Set { name, value, local } => {
-            write!(f, "SET {}{} TO {value}", when(*local, "LOCAL "), setting(name))
+            write!(f, "SET {}{} TO {}", when(*local, "LOCAL "), setting(name), Printed(value))
         }
         Statement::SetConstraints { names, deferred } => {
             let when = if *deferred { "DEFERRED" } else { "IMMEDIATE" };
@@ -19,7 +18,7 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
             }
         }
         Statement::SetTransaction { modes, session } => {
-            write!(f, "SET {}TRANSACTION{modes}", when(*session, "SESSION CHARACTERISTICS AS "))
+            write!(f, "SET {}TRANSACTION{}", when(*session, "SESSION CHARACTERISTICS AS "), Printed(modes))
         }
         Statement::SetTransactionSnapshot(id) => write!(f, "SET TRANSACTION SNAPSHOT {}", literal(id)),
         Statement::Show(name) => write!(f, "SHOW {}", setting_or_all(name.as_deref())),
@@ -33,7 +32,7 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
             write!(f, "{action} JOB {id}")
         }
         Statement::Reset(name) => write!(f, "RESET {}", setting_or_all(name.as_deref())),
-        Statement::Begin(modes) => write!(f, "BEGIN{modes}"),
+        Statement::Begin(modes) => write!(f, "BEGIN{}", Printed(modes)),
         Statement::Commit => f.write_str("COMMIT"),
         Statement::Rollback => f.write_str("ROLLBACK"),
         Statement::Savepoint(name) => write!(f, "SAVEPOINT {}", quote(name)),
@@ -67,7 +66,7 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         }
         Statement::Deallocate(Some(name)) => write!(f, "DEALLOCATE {}", quote(name)),
         Statement::Deallocate(None) => f.write_str("DEALLOCATE ALL"),
-        Statement::Discard(what) => write!(f, "{what}"),
+        Statement::Discard(what) => Printed(what).fmt(f),
         Statement::Analyze { tables, verbose } => {
             write!(f, "ANALYZE{}", when(*verbose, " VERBOSE"))?;
             let tables: Vec<String> = tables.iter().map(analyzed).collect();
@@ -107,11 +106,11 @@ fn setting_or_all(name: Option<&str>) -> String {
     name.map_or_else(|| "ALL".to_owned(), setting)
 }
 
-impl Display for SettingValue {
+impl Display for Printed<'_, SettingValue> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("DEFAULT"),
-            Self::Values(values) => {
+        match self.0 {
+            SettingValue::Default => f.write_str("DEFAULT"),
+            SettingValue::Values(values) => {
                 let values: Vec<String> = values.iter().map(|value| literal(value)).collect();
                 write!(f, "{}", List(&values))
             }
@@ -120,58 +119,58 @@ impl Display for SettingValue {
 }
 
 /// With a blank in front of each, since they follow a word.
-impl Display for TransactionModes {
+impl Display for Printed<'_, TransactionModes> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if let Some(isolation) = self.isolation {
-            write!(f, " ISOLATION LEVEL {isolation}")?;
+        if let Some(isolation) = self.0.isolation {
+            write!(f, " ISOLATION LEVEL {}", Printed(&isolation))?;
         }
-        if let Some(read_only) = self.read_only {
+        if let Some(read_only) = self.0.read_only {
             f.write_str(if read_only { " READ ONLY" } else { " READ WRITE" })?;
         }
-        if let Some(deferrable) = self.deferrable {
+        if let Some(deferrable) = self.0.deferrable {
             f.write_str(if deferrable { " DEFERRABLE" } else { " NOT DEFERRABLE" })?;
         }
         Ok(())
     }
 }
 
-impl Display for Isolation {
+impl Display for Printed<'_, Isolation> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ReadUncommitted => "READ UNCOMMITTED",
-            Self::ReadCommitted => "READ COMMITTED",
-            Self::RepeatableRead => "REPEATABLE READ",
-            Self::Serializable => "SERIALIZABLE",
+        f.write_str(match self.0 {
+            Isolation::ReadUncommitted => "READ UNCOMMITTED",
+            Isolation::ReadCommitted => "READ COMMITTED",
+            Isolation::RepeatableRead => "REPEATABLE READ",
+            Isolation::Serializable => "SERIALIZABLE",
         })
     }
 }
 
-impl Display for Discard {
+impl Display for Printed<'_, Discard> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::All => "DISCARD ALL",
-            Self::Plans => "DISCARD PLANS",
-            Self::Sequences => "DISCARD SEQUENCES",
-            Self::Temp => "DISCARD TEMP",
-            Self::Cursors => "CLOSE ALL",
-            Self::Channels => "UNLISTEN *",
+        f.write_str(match self.0 {
+            Discard::All => "DISCARD ALL",
+            Discard::Plans => "DISCARD PLANS",
+            Discard::Sequences => "DISCARD SEQUENCES",
+            Discard::Temp => "DISCARD TEMP",
+            Discard::Cursors => "CLOSE ALL",
+            Discard::Channels => "UNLISTEN *",
         })
     }
 }
 
-impl Display for Explain {
+impl Display for Printed<'_, Explain> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut options: Vec<&str> = Vec::new();
-        options.extend(self.analyze.then_some("ANALYZE"));
-        options.extend(self.verbose.then_some("VERBOSE"));
-        options.extend(self.costs.then_some("COSTS ON"));
-        options.extend((!self.timing).then_some("TIMING OFF"));
-        options.extend(self.summary.map(|on| if on { "SUMMARY ON" } else { "SUMMARY OFF" }));
-        options.extend((self.format == ExplainFormat::Json).then_some("FORMAT JSON"));
+        options.extend(self.0.analyze.then_some("ANALYZE"));
+        options.extend(self.0.verbose.then_some("VERBOSE"));
+        options.extend(self.0.costs.then_some("COSTS ON"));
+        options.extend((!self.0.timing).then_some("TIMING OFF"));
+        options.extend(self.0.summary.map(|on| if on { "SUMMARY ON" } else { "SUMMARY OFF" }));
+        options.extend((self.0.format == ExplainFormat::Json).then_some("FORMAT JSON"));
         f.write_str("EXPLAIN ")?;
         if !options.is_empty() {
             write!(f, "({}) ", List(&options))?;
         }
-        write!(f, "{}", self.statement)
+        Printed(self.0.statement.as_ref()).fmt(f)
     }
 }

@@ -1,25 +1,25 @@
 //! COPY as text.
 
-use super::{List, literal, names};
-use crate::statement::*;
+use super::{List, Printed, literal, names};
+use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
-impl Display for Copy {
+impl Display for Printed<'_, Copy> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.target {
+        match &self.0.target {
             CopyTarget::Table { name, columns } if columns.is_empty() => write!(f, "COPY {name}")?,
             CopyTarget::Table { name, columns } => write!(f, "COPY {name} {}", names(columns))?,
             CopyTarget::Query(query) => write!(f, "COPY ({query})")?,
         }
-        f.write_str(match self.direction {
+        f.write_str(match self.0.direction {
             CopyDirection::FromStdin => " FROM STDIN",
             CopyDirection::ToStdout => " TO STDOUT",
         })?;
-        let options = options(&self.options);
+        let options = options(&self.0.options);
         if !options.is_empty() {
             write!(f, " WITH ({})", List(&options))?;
         }
-        self.selection.as_ref().map_or(Ok(()), |selection| write!(f, " WHERE {selection}"))
+        self.0.selection.as_ref().map_or(Ok(()), |selection| write!(f, " WHERE {selection}"))
     }
 }
 

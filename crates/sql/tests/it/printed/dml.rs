@@ -1,26 +1,24 @@
 //! INSERT, UPDATE, DELETE as text.
 
-use super::List;
-use crate::ast;
-use crate::statement::names::quote;
-use crate::statement::*;
+use super::{List, Printed, quote};
+use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
-impl Display for Insert {
+impl Display for Printed<'_, Insert> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} INTO {}", if self.upsert { "UPSERT" } else { "INSERT" }, self.table)?;
-        if let Some(alias) = &self.alias {
+        write!(f, "{} INTO {}", if self.0.upsert { "UPSERT" } else { "INSERT" }, self.0.table)?;
+        if let Some(alias) = &self.0.alias {
             write!(f, " AS {}", quote(alias))?;
         }
-        if let Some(columns) = &self.columns {
+        if let Some(columns) = &self.0.columns {
             write!(f, " ({})", List(columns))?;
         }
-        match self.overriding {
+        match self.0.overriding {
             Some(Overriding::System) => f.write_str(" OVERRIDING SYSTEM VALUE")?,
             Some(Overriding::User) => f.write_str(" OVERRIDING USER VALUE")?,
             None => {}
         }
-        match &self.source {
+        match &self.0.source {
             InsertSource::Values(rows) => {
                 f.write_str(" VALUES ")?;
                 for (at, row) in rows.iter().enumerate() {
@@ -30,31 +28,31 @@ impl Display for Insert {
             InsertSource::Query(query) => write!(f, " {query}")?,
             InsertSource::DefaultValues => f.write_str(" DEFAULT VALUES")?,
         }
-        if let Some(conflict) = &self.on_conflict {
-            write!(f, " {conflict}")?;
+        if let Some(conflict) = &self.0.on_conflict {
+            write!(f, " {}", Printed(conflict))?;
         }
-        match &self.on_duplicate {
+        match &self.0.on_duplicate {
             Some(OnDuplicate::Ignore) => f.write_str(" ON DUPLICATE KEY IGNORE")?,
             Some(OnDuplicate::Update(assignments)) => write!(f, " ON DUPLICATE KEY UPDATE {}", List(assignments))?,
             None => {}
         }
-        returning(f, &self.returning)
+        returning(f, &self.0.returning)
     }
 }
 
-impl Display for InsertValue {
+impl Display for Printed<'_, InsertValue> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("DEFAULT"),
-            Self::Expr(expr) => write!(f, "{expr}"),
+        match self.0 {
+            InsertValue::Default => f.write_str("DEFAULT"),
+            InsertValue::Expr(expr) => write!(f, "{expr}"),
         }
     }
 }
 
-impl Display for Conflict {
+impl Display for Printed<'_, Conflict> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("ON CONFLICT")?;
-        match &self.target {
+        match &self.0.target {
             Some(ConflictTarget::Columns { names, exprs, predicate }) => {
                 let names = names.iter().map(|name| quote(name).to_string());
                 let exprs = exprs.iter().map(|expr| format!("({expr})"));
@@ -64,7 +62,7 @@ impl Display for Conflict {
             Some(ConflictTarget::Constraint(name)) => write!(f, " ON CONSTRAINT {}", quote(name))?,
             None => {}
         }
-        match &self.action {
+        match &self.0.action {
             ConflictAction::DoNothing => f.write_str(" DO NOTHING"),
             ConflictAction::DoUpdate { assignments, selection } => {
                 write!(f, " DO UPDATE SET {}", List(assignments))?;
@@ -74,51 +72,51 @@ impl Display for Conflict {
     }
 }
 
-impl Display for Assignment {
+impl Display for Printed<'_, Assignment> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::One { column, value } => write!(f, "{column} = {value}"),
-            Self::Element { column, places, value } => {
+        match self.0 {
+            Assignment::One { column, value } => write!(f, "{column} = {}", Printed(value)),
+            Assignment::Element { column, places, value } => {
                 write!(f, "{column}")?;
                 places.iter().try_for_each(|place| write!(f, "[{place}]"))?;
-                write!(f, " = {value}")
+                write!(f, " = {}", Printed(value))
             }
-            Self::Row { columns, values } => write!(f, "({}) = ROW ({})", List(columns), List(values)),
-            Self::Subquery { columns, query } => write!(f, "({}) = ({query})", List(columns)),
+            Assignment::Row { columns, values } => write!(f, "({}) = ROW ({})", List(columns), List(values)),
+            Assignment::Subquery { columns, query } => write!(f, "({}) = ({query})", List(columns)),
         }
     }
 }
 
-impl Display for Update {
+impl Display for Printed<'_, Update> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        with(f, self.with.as_ref())?;
+        with(f, self.0.with.as_ref())?;
         f.write_str("UPDATE ")?;
-        target(f, &self.table, self.alias.as_ref())?;
-        write!(f, " SET {}", List(&self.assignments))?;
-        if !self.from.is_empty() {
-            write!(f, " FROM {}", List(&self.from))?;
+        target(f, &self.0.table, self.0.alias.as_ref())?;
+        write!(f, " SET {}", List(&self.0.assignments))?;
+        if !self.0.from.is_empty() {
+            write!(f, " FROM {}", List(&self.0.from))?;
         }
-        filter(f, self.selection.as_ref(), self.current_of.as_deref())?;
-        returning(f, &self.returning)
+        filter(f, self.0.selection.as_ref(), self.0.current_of.as_deref())?;
+        returning(f, &self.0.returning)
     }
 }
 
-impl Display for Delete {
+impl Display for Printed<'_, Delete> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        with(f, self.with.as_ref())?;
+        with(f, self.0.with.as_ref())?;
         f.write_str("DELETE FROM ")?;
-        target(f, &self.table, self.alias.as_ref())?;
-        if !self.using.is_empty() {
-            write!(f, " USING {}", List(&self.using))?;
+        target(f, &self.0.table, self.0.alias.as_ref())?;
+        if !self.0.using.is_empty() {
+            write!(f, " USING {}", List(&self.0.using))?;
         }
-        filter(f, self.selection.as_ref(), self.current_of.as_deref())?;
-        if !self.order_by.is_empty() {
-            write!(f, " ORDER BY {}", List(&self.order_by))?;
+        filter(f, self.0.selection.as_ref(), self.0.current_of.as_deref())?;
+        if !self.0.order_by.is_empty() {
+            write!(f, " ORDER BY {}", List(&self.0.order_by))?;
         }
-        if let Some(limit) = &self.limit {
+        if let Some(limit) = &self.0.limit {
             write!(f, " LIMIT {limit}")?;
         }
-        returning(f, &self.returning)
+        returning(f, &self.0.returning)
     }
 }
 
@@ -142,10 +140,10 @@ fn returning(f: &mut Formatter<'_>, items: &[ast::SelectItem]) -> fmt::Result {
     if items.is_empty() { Ok(()) } else { write!(f, " RETURNING {}", List(items)) }
 }
 
-impl Display for LockingSelect {
+impl Display for Printed<'_, LockingSelect> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.query)?;
-        for RowLock { strength, of, wait } in &self.locks {
+        write!(f, "{}", self.0.query)?;
+        for RowLock { strength, of, wait } in &self.0.locks {
             write!(f, " {}", strength.words())?;
             if !of.is_empty() {
                 let names: Vec<String> = of.iter().map(|name| quote(name)).collect();

@@ -1,0 +1,86 @@
+//! A statement of a simple query, and what a front end asks about a statement before it runs.
+
+use crate::Prepared;
+use crate::shapes::ByShape;
+use crate::statement::Source;
+use sql::Statement;
+use std::sync::Arc;
+
+/// One statement of a simple query.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// As it is written, or the prepared statement of its shape.
+    pub(crate) source: Arc<Source>,
+    /// Its own text.
+    pub(crate) text: Arc<str>,
+    pub(crate) shape: ByShape,
+}
+
+/// What a statement does with cursors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorStep<'a> {
+    /// DECLARE.
+    Declare {
+        /// The cursor.
+        name: &'a str,
+    },
+    /// FETCH or MOVE.
+    Fetch {
+        /// The cursor.
+        name: &'a str,
+        /// So many rows forward; `None` is all.
+        count: Option<u64>,
+        /// MOVE: the rows are passed over.
+        moves: bool,
+    },
+    /// CLOSE.
+    Close {
+        /// The cursor.
+        name: &'a str,
+    },
+    /// CLOSE ALL.
+    CloseAll,
+}
+
+impl Script {
+    /// What it does with cursors, for front ends that have portals of their own.
+    pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
+        self.source.cursor_step()
+    }
+}
+
+impl Prepared {
+    /// As [`Script::cursor_step`].
+    pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
+        self.source.as_ref()?.cursor_step()
+    }
+
+    /// Is it COMMIT or ROLLBACK, which end a transaction with its portals?
+    pub fn ends_transaction(&self) -> bool {
+        self.is_one_of(|statement| matches!(statement, Statement::Commit | Statement::Rollback))
+    }
+
+    /// Is it what leads out of a failed block, ROLLBACK TO too?
+    pub fn ends_block(&self) -> bool {
+        let ends = |statement: &Statement| matches!(statement, Statement::RollbackTo(_));
+        self.ends_transaction() || self.is_one_of(ends)
+    }
+
+    fn is_one_of(&self, test: impl Fn(&Statement) -> bool) -> bool {
+        self.source.as_ref().is_some_and(|source| test(&source.statement))
+    }
+}
+
+impl Source {
+    fn cursor_step(&self) -> Option<CursorStep<'_>> {
+        match &self.statement {
+            Statement::DeclareCursor(declare) => Some(CursorStep::Declare { name: &declare.name }),
+            Statement::Fetch(fetch) => {
+                Some(CursorStep::Fetch { name: &fetch.name, count: fetch.count, moves: fetch.moves })
+            }
+            Statement::CloseCursor(name) => Some(CursorStep::Close { name }),
+            Statement::Discard(sql::Discard::Cursors) => Some(CursorStep::CloseAll),
+            _ => None,
+        }
+    }
+}
