@@ -2,7 +2,7 @@
 
 use crate::activity::Client;
 use crate::block::Block;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::{ClientFault, EngineResult, Fault, fail};
 use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
 use crate::search_path::KnownPath;
@@ -10,7 +10,7 @@ use crate::sequences::Taken;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
 use crate::shapes::ByShape;
-use crate::statement::Source;
+use crate::statement::{Source, Written};
 use crate::{Answer, Engine, EngineError, LiveNotices, Notice, Prepared, turn};
 use sql::Statement;
 use std::net::SocketAddr;
@@ -113,14 +113,12 @@ impl Source {
 }
 
 /// How long a client may be silent, and what it is told then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct IdleLimit {
     /// So long.
     pub time: Duration,
-    /// SQLSTATE.
-    pub code: &'static str,
     /// For the client.
-    pub message: &'static str,
+    pub fault: ClientFault,
 }
 
 /// The end of a session: its front end says so to the client and goes.
@@ -170,6 +168,8 @@ pub struct Session {
     pub(crate) known_path: KnownPath,
     /// Of the statement under way.
     guard: Option<Arc<RunGuard>>,
+    /// The text of the statement under way, in which the expressions of a definition stand.
+    pub(crate) written: Written,
 }
 
 impl Session {
@@ -192,6 +192,7 @@ impl Session {
             entry,
             known_path: KnownPath::default(),
             guard: None,
+            written: Written::default(),
         }
     }
 
@@ -395,13 +396,11 @@ impl Session {
     /// How long its client may be silent now; `None` is forever.
     pub fn idle_limit(&self) -> Option<IdleLimit> {
         let settings = self.settings.effective();
-        let (time, code, message) = match self.block.status() {
-            TransactionStatus::Idle => {
-                (settings.idle_timeout, "57P05", "terminating connection due to idle-session timeout")
-            }
-            _ => (settings.idle_in_block_timeout, "25P03", "terminating connection due to idle-in-transaction timeout"),
+        let (time, fault) = match self.block.status() {
+            TransactionStatus::Idle => (settings.idle_timeout, ClientFault::IdleSession),
+            _ => (settings.idle_in_block_timeout, ClientFault::IdleInTransaction),
         };
-        time.map(|time| IdleLimit { time, code, message })
+        time.map(|time| IdleLimit { time, fault })
     }
 
     /// The guard of the statement under way.

@@ -20,6 +20,7 @@ mod data_type;
 mod dialect;
 mod display;
 mod error;
+mod escape;
 mod lexer;
 mod locking_subqueries;
 mod name;

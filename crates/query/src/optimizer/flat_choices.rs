@@ -1,8 +1,8 @@
 //! COALESCE in COALESCE is one COALESCE.
 //!
-//! The planner's rules write `coalesce(a, b)` as `CASE WHEN a IS NOT NULL THEN a ELSE b END`, with `a` twice. In each
+//! DataFusion's rules write `coalesce(a, b)` as `CASE WHEN a IS NOT NULL THEN a ELSE b END`, with `a` twice. In each
 //! other they would double with every level: a chain of FULL JOIN … USING, whose merged column is such a nest, would
-//! take the planner exponential time (DataFusion 55.2, sixteen joins take seconds). Put side by side their items grow no more;
+//! take exponential time to plan (DataFusion 55.2, sixteen joins take seconds). Put side by side their items grow no more;
 //! what is nested in another way is bounded.
 
 use crate::Refusal;

@@ -1,6 +1,6 @@
 //! Joins on `a IS NOT DISTINCT FROM b` as joins on equal values.
 //!
-//! The planner has joins in which NULLs of *all* keys are equal, and rules that hand plain equalities on to them as
+//! DataFusion (55.2) has joins in which NULLs of *all* keys are equal, and rules that hand plain equalities on to them as
 //! further keys: there NULL would be equal to NULL, too. So such a key becomes two that are never NULL:
 //!
 //! ```text
@@ -16,7 +16,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Ope
 use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Takes the place of the planner's rule, and is that with such keys told first.
+/// Takes the place of DataFusion's rule, and is that with such keys told first.
 #[derive(Debug, Default)]
 pub(super) struct NullSafeKeys {
     rule: ExtractEquijoinPredicate,

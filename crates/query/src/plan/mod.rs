@@ -145,12 +145,12 @@ impl Planner {
     /// A planner.
     ///
     /// # Errors
-    /// [`crate::QueryError`] when the spill folder cannot be used.
+    /// [`crate::QueryError`] when the spill folder cannot be used, or DataFusion has other rules than the fences around them expect.
     pub fn new(options: PlannerOptions) -> QueryResult<Arc<Self>> {
         let (runtime, memory) = memory::runtime(&options)?;
         let runtime = Arc::new(runtime);
-        let state = session_state(&options, &runtime, true);
-        let thrifty = session_state(&options, &runtime, false);
+        let state = session_state(&options, &runtime, true)?;
+        let thrifty = session_state(&options, &runtime, false)?;
         let tasks = state.task_ctx();
         let spill = spill::SpillFolder::new(options.spill_dir.as_ref());
         Ok(Arc::new(Self { state, thrifty, tasks, memory, spill, phases: phases::Totals::default() }))
@@ -319,7 +319,7 @@ impl Plan {
     }
 }
 
-fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> SessionState {
+fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> QueryResult<SessionState> {
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options, runtime, hash_joins))
         .with_runtime_env(Arc::clone(runtime))
@@ -327,11 +327,11 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
     builder.aggregate_functions().get_or_insert_with(Vec::new).extend(own_aggregates());
-    let mut state = optimizer::install(builder).build();
+    let mut state = optimizer::install(builder)?.build();
     // Calls of functions are made with these.
     let options = Arc::clone(state.config_options());
     state.execution_props_mut().config_options = Some(options);
-    state
+    Ok(state)
 }
 
 /// Aggregates in place of the planner's own.

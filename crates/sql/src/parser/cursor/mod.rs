@@ -19,7 +19,7 @@ pub(crate) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// At the first token of the piece.
+    /// At the first token of the piece, whose own text is `text`.
     pub(crate) fn new(text: &'t str, dialect: &'t BennuDialect, piece: Piece) -> Self {
         let parser =
             Parser::new(dialect).with_recursion_limit(lexer::MAX_PARSER_DEPTH).with_tokens_with_locations(piece.tokens);
