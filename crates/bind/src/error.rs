@@ -377,6 +377,7 @@ pub enum Clause {
     CopyWhere,
     Execute,
     SplitPoint,
+    Transform,
 }
 
 impl Clause {
@@ -392,6 +393,7 @@ impl Clause {
                 | Self::CopyWhere
                 | Self::Execute
                 | Self::SplitPoint
+                | Self::Transform
         )
     }
 
@@ -430,6 +432,7 @@ impl std::fmt::Display for Clause {
             Self::Update => "UPDATE",
             Self::Returning => "RETURNING",
             Self::IndexPredicate => "index predicates",
+            Self::Transform => "transform expressions",
             Self::WindowDefinition => "window definitions",
             Self::Check => "check constraints",
             Self::Generated => "column generation expressions",

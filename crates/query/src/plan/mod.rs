@@ -22,6 +22,7 @@ mod refused_functions;
 mod row_exprs;
 mod seen_order;
 mod set_operations;
+mod single_row;
 mod spill;
 mod stop;
 mod stream;
