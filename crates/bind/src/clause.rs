@@ -28,6 +28,7 @@ pub enum Clause {
     CopyWhere,
     Execute,
     SplitPoint,
+    Transform,
 }
 
 impl Clause {
@@ -43,6 +44,7 @@ impl Clause {
                 | Self::CopyWhere
                 | Self::Execute
                 | Self::SplitPoint
+                | Self::Transform
         )
     }
 
@@ -81,6 +83,7 @@ impl std::fmt::Display for Clause {
             Self::Update => "UPDATE",
             Self::Returning => "RETURNING",
             Self::IndexPredicate => "index predicates",
+            Self::Transform => "transform expressions",
             Self::WindowDefinition => "window definitions",
             Self::Check => "check constraints",
             Self::Generated => "column generation expressions",

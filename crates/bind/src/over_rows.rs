@@ -78,8 +78,10 @@ pub fn bind_over_rows(
         item.pending = false;
         items.push(item);
     }
-    // Their text is not that of a statement whose positions could be told.
+    // As in a view nothing around them is seen, but an error has its place where they stand in the statement.
+    let lines = std::mem::take(&mut binder.lines);
     let values = binder.within_view(Vec::new(), |binder| {
+        binder.lines = lines;
         let mut scope = Scope::new();
         scope.items = items;
         binder.scopes.push(scope);

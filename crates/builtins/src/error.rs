@@ -49,8 +49,10 @@ pub enum Reason {
     Range,
     /// A date, a time or an interval that does not exist (22008).
     DateTime,
-    /// An ESCAPE that is none, or a pattern that ends with it (22025).
+    /// A pattern that ends with its escape character (22025).
     Escape,
+    /// An ESCAPE of several characters (22025).
+    EscapeString,
     /// A negative length (22011).
     Substring,
     /// A type, a role or a setting that is not there (42704).

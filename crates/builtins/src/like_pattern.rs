@@ -155,7 +155,7 @@ pub fn with_escape(pattern: &str, escape: &str) -> Result<String, EvalError> {
     let mut letters = escape.chars();
     let escape = letters.next();
     if letters.next().is_some() {
-        return Err(Reason::Escape.because("invalid escape string"));
+        return Err(Reason::EscapeString.because("invalid escape string"));
     }
     let mut out = String::with_capacity(pattern.len());
     let mut rest = pattern.chars();

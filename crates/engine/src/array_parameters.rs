@@ -22,7 +22,7 @@ pub(crate) fn spelled_out(source: &Source, types: &[DataType], params: &[Datum])
     let text = format!("{}\0{}", source.text, values.iter().map(Expr::to_string).collect::<Vec<_>>().join(", "));
     Ok(Some(Arc::new(Source {
         text: Arc::from(text),
-        before: source.before,
+        written: source.written.clone(),
         statement,
         types: Vec::new(),
         hints: Vec::new(),

@@ -21,7 +21,7 @@ impl Session {
     /// # Errors
     /// Those of the binder, with their places in the text.
     pub(crate) fn bound_statement(&self, catalog: &Catalog, source: &Source) -> EngineResult<Bound> {
-        self.bound(catalog, source).map_err(|error| EngineError::of_bind(&error, source))
+        self.bound(catalog, source).map_err(|error| EngineError::of_bind(&error, &source.written))
     }
 
     /// Plans a query, a statement or a part of one.

@@ -46,7 +46,8 @@ impl Session {
         }
         let types = prepared
             .map_or_else(|| source.types.clone(), |prepared| prepared.parameters.iter().copied().map(Some).collect());
-        let source = Arc::new(Source { text: Arc::from(""), before: 0, statement, types, hints: source.hints.clone() });
+        let (text, written) = (Arc::from(""), source.written.clone());
+        let source = Arc::new(Source { text, written, statement, types, hints: source.hints.clone() });
         Box::pin(self.run_write(&source, None, params)).await
     }
 }

@@ -14,7 +14,7 @@ use pg_catalog::CursorInfo;
 use sql::{DeclareCursor, FetchCursor, LockingSelect, Statement};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use types::{DataType, Datum};
+use types::Datum;
 
 /// The cursors of a block, oldest first.
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ impl Chunk {
 }
 
 /// What a cursor reads, as a statement of its own.
-pub(crate) fn declared(declare: &DeclareCursor, types: &[Option<DataType>]) -> Arc<Source> {
+pub(crate) fn declared(declare: &DeclareCursor, whole: &Source) -> Arc<Source> {
     let query = declare.query.clone();
     let statement = match declare.locks.as_slice() {
         [] => Statement::Query(query),
@@ -169,9 +169,9 @@ pub(crate) fn declared(declare: &DeclareCursor, types: &[Option<DataType>]) -> A
     };
     Arc::new(Source {
         text: Arc::from(declare.text.as_str()),
-        before: 0,
+        written: whole.written.clone(),
         statement,
-        types: types.to_vec(),
+        types: whole.types.clone(),
         hints: Vec::new(),
     })
 }
@@ -243,7 +243,7 @@ impl Session {
         if self.cursor_columns(&declare.name).is_some() {
             return fail(Fault::DuplicateCursor { name: declare.name.clone() });
         }
-        let source = declared(declare, &whole.types);
+        let source = declared(declare, whole);
         let query = match prepared {
             Some(_) => Some(self.prepare_source(Arc::clone(&source)).await?),
             None => None,

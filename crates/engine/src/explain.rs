@@ -39,10 +39,10 @@ impl Session {
             | Statement::Delete(_)) => statement.clone(),
             _ => return fail(Fault::Unsupported { feature: "EXPLAIN ANALYZE of SELECT INTO".to_string() }),
         };
-        // Not kept: its text is EXPLAIN's, in which the places of a query are counted. What key
-        // programs do is what plans say of them.
+        // Not kept: its text is EXPLAIN's. What key programs do is what plans say of them.
         let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
-        let source = Arc::new(Source { text, before: 0, statement, types: whole.types.clone(), hints: Vec::new() });
+        let written = whole.written.clone();
+        let source = Arc::new(Source { text, written, statement, types: whole.types.clone(), hints: Vec::new() });
         let began = Instant::now();
         let compiled = self.compile_for_explain(&source).await?;
         let compiling = began.elapsed();

@@ -77,7 +77,7 @@ pub use analyze::AutoAnalyzeOptions;
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};
 pub use copy::{Append, CopyBlock, CopyIn, CopyOut};
 pub use engine::{Engine, EngineOptions, SessionStart};
-pub use error::EngineError;
+pub use error::{ClientFault, EngineError};
 pub use key_program::StoredRows;
 pub use live_notices::LiveNotices;
 pub use notice::Notice;

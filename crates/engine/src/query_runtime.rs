@@ -131,7 +131,7 @@ impl QueryRuntime {
     ) -> EngineResult<T> {
         match self.spawn(host, work)?.await {
             Ok(done) => done,
-            Err(error) => Err(QueryError::unexpected(&error.to_string()).into()),
+            Err(error) => Err(QueryError::internal(error.to_string()).into()),
         }
     }
 

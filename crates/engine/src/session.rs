@@ -2,7 +2,7 @@
 
 use crate::activity::Client;
 use crate::block::Block;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::{ClientFault, EngineResult, Fault, fail};
 use crate::notice::Notices;
 use crate::prepared::PreparedStatements;
 use crate::running::{Entry, RunGuard};
@@ -13,7 +13,7 @@ use crate::session_end::SessionEnd;
 use crate::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
 use crate::shapes::ByShape;
-use crate::statement::Source;
+use crate::statement::{Source, Written};
 use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -36,14 +36,12 @@ pub enum TransactionStatus {
 }
 
 /// How long a client may be silent, and what it is told then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct IdleLimit {
     /// So long.
     pub time: Duration,
-    /// SQLSTATE.
-    pub code: &'static str,
     /// For the client.
-    pub message: &'static str,
+    pub fault: ClientFault,
 }
 
 /// A session. One task uses it at a time.
@@ -68,6 +66,8 @@ pub struct Session {
     pub(crate) known_path: KnownPath,
     /// Of the statement under way.
     guard: Option<Arc<RunGuard>>,
+    /// The text of the statement under way, in which the expressions of a definition stand.
+    pub(crate) written: Written,
 }
 
 impl Session {
@@ -89,6 +89,7 @@ impl Session {
             entry,
             known_path: KnownPath::default(),
             guard: None,
+            written: Written::default(),
         }
     }
 
@@ -285,13 +286,11 @@ impl Session {
     /// How long its client may be silent now; `None` is forever.
     pub fn idle_limit(&self) -> Option<IdleLimit> {
         let settings = self.settings.effective();
-        let (time, code, message) = match self.block.status() {
-            TransactionStatus::Idle => {
-                (settings.idle_timeout, "57P05", "terminating connection due to idle-session timeout")
-            }
-            _ => (settings.idle_in_block_timeout, "25P03", "terminating connection due to idle-in-transaction timeout"),
+        let (time, fault) = match self.block.status() {
+            TransactionStatus::Idle => (settings.idle_timeout, ClientFault::IdleSession),
+            _ => (settings.idle_in_block_timeout, ClientFault::IdleInTransaction),
         };
-        time.map(|time| IdleLimit { time, code, message })
+        time.map(|time| IdleLimit { time, fault })
     }
 
     /// The guard of the statement under way.

@@ -12,6 +12,7 @@ use crate::plan_cache::{Compiled, Program};
 use crate::session::is_large;
 use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream, turn, utility};
+use bind::tree::Span;
 use parking_lot::Mutex;
 use sql::{Hint, Parsed, RowLockStrength, Statement};
 use std::sync::Arc;
@@ -21,13 +22,33 @@ use types::{DataType, Datum};
 /// How often a lone statement runs again after a deadlock, a serialization failure or a change of definitions.
 const MAX_RERUNS: usize = 128;
 
+/// The text of a client's statement that trees were read from: places in them count in it. Trees that were read from elsewhere,
+/// as the expressions of a catalog are, have places in no text of the client.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) text: Arc<str>,
+    /// Characters before it in the text that the client sent.
+    pub(crate) before: usize,
+}
+
+impl Written {
+    /// The character, from 1, at which a part stands in the text that the client sent.
+    pub(crate) fn position(&self, span: Span) -> Option<usize> {
+        if span.is_empty() {
+            return None;
+        }
+        let before = self.text.get(..usize::try_from(span.start).ok()?)?;
+        Some(self.before + before.chars().count() + 1)
+    }
+}
+
 /// A statement with its text and the types that its client declared for its parameters.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// Its own text: plans are kept by it.
     pub(crate) text: Arc<str>,
-    /// Characters before it in the text that it came in.
-    pub(crate) before: usize,
+    /// The text that its tree was read from.
+    pub(crate) written: Written,
     pub(crate) statement: Statement,
     pub(crate) types: Vec<Option<DataType>>,
     pub(crate) hints: Vec<Hint>,
@@ -38,7 +59,7 @@ impl Source {
     pub(crate) fn with(&self, statement: Statement) -> Self {
         Self {
             text: Arc::clone(&self.text),
-            before: self.before,
+            written: self.written.clone(),
             statement,
             types: self.types.clone(),
             hints: self.hints.clone(),
@@ -48,7 +69,7 @@ impl Source {
     /// The statement with parameters of these types.
     pub(crate) fn with_parameters(&self, statement: Statement, types: Vec<Option<DataType>>) -> Self {
         let (text, hints) = (Arc::clone(&self.text), self.hints.clone());
-        Self { text, before: self.before, statement, types, hints }
+        Self { text, written: self.written.clone(), statement, types, hints }
     }
 
     /// A query that is part of the statement: positions count in the statement's text.
@@ -56,7 +77,7 @@ impl Source {
         let statement = Statement::Query(Box::new(query.clone()));
         Self {
             text: Arc::clone(&self.text),
-            before: self.before,
+            written: self.written.clone(),
             statement,
             types: Vec::new(),
             hints: self.hints.clone(),
@@ -70,7 +91,13 @@ impl Source {
 
     /// A statement without a text of its own.
     pub(crate) fn of_statement(statement: Statement) -> Self {
-        Self { text: Arc::from(""), before: 0, statement, types: Vec::new(), hints: Vec::new() }
+        Self { text: Arc::from(""), written: Written::default(), statement, types: Vec::new(), hints: Vec::new() }
+    }
+
+    /// The same, read from that text.
+    pub(crate) fn written_in(mut self, written: Written) -> Self {
+        self.written = written;
+        self
     }
 
     /// The statements of `text`, in its order.
@@ -80,7 +107,9 @@ impl Source {
         let source = |Parsed { statement, span, hints }: Parsed| {
             before += text.get(byte..span.start).map_or(0, |between| between.chars().count());
             byte = span.start;
-            Self { text: Arc::from(text.get(span).unwrap_or(text)), before, statement, types: types.to_vec(), hints }
+            let text: Arc<str> = Arc::from(text.get(span).unwrap_or(text));
+            let written = Written { text: Arc::clone(&text), before };
+            Self { text, written, statement, types: types.to_vec(), hints }
         };
         parsed.into_iter().map(source).collect()
     }
@@ -153,7 +182,7 @@ impl Session {
         }
         self.check_block()?;
         if let Statement::DeclareCursor(declare) = &source.statement {
-            let parameters = self.compile(&declared(declare, &source.types), None).await?.parameters.clone();
+            let parameters = self.compile(&declared(declare, &source), None).await?.parameters.clone();
             let compiled = Mutex::default();
             return Ok(Arc::new(Prepared {
                 parameters,
@@ -181,6 +210,7 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Answer> {
         self.note(text);
+        self.written = source.written.clone();
         match &source.statement {
             Statement::Commit => return self.commit().await.map(Answer::Done),
             Statement::Rollback => return self.rollback().map(Answer::Done),

@@ -225,7 +225,7 @@ async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Opti
                 Ok(()) => "a query ended without an end".to_string(),
                 Err(error) => error.to_string(),
             };
-            Some((Err(QueryError::unexpected(&detail).into()), None))
+            Some((Err(QueryError::internal(detail).into()), None))
         }
     }
 }

@@ -61,7 +61,7 @@ impl Session {
             Statement::Prepare { name, types, statement, text } => {
                 let source = Source {
                     text: Arc::from(text.as_str()),
-                    before: 0,
+                    written: self.written.clone(),
                     statement: statement.as_ref().clone(),
                     types: types.iter().copied().map(Some).collect(),
                     hints: hints.to_vec(),

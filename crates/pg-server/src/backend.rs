@@ -1,7 +1,7 @@
 //! What the server sends, appended to the connection's buffer and flushed once per Sync.
 
 use bytes::{BufMut, BytesMut};
-use engine::{ColumnDesc, EngineError, Notice, TransactionStatus};
+use engine::{ClientFault, ColumnDesc, EngineError, Notice, TransactionStatus};
 use pgwire::messages::copy::{CopyData, CopyDone, CopyInResponse, CopyOutResponse};
 use pgwire::messages::data::ParameterDescription;
 use pgwire::messages::extendedquery::PortalSuspended;
@@ -37,7 +37,7 @@ pub(crate) struct RowTag {
 fn put(out: &mut Output, message: &impl pgwire::messages::Message) {
     let mut encoded = BytesMut::new();
     if message.encode(&mut encoded).is_err() {
-        return out.plain_error("ERROR", "54000", "message too large for the protocol");
+        return out.error("ERROR", &ClientFault::AnswerTooLarge.into());
     }
     out.buffer.extend_from_slice(&encoded);
 }
@@ -157,15 +157,6 @@ impl Output {
         self.report(b'E', severity, error.code(), error.message(), &more);
     }
 
-    /// An error of this crate with the place in the data where it came.
-    pub(crate) fn error_at(&mut self, severity: &str, code: &str, message: &str, place: &str) {
-        self.report(b'E', severity, code, message, &[(b'W', Some(place))]);
-    }
-
-    pub(crate) fn plain_error(&mut self, severity: &str, code: &str, message: &str) {
-        self.report(b'E', severity, code, message, &[]);
-    }
-
     pub(crate) fn notice(&mut self, notice: &Notice) {
         let more = [(b'D', notice.detail.as_deref()), (b'H', notice.hint.as_deref())];
         self.report(b'N', notice.severity, notice.code, &notice.message, &more);
@@ -273,12 +264,12 @@ mod tests {
         let shape = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == 0).count();
         for (with, without) in [
             (
-                written(|out| out.plain_error("ERROR", "22P02", "a\0Cb")),
-                written(|out| out.plain_error("ERROR", "22P02", "a?Cb")),
+                written(|out| out.report(b'E', "ERROR", "22P02", "a\0Cb", &[])),
+                written(|out| out.report(b'E', "ERROR", "22P02", "a?Cb", &[])),
             ),
             (
-                written(|out| out.error_at("ERROR", "22P02", "m", "a\0Cb")),
-                written(|out| out.error_at("ERROR", "22P02", "m", "a?Cb")),
+                written(|out| out.report(b'E', "ERROR", "22P02", "m", &[(b'W', Some("a\0Cb"))])),
+                written(|out| out.report(b'E', "ERROR", "22P02", "m", &[(b'W', Some("a?Cb"))])),
             ),
             (written(|out| out.parameter_status("n", "a\0b")), written(|out| out.parameter_status("n", "a?b"))),
             (written(|out| out.complete("a\0b")), written(|out| out.complete("a?b"))),

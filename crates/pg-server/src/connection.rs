@@ -9,7 +9,7 @@ use crate::frontend::{self, BadFrame, Message};
 use crate::idle_poll::Tide;
 use crate::socket::Asked;
 use bytes::BytesMut;
-use engine::{EngineError, HeldMemory, IdleLimit, Keepalive, LiveNotices, Session, SessionEnd};
+use engine::{ClientFault, EngineError, HeldMemory, IdleLimit, Keepalive, LiveNotices, Session, SessionEnd};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -55,10 +55,6 @@ impl From<io::Error> for End {
 pub(crate) enum Failure {
     /// Told to the client.
     Statement(EngineError),
-    /// Told to the client, from this crate: severity ERROR, SQLSTATE, message.
-    Front(&'static str, String),
-    /// As that, with the place in the data of a COPY.
-    At(&'static str, String, String),
     /// Not told to anybody.
     End(End),
 }
@@ -66,6 +62,12 @@ pub(crate) enum Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         Self::Statement(error)
+    }
+}
+
+impl From<ClientFault> for Failure {
+    fn from(fault: ClientFault) -> Self {
+        Self::Statement(fault.into())
     }
 }
 
@@ -120,7 +122,7 @@ impl Wire {
             return Ok(());
         }
         // Its end cannot be waited for.
-        self.out.plain_error("FATAL", "53200", "out of memory for a message of the client (query_memory_mib)");
+        self.out.error("FATAL", &ClientFault::MessageMemory.into());
         let _ = tokio::time::timeout(GRACE, self.flush()).await;
         Err(End::Memory)
     }
@@ -264,7 +266,7 @@ impl Connection {
                         biased;
                         () = &mut asked => return self.shut_down().await,
                         message = self.wire.message() => message,
-                        () = idle(limit) => return self.idled(limit).await,
+                        () = idle(limit.as_ref()) => return self.idled(limit).await,
                         () = &mut stopped => return self.shut_down().await,
                     }
                 }
@@ -291,14 +293,14 @@ impl Connection {
     /// The client was silent for longer than its settings allow.
     async fn idled(&mut self, limit: Option<IdleLimit>) -> End {
         if let Some(limit) = limit {
-            self.wire.out.plain_error("FATAL", limit.code, limit.message);
+            self.wire.out.error("FATAL", &limit.fault.into());
         }
         let _ = tokio::time::timeout(GRACE, self.wire.flush()).await;
         End::Idle
     }
 
     async fn shut_down(&mut self) -> End {
-        self.wire.out.plain_error("FATAL", "57P01", "terminating connection due to administrator command");
+        self.wire.out.error("FATAL", &ClientFault::Shutdown.into());
         // A client that does not read is not waited for.
         let _ = tokio::time::timeout(GRACE, self.wire.flush()).await;
         End::Shutdown
@@ -306,17 +308,16 @@ impl Connection {
 
     /// A message that cannot be read: it fails as the statement would that it brings, or the session ends.
     async fn broken(&mut self, bad: &BadFrame) -> Result<(), Failure> {
-        let (code, message) = (bad.why.code(), bad.why.to_string());
         if bad.why.is_fatal() {
-            self.wire.out.plain_error("FATAL", code, &message);
+            self.wire.out.error("FATAL", &bad.why.fault().into());
             let _ = self.wire.flush().await;
-            tracing::debug!(%message, "a client broke the protocol");
+            tracing::debug!(message = %bad.why, "a client broke the protocol");
             return Err(End::Protocol.into());
         }
         if bad.is_copy() || (self.skipping && bad.kind != b'S') {
             return Ok(());
         }
-        let failure = Failure::Front(code, message);
+        let failure = Failure::from(bad.why.fault());
         if !bad.ends_round() {
             return Err(failure);
         }
@@ -347,8 +348,8 @@ impl Connection {
 
     /// Like a simple query it ends with ReadyForQuery, also in PostgreSQL.
     async fn refuse_function_call(&mut self) -> Result<(), End> {
-        let message = "calls of functions by their numbers (FunctionCall) are not supported".to_owned();
-        self.report(&Failure::Front("0A000", message));
+        let what = "calls of functions by their numbers (FunctionCall) are".to_owned();
+        self.report(&ClientFault::Unsupported(what).into());
         self.session.fail();
         self.ready().await
     }
@@ -374,8 +375,6 @@ impl Connection {
     pub(crate) fn report(&mut self, failure: &Failure) {
         match failure {
             Failure::Statement(error) => self.wire.out.error("ERROR", error),
-            Failure::Front(code, message) => self.wire.out.plain_error("ERROR", code, message),
-            Failure::At(code, message, place) => self.wire.out.error_at("ERROR", code, message, place),
             Failure::End(_) => {}
         }
     }
@@ -415,7 +414,7 @@ impl Connection {
 }
 
 /// Completes when a client has been silent for that long.
-async fn idle(limit: Option<IdleLimit>) {
+async fn idle(limit: Option<&IdleLimit>) {
     match limit {
         Some(limit) => tokio::time::sleep(limit.time).await,
         None => std::future::pending().await,

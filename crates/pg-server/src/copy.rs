@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, End, Failure};
 use crate::frontend::{BadFrame, Malformed, Message};
-use engine::{CopyIn, CopyOut};
+use engine::{ClientFault, CopyIn, CopyOut, EngineError};
 use futures::StreamExt;
 
 impl Connection {
@@ -28,7 +28,7 @@ impl Connection {
                 // PostgreSQL ignores these too: libpq sends Sync early in the extended protocol.
                 Message::Flush | Message::Sync => {}
                 Message::Terminate => return Err(End::Closed.into()),
-                other => return Err(self.lose(&copy.place(), kind(&other)).await),
+                other => return Err(self.lose(copy.place(), kind(&other)).await),
             }
         }
         let tag = copy.finish(&mut self.session).await?;
@@ -41,25 +41,25 @@ impl Connection {
     async fn broken_within(&mut self, place: String, bad: &BadFrame) -> Result<(), Failure> {
         match bad.kind {
             _ if matches!(bad.why, Malformed::Length(_)) => {
-                self.wire.out.error_at("ERROR", bad.why.code(), &bad.why.to_string(), &place);
+                self.wire.out.error("ERROR", &EngineError::from(bad.why.fault()).with_context(place));
                 Err(self.desynchronized().await)
             }
             b'H' | b'S' => Ok(()),
-            b'f' => Err(Failure::At(bad.why.code(), bad.why.to_string(), place)),
-            kind => Err(self.lose(&place, kind).await),
+            b'f' => Err(EngineError::from(bad.why.fault()).with_context(place).into()),
+            kind => Err(self.lose(place, kind).await),
         }
     }
 
     /// A message that has no place in a COPY: what follows it cannot be told from data.
-    async fn lose(&mut self, place: &str, kind: u8) -> Failure {
-        let message = format!("unexpected message type 0x{kind:02X} during COPY from stdin");
-        self.wire.out.error_at("ERROR", "08P01", &message, place);
+    async fn lose(&mut self, place: String, kind: u8) -> Failure {
+        let fault = ClientFault::Protocol(format!("unexpected message type 0x{kind:02X} during COPY from stdin"));
+        self.wire.out.error("ERROR", &EngineError::from(fault).with_context(place));
         self.desynchronized().await
     }
 
     async fn desynchronized(&mut self) -> Failure {
-        let message = "terminating connection because protocol synchronization was lost";
-        self.wire.out.plain_error("FATAL", "08P01", message);
+        let message = "terminating connection because protocol synchronization was lost".to_string();
+        self.wire.out.error("FATAL", &ClientFault::Protocol(message).into());
         let _ = self.wire.flush().await;
         End::Protocol.into()
     }

@@ -6,7 +6,7 @@ use crate::encode::{BadParameter, decode_parameter};
 use crate::frontend::{Bind, Target};
 use crate::portals::Portals;
 use crate::rows::RowSource;
-use engine::{Answer, ColumnDesc, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
+use engine::{Answer, ClientFault, ColumnDesc, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
 use std::pin::pin;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -67,7 +67,7 @@ impl Extended {
 impl Connection {
     pub(crate) async fn parse(&mut self, name: String, text: String, types: Vec<u32>) -> Result<(), Failure> {
         if !name.is_empty() && self.session.prepared(&name).is_some() {
-            return Err(Failure::Front("42P05", format!("prepared statement \"{name}\" already exists")));
+            return Err(ClientFault::DuplicatePrepared(name).into());
         }
         let types = types.into_iter().map(parameter_type).collect::<Result<Vec<_>, _>>()?;
         if name.is_empty() {
@@ -196,7 +196,7 @@ impl Connection {
         } else {
             match &portal.state {
                 PortalState::Finished(Some(tag)) => self.wire.out.complete_rows(*tag, 0),
-                PortalState::Finished(None) => return Err(cannot_run("55000", name)),
+                PortalState::Finished(None) => return Err(ClientFault::PortalDone(name.to_string()).into()),
                 PortalState::Empty => self.wire.out.empty_query(),
                 PortalState::Fresh | PortalState::Open(_) => {}
             }
@@ -243,14 +243,14 @@ impl Connection {
             return Ok(false);
         }
         let Some(mut portal) = self.extended.portals.remove(name) else { return Ok(false) };
-        let Some(columns) = portal.columns.clone() else { return Err(cannot_run("24000", name)) };
+        let Some(columns) = portal.columns.clone() else { return Err(without_rows(name)) };
         if let PortalState::Fresh = portal.state {
             let live = self.session.live_notices();
             let answer = {
                 let run = pin!(self.session.execute(&portal.prepared, &portal.params));
                 self.wire.watch_statement(&live, run).await??
             };
-            let Answer::Rows(stream) = answer else { return Err(cannot_run("24000", name)) };
+            let Answer::Rows(stream) = answer else { return Err(without_rows(name)) };
             portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
         }
         let limit = count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX));
@@ -276,26 +276,20 @@ impl Connection {
 
     fn statement(&self, name: &str) -> Result<Arc<Prepared>, Failure> {
         let found = if name.is_empty() { self.extended.unnamed.clone() } else { self.session.prepared(name) };
-        found.ok_or_else(|| {
-            let message = match name {
-                "" => "unnamed prepared statement does not exist".to_string(),
-                _ => format!("prepared statement \"{name}\" does not exist"),
-            };
-            Failure::Front("26000", message)
-        })
+        found.ok_or_else(|| ClientFault::NoPrepared(name.to_string()).into())
     }
 }
 
 fn no_portal(name: &str) -> Failure {
-    Failure::Front("34000", format!("portal \"{name}\" does not exist"))
+    ClientFault::NoPortal(name.to_string()).into()
 }
 
-fn cannot_run(code: &'static str, name: &str) -> Failure {
-    Failure::Front(code, format!("portal \"{name}\" cannot be run"))
+fn without_rows(name: &str) -> Failure {
+    ClientFault::PortalWithoutRows(name.to_string()).into()
 }
 
 fn portal_exists(name: &str) -> Failure {
-    Failure::Front("42P03", format!("cursor \"{name}\" already exists"))
+    ClientFault::DuplicatePortal(name.to_string()).into()
 }
 
 fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
@@ -304,7 +298,7 @@ fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
         _ if OIDS_OF_TEXT.contains(&oid) => Ok(Some(DataType::Text)),
         _ => match DataType::from_oid(oid, -1) {
             Some(ty) => Ok(Some(ty)),
-            None => Err(Failure::Front("0A000", format!("parameters of the type with OID {oid} are not supported"))),
+            None => Err(ClientFault::Unsupported(format!("parameters of the type with OID {oid} are")).into()),
         },
     }
 }
@@ -321,10 +315,10 @@ fn format_of(formats: &[i16], index: usize) -> i16 {
 fn check_results(columns: usize, results: &[i16]) -> Result<(), Failure> {
     if results.len() > 1 && results.len() != columns {
         let message = format!("bind message has {} result formats but query has {columns} columns", results.len());
-        return Err(Failure::Front("08P01", message));
+        return Err(ClientFault::Protocol(message).into());
     }
     match results.iter().find(|f| !matches!(f, 0 | 1)) {
-        Some(format) => Err(Failure::Front("22023", format!("unsupported format code: {format}"))),
+        Some(format) => Err(ClientFault::FormatCode(*format).into()),
         None => Ok(()),
     }
 }
@@ -336,12 +330,12 @@ fn parameters(types: &[DataType], bind: &Bind, zone: TimeZone) -> Result<Vec<Dat
             "bind message supplies {got} parameters, but prepared statement \"{}\" requires {want}",
             bind.statement
         );
-        return Err(Failure::Front("08P01", message));
+        return Err(ClientFault::Protocol(message).into());
     }
     if bind.formats.len() > 1 && bind.formats.len() != bind.values.len() {
         let message =
             format!("bind message has {} parameter formats but {} parameters", bind.formats.len(), bind.values.len());
-        return Err(Failure::Front("08P01", message));
+        return Err(ClientFault::Protocol(message).into());
     }
     let value = |(i, (ty, value)): (usize, (&DataType, &Option<bytes::Bytes>))| match value {
         None => Ok(Datum::Null),
@@ -356,11 +350,9 @@ fn bad_parameter(index: usize, bad: BadParameter) -> Failure {
     let number = index + 1;
     match bad {
         BadParameter::Type(error) => Failure::Statement(EngineErrorFromParameter::build(error, number)),
-        BadParameter::Short => Failure::Front("08P01", "insufficient data left in message".to_string()),
-        BadParameter::Binary => {
-            Failure::Front("22P03", format!("incorrect binary data format in bind parameter {number}"))
-        }
-        BadParameter::Format(code) => Failure::Front("22023", format!("unsupported format code: {code}")),
+        BadParameter::Short => ClientFault::Protocol("insufficient data left in message".to_string()).into(),
+        BadParameter::Binary => ClientFault::BinaryParameter(number).into(),
+        BadParameter::Format(code) => ClientFault::FormatCode(code).into(),
     }
 }
 

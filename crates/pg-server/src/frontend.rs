@@ -4,6 +4,7 @@
 //! and everything read from it stays inside it.
 
 use bytes::{Bytes, BytesMut};
+use engine::ClientFault;
 use std::fmt;
 
 /// Longest frame that carries text or data, as in PostgreSQL: what it can allocate, less one byte.
@@ -92,12 +93,12 @@ impl Malformed {
         matches!(self, Self::Length(_) | Self::Type(_) | Self::Version(..))
     }
 
-    /// SQLSTATE.
-    pub(crate) fn code(&self) -> &'static str {
+    /// What the client is told.
+    pub(crate) fn fault(&self) -> ClientFault {
         match self {
-            Self::Encoding(_) => "22021",
-            Self::Version(..) => "0A000",
-            _ => "08P01",
+            Self::Encoding(_) => ClientFault::Encoding(self.to_string()),
+            Self::Version(major, minor) => ClientFault::Version(*major, *minor),
+            _ => ClientFault::Protocol(self.to_string()),
         }
     }
 }
@@ -130,9 +131,7 @@ impl fmt::Display for Malformed {
             Self::Parameter(n) => write!(f, "invalid Bind message: a parameter of length {n}"),
             Self::Length(n) => write!(f, "invalid message length {n}"),
             Self::Type(t) => write!(f, "invalid frontend message type {t}"),
-            Self::Version(major, minor) => {
-                write!(f, "unsupported frontend protocol {major}.{minor}: server supports 3.0")
-            }
+            Self::Version(major, minor) => ClientFault::Version(*major, *minor).fmt(f),
             Self::Encoding(what) => write!(f, "invalid byte sequence for encoding \"UTF8\" in {what} message"),
             Self::Target(t) => write!(f, "invalid target type {t}: expected S (statement) or P (portal)"),
         }

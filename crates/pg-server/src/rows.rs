@@ -3,7 +3,7 @@
 use crate::backend::RowTag;
 use crate::connection::{Failure, Wire};
 use crate::encode::{ColumnReader, Printer, put_bytes, put_field};
-use engine::{Cell, Chunk, ColumnDesc, RowStream, StoredRows, TimeZone};
+use engine::{Cell, Chunk, ClientFault, ColumnDesc, RowStream, StoredRows, TimeZone};
 use futures::StreamExt;
 use std::sync::Arc;
 
@@ -164,16 +164,16 @@ fn write_batch(
     printer: &mut Printer,
 ) -> Result<usize, Failure> {
     let readers = batch.columns().iter().map(ColumnReader::new).collect::<Option<Vec<_>>>();
-    let readers = readers.filter(|r| r.len() == columns.len()).ok_or_else(|| {
-        Failure::Front("XX000", format!("a plan answered with columns of other types: {:?}", batch.schema()))
-    })?;
+    let readers = readers
+        .filter(|r| r.len() == columns.len())
+        .ok_or_else(|| Failure::from(ClientFault::AnswerColumns(format!("{:?}", batch.schema()))))?;
     let end = rows.end;
     for row in rows {
         let start = wire.out.begin_row(columns.len());
         for ((column, binary), reader) in columns.iter().zip(binary).zip(&readers) {
             if !reader.put(row, &column.ty, *binary, printer, &mut wire.out.buffer) {
                 wire.out.buffer.truncate(start);
-                return Err(Failure::Front("22003", format!("value of column \"{}\" out of range", column.name)));
+                return Err(ClientFault::ColumnOutOfRange(column.name.clone()).into());
             }
         }
         wire.out.end(start);

@@ -5,7 +5,7 @@ use crate::frontend::{self, Malformed, Opening};
 use crate::seats::{Full, Seat, Seats};
 use crate::startup_options::{self, NotASetting};
 use bytes::BufMut;
-use engine::{Engine, Session, SessionStart};
+use engine::{ClientFault, Engine, Session, SessionStart};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -33,13 +33,13 @@ pub(crate) async fn open(
                 None => Opened::Done,
             },
             Err(full) => {
-                refuse(wire, "53300", &full.to_string()).await;
+                refuse(wire, ClientFault::TooManySessions(full.to_string())).await;
                 Opened::Done
             }
         },
         Ok(None) | Err(Err(_)) => Opened::Done,
         Err(Ok(malformed)) => {
-            refuse(wire, malformed.code(), &malformed.to_string()).await;
+            refuse(wire, malformed.fault()).await;
             Opened::Done
         }
     }
@@ -48,7 +48,7 @@ pub(crate) async fn open(
 /// Refuses a session for which there is no socket. Cancel requests are served all the same.
 pub(crate) async fn turn_away(wire: &mut Wire, engine: &Engine) {
     if let Ok(Some(_)) = opening(wire, engine).await {
-        refuse(wire, "53300", &Full::All.to_string()).await;
+        refuse(wire, ClientFault::TooManySessions(Full::All.to_string())).await;
     }
 }
 
@@ -93,12 +93,12 @@ async fn begin(
         Some(parameters.swap_remove(at).1)
     };
     let Some(user) = take("user").filter(|u| !u.is_empty()) else {
-        refuse(wire, "28000", "no PostgreSQL user name specified in startup packet").await;
+        refuse(wire, ClientFault::NoUser).await;
         return None;
     };
     let database = take("database").filter(|d| !d.is_empty()).unwrap_or_else(|| user.clone());
     if take("replication").is_some_and(|r| !matches!(r.as_str(), "" | "false" | "off" | "no" | "0")) {
-        refuse(wire, "0A000", "replication connections are not supported").await;
+        refuse(wire, ClientFault::Unsupported("replication connections are".to_string())).await;
         return None;
     }
     if let Some(options) = take("options") {
@@ -106,16 +106,13 @@ async fn begin(
             // In front, since what the packet says of a setting itself goes before them.
             Ok(settings) => parameters.splice(..0, settings),
             Err(NotASetting(argument)) => {
-                let message = format!("invalid command-line argument for server process: {argument}");
-                refuse(wire, "42601", &message).await;
+                refuse(wire, ClientFault::StartupOption(argument)).await;
                 return None;
             }
         };
     }
     if !peer.ip().to_canonical().is_loopback() {
-        let message =
-            format!("connections from {} are not accepted: only loopback is, until there are roles", peer.ip());
-        refuse(wire, "28000", &message).await;
+        refuse(wire, ClientFault::ForeignAddress(peer.ip())).await;
         return None;
     }
     match engine.session(SessionStart { user, database, parameters, client: Some(peer) }) {
@@ -142,7 +139,7 @@ async fn greet(wire: &mut Wire, session: Session) -> Option<Box<Session>> {
 }
 
 /// A FATAL error before the session.
-async fn refuse(wire: &mut Wire, code: &str, message: &str) {
-    wire.out.plain_error("FATAL", code, message);
+async fn refuse(wire: &mut Wire, fault: ClientFault) {
+    wire.out.error("FATAL", &fault.into());
     let _ = wire.flush().await;
 }

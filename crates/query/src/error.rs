@@ -175,10 +175,7 @@ impl QueryError {
             }
             Self::NotPopulated { .. } => Some("Use the REFRESH MATERIALIZED VIEW command.".to_owned()),
             Self::Type(error) => error.hint().map(str::to_owned),
-            Self::Refused { reason: Refusal::Set, message } if !message.ends_with("WHERE") => {
-                Some("You might be able to move the set-returning function into a LATERAL FROM item.".to_owned())
-            }
-            Self::Refused { reason: Refusal::Escape, message } if message == "invalid escape string" => {
+            Self::Refused { reason: Refusal::EscapeString, .. } => {
                 Some("Escape string must be empty or one character.".to_owned())
             }
             _ => None,
@@ -206,8 +203,10 @@ pub enum Refusal {
     Buckets,
     /// A pattern that is none (2201B).
     Pattern,
-    /// An ESCAPE that is not one character (22025).
+    /// A pattern that ends with its escape character (22025).
     Escape,
+    /// An ESCAPE of several characters (22025).
+    EscapeString,
     /// A negative length (22011).
     Substring,
     /// A subscript out of range (2202E).
@@ -246,8 +245,8 @@ pub enum Refusal {
     Encoding,
     /// An index of a byte or bit beyond the value (2202E).
     Index,
-    /// A function that returns a set where one value stands (0A000).
-    Set,
+    /// A frame of RANGE with a distance over values that have none (0A000).
+    FrameType,
 }
 
 impl Refusal {
@@ -273,6 +272,7 @@ impl From<builtins::EvalError> for QueryError {
             EvalError::Type(error) => Self::Type(error),
             EvalError::Refused { reason: Reason::Argument, message } => Refusal::Argument.because(message),
             EvalError::Refused { reason: Reason::Escape, message } => Refusal::Escape.because(message),
+            EvalError::Refused { reason: Reason::EscapeString, message } => Refusal::EscapeString.because(message),
             EvalError::Refused { reason: Reason::Substring, message } => Refusal::Substring.because(message),
             EvalError::Outside(error) => match error.downcast_ref::<Self>() {
                 Some(own) => own.clone(),

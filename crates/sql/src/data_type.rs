@@ -17,7 +17,7 @@ pub fn data_type(data_type: &ast::DataType) -> Result<DataType, SqlError> {
     let Some(piece) = pieces.pop() else {
         return Err(SqlError::Syntax { near: None, expected: None, position: lexer::end_of(&text) });
     };
-    let dialect = BennuDialect::for_tokens(piece.tokens.len());
+    let dialect = BennuDialect::for_tokens(&piece.tokens);
     let mut cursor = Cursor::new(&text, &dialect, piece);
     let span = cursor.span();
     read(&mut cursor).and_then(|ty| cursor.end().map(|()| ty)).map_err(|fault| fault.at_position(&text, span))

@@ -4,12 +4,13 @@
 //! is read twice and `f(f(f(…)))` takes time exponential in its depth; and `x NOT NULL` is no operator, since it
 //! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
+use crate::escape;
 use crate::lexer::keyword::{is_no_operand, is_reserved};
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, visit_expressions};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -25,6 +26,8 @@ pub(crate) struct BennuDialect {
     copies: Cell<usize>,
     /// Was reading stopped by whom it is done for?
     stopped: Cell<bool>,
+    /// Has the statement an ESCAPE that is computed?
+    computed_escape: bool,
 }
 
 /// Steps that reading an operand takes, as `types::interrupt` counts them.
@@ -33,9 +36,14 @@ const STEPS: usize = 64;
 const MOST_COPIED: usize = 50_000;
 
 impl BennuDialect {
-    /// With fuel for a statement of so many tokens: a right one reads each operand a few times at most.
-    pub(crate) fn for_tokens(tokens: usize) -> Self {
-        Self { fuel: Cell::new(20_000 + 32 * tokens), copies: Cell::new(MOST_COPIED), stopped: Cell::new(false) }
+    /// With fuel for a statement of these tokens: a right one reads each operand a few times at most.
+    pub(crate) fn for_tokens(tokens: &[TokenWithSpan]) -> Self {
+        Self {
+            fuel: Cell::new(20_000 + 32 * tokens.len()),
+            copies: Cell::new(MOST_COPIED),
+            stopped: Cell::new(false),
+            computed_escape: escape::is_computed(tokens),
+        }
     }
 
     /// Was reading stopped? What failed then failed for that.
@@ -239,6 +247,11 @@ impl Dialect for BennuDialect {
         }
         if let Some(each) = like_each(parser, expr) {
             return Some(each);
+        }
+        if self.computed_escape
+            && let Some(matched) = escape::matched(parser, expr, self.prec_value(Precedence::Like))
+        {
+            return Some(matched.and_then(|matched| self.charge(expr).map(|()| matched)));
         }
         if let Some(list) = list_of_subqueries(parser, expr) {
             return Some(list);

@@ -19,6 +19,7 @@
 mod data_type;
 mod dialect;
 mod error;
+mod escape;
 mod lexer;
 mod locking_subqueries;
 mod name;

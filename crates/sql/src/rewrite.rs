@@ -159,7 +159,7 @@ fn plain_type(data_type: &mut DataType) {
         return;
     }
     let text = if modifiers.is_empty() { name.to_string() } else { format!("{name}({})", modifiers.join(",")) };
-    let dialect = BennuDialect::for_tokens(0);
+    let dialect = BennuDialect::for_tokens(&[]);
     let read = Parser::new(&dialect).try_with_sql(&text).and_then(|mut parser| parser.parse_data_type());
     if let Ok(plain) = read {
         *data_type = plain;

@@ -194,7 +194,11 @@ pub async fn fill_from(config: &str, file: &Path) -> Result<(), String> {
 /// `statement error 42P01: relation …` as `statement error (42P01)`; other lines stay.
 fn only_sqlstate(line: &str) -> String {
     let parts = ["statement error ", "query error "].iter().find_map(|kind| Some((kind, line.strip_prefix(kind)?)));
-    match parts.and_then(|(kind, rest)| Some((kind, rest.split_once(": ")?.0))) {
+    let code = |rest: &'_ str| {
+        let unplaced = rest.strip_prefix("character ").and_then(|rest| Some(rest.split_once(": ")?.1));
+        Some(unplaced.unwrap_or(rest).split_once(": ")?.0.to_owned())
+    };
+    match parts.and_then(|(kind, rest)| Some((kind, code(rest)?))) {
         // A query that fails has no rows to show.
         Some((_, code)) if code.len() == 5 => format!("statement error ({code})"),
         _ => line.to_owned(),

@@ -33,7 +33,7 @@ impl Server {
     /// # Errors
     /// When no port is free.
     pub fn start_with(db: Bennu) -> Result<Self, FrontError> {
-        let io = |e: std::io::Error| FrontError { code: "58030".into(), message: e.to_string() };
+        let io = |e: std::io::Error| FrontError::new("58030", e.to_string());
         let listener = TcpListener::bind("127.0.0.1:0").map_err(io)?;
         let port = listener.local_addr().map_err(io)?.port();
         let stop = CancellationToken::new();

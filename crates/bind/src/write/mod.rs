@@ -79,7 +79,7 @@ impl Binder<'_> {
             Some(at) => Ok(at),
             None => {
                 let (table, column) = (table.name.clone(), name.to_string());
-                self.error(BindErrorKind::UndefinedTarget { table, column }, Span::default())
+                self.error(BindErrorKind::UndefinedTarget { table, column }, self.span(name.place.0))
             }
         }
     }

@@ -4,8 +4,10 @@ use super::alter_table::Step;
 use super::check_default;
 use super::rewrite::Rewrite;
 use crate::Session;
+use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
+use bind::Clause;
 use catalog::{Table, keeps_bytes};
 use sql::WrittenExpr;
 use types::DataType;
@@ -57,6 +59,9 @@ impl Session {
             return fail(Fault::Unsupported { feature });
         }
         if let Some(using) = using {
+            // The rows are read by a query that is made of its text: what is wrong with it is told here, where it stands.
+            let row = RowTable::of(table);
+            self.exprs_over(&catalog, &row, std::slice::from_ref(&using.expr), Clause::Transform).await?;
             rewrite.using.insert(column.id, using.text.clone());
         }
         rewrite.needed |= using.is_some() || column.generated.is_some() || !keeps_bytes(column.ty, ty);

@@ -118,7 +118,8 @@ pub(super) fn without_table((text, expr): (&str, &Expr), schema: &str, table: &s
             && is_table(before)
         {
             changed = true;
-            *part = Expr::Identifier(column.clone());
+            let place = before.first().map_or(column.span, |first| first.span.union(&column.span));
+            *part = Expr::Identifier(Ident { span: place, ..column.clone() });
         }
     });
     if changed { rewritten(expr, |_| {}) } else { Ok((text.to_owned(), expr)) }

@@ -128,7 +128,7 @@ impl Session {
             load.write_rows(FAMILY, entries?).await?;
         }
         for worker in working {
-            worker.await.map_err(|error| QueryError::unexpected(&error.to_string()))?;
+            worker.await.map_err(|error| QueryError::internal(error.to_string()))?;
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! What front ends see of a failure: one line, a SQLSTATE, and what PostgreSQL would add to it.
 
 mod bind_error;
-mod bind_text;
+mod client_fault;
 mod crate_codes;
 mod fault;
 mod sqlstate;
 
+pub use client_fault::ClientFault;
 pub(crate) use fault::{BrokenReference, Fault};
 
 use std::fmt;
@@ -32,6 +33,8 @@ struct Report {
     column: Option<String>,
     constraint: Option<String>,
     routine: Option<&'static str>,
+    /// The key that two rows have, as `(columns)=(values)`.
+    duplicate: Option<String>,
     /// The row that a condition or load failed on, until somebody who knows the table says it in words.
     conflict: Option<(TableId, Bytes)>,
 }
@@ -102,12 +105,9 @@ impl EngineError {
 
     /// A duplicate key among rows that are to get that key.
     pub(crate) fn of_new_key(mut self) -> Self {
-        if self.code() == "23505"
-            && let Some(constraint) = self.report.constraint.as_deref()
-        {
+        if let (Some(key), Some(constraint)) = (self.report.duplicate.take(), self.report.constraint.as_deref()) {
             self.report.message = format!("could not create unique index \"{constraint}\"");
-            let rows = self.report.detail.as_deref().and_then(|detail| detail.strip_suffix("already exists."));
-            self.report.detail = rows.map(|rows| format!("{rows}is duplicated."));
+            self.report.detail = Some(format!("Key {key} is duplicated."));
         }
         self
     }

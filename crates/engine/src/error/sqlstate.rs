@@ -109,7 +109,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Power => "2201F",
         Refusal::Buckets => "2201G",
         Refusal::Pattern => "2201B",
-        Refusal::Escape => "22025",
+        Refusal::Escape | Refusal::EscapeString => "22025",
         Refusal::Substring => "22011",
         Refusal::Subscript | Refusal::Index => "2202E",
         Refusal::FrameOffset => "22013",
@@ -129,7 +129,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Transaction => "25001",
         Refusal::Null => "22004",
         Refusal::Encoding => "22021",
-        Refusal::Set => "0A000",
+        Refusal::FrameType => "0A000",
     }
 }
 
@@ -173,6 +173,9 @@ impl From<Fault> for EngineError {
         let mut report = report(fault_code(&fault), fault.to_string());
         report.detail = fault.detail();
         report.hint = fault.hint();
+        if let Fault::DuplicateKey { columns, values, .. } = &fault {
+            report.duplicate = Some(format!("({columns})=({values})"));
+        }
         match fault {
             // By this name drivers know that preparing the statement again heals it.
             Fault::ResultTypeChanged => report.routine = Some("RevalidateCachedQuery"),
@@ -302,7 +305,7 @@ fn eval_code(error: &EvalError) -> &'static str {
         EvalError::OutOfRange { .. } | EvalError::Refused { reason: Reason::Range, .. } => "22003",
         EvalError::Refused { reason: Reason::Argument, .. } => "22023",
         EvalError::Refused { reason: Reason::DateTime, .. } => "22008",
-        EvalError::Refused { reason: Reason::Escape, .. } => "22025",
+        EvalError::Refused { reason: Reason::Escape | Reason::EscapeString, .. } => "22025",
         EvalError::Refused { reason: Reason::Substring, .. } => "22011",
         EvalError::Refused { reason: Reason::NoSuchObject, .. } => "42704",
         EvalError::Refused { reason: Reason::NoSuchDatabase, .. } => "3D000",

@@ -42,7 +42,7 @@ pub(super) fn spawn(engine: &Arc<Engine>, job: Arc<Job>, seats: Arc<Semaphore>) 
 async fn caught<T>(work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(done) => done,
-        Err(panic) => Err(QueryError::unexpected(&words_of(panic.as_ref())).into()),
+        Err(panic) => Err(QueryError::internal(words_of(panic.as_ref())).into()),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::plan_cache::Compiled;
 use crate::statement::Source;
 use crate::work::Work;
 use crate::{ColumnDesc, EngineError, Session};
+use bind::{BindError, BindErrorKind};
 use query::QueryError;
 use sql::ast::{Expr, Query};
 use sql::{LockingSelect, LockingSubquery, Statement};
@@ -49,7 +50,8 @@ impl Session {
         }
         // What follows sees what was locked, and not what was read before.
         work.txn.end_statement()?;
-        let source = Source { text: Arc::from(""), before: 0, statement, types, hints: source.hints.clone() };
+        let (text, written) = (Arc::from(""), source.written.clone());
+        let source = Source { text, written, statement, types, hints: source.hints.clone() };
         Ok(Arc::new(self.compile_once(&Arc::new(source)).await?))
     }
 
@@ -84,8 +86,12 @@ impl Session {
             let catalog = self.engine.catalog().current();
             let statement = Statement::LockingSelect(Box::new(select.clone()));
             let text = Arc::from("");
-            let source = Source { text, before: 0, statement, types: types.to_vec(), hints: Vec::new() };
-            let program = match self.compile_write(&catalog, &source).await.map_err(of_outer_columns)?.1 {
+            let written = self.written.clone();
+            let source = Source { text, written, statement, types: types.to_vec(), hints: Vec::new() };
+            if let Err(error) = self.bound(&catalog, &source) {
+                return Err(of_outer_columns(&error, &source));
+            }
+            let program = match self.compile_write(&catalog, &source).await?.1 {
                 WriteProgram::Lock(program) => *program,
                 _ => return fail(Fault::Internal { detail: "a locking clause without locks".to_string() }),
             };
@@ -101,15 +107,15 @@ impl Session {
 }
 
 /// The statement without locking clauses has a plan, so what a subquery does not find by itself is of the query around it.
-fn of_outer_columns(error: EngineError) -> EngineError {
-    // A table that OF names is looked for in the subquery's own FROM.
-    let of_own = error.message().ends_with("clause not found in FROM clause");
-    match error.code() {
-        "42703" | "42P01" if !of_own => {
+fn of_outer_columns(error: &BindError, source: &Source) -> EngineError {
+    use BindErrorKind::{InvalidFromReference, MissingFrom, UndefinedColumn, UndefinedTable};
+    match error.kind.as_ref() {
+        UndefinedColumn { .. } | UndefinedTable { .. } | MissingFrom { .. } | InvalidFromReference { .. } => {
             let feature = "a locking clause in a subquery that reads columns or WITH queries of what is around it";
             Fault::Unsupported { feature: feature.to_string() }.into()
         }
-        _ => error,
+        // Also a table that OF names: it is looked for in the subquery's own FROM.
+        _ => EngineError::of_bind(error, &source.written),
     }
 }
 

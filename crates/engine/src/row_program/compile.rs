@@ -65,7 +65,7 @@ impl Session {
         let rules = self.time_zone();
         let relations = self.relations(catalog, path);
         let declared: Vec<Option<Ty>> = source.types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
-        let env = Environment { text: &source.text, rules: &rules };
+        let env = Environment { text: &source.written.text, rules: &rules };
         bind::bind(&source.statement, &relations, &env, &declared)
     }
 

@@ -19,6 +19,7 @@ mod row_fetch;
 pub(crate) mod row_parameter;
 pub(crate) mod running_scan;
 pub mod scan;
+mod single_row;
 mod skipping;
 
 pub(crate) use compute::ComputeExec;
@@ -30,3 +31,4 @@ pub(crate) use kept_rows::{KeptRows, KeptRowsExec};
 pub(crate) use long_rows::{Begun, LongRows, LongRowsExec, is_long};
 pub(crate) use pausing::PausingExec;
 pub use scan::RegionScanExec;
+pub(crate) use single_row::SingleRowExec;

@@ -5,7 +5,7 @@ use super::{scan_lines, window};
 use crate::exec::scan::Regions;
 use crate::exec::{
     ComputeExec, FewerRowsExec, FittingRowsExec, HeldWindowExec, KeepOrderExec, LongRowsExec, PausingExec,
-    RegionScanExec,
+    RegionScanExec, SingleRowExec,
 };
 use crate::optimizer::UnorderedExec;
 use datafusion::common::JoinType;
@@ -84,6 +84,7 @@ fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
     node.is::<CooperativeExec>()
         || node.is::<UnorderedExec>()
         || node.is::<KeepOrderExec>()
+        || node.is::<SingleRowExec>()
         || node.is::<BufferExec>()
         || node.is::<FewerRowsExec>()
         || node.is::<LongRowsExec>()

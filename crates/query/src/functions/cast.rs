@@ -73,16 +73,48 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
         (_, ty) if ty.digits().is_some() => false,
         (from, _) if *from == to => true,
         (A::Struct(_), _) => true,
-        (from, _) if from.is_integer() => ty.is_number() || ty.is_text() || *ty == DataType::Boolean,
+        (from, _) if from.is_integer() => fits(from, ty) || ty.is_text() || *ty == DataType::Boolean,
         (A::Boolean, ty) => ty.is_integer() || ty.is_text(),
         // Only our own arithmetic of dates and days has this one.
         (A::Date32, DataType::Integer) => true,
         // The other way Arrow makes infinities of what is too large.
         (A::Float32, DataType::Double) => true,
-        (A::Decimal128(..) | A::Decimal256(..), DataType::Numeric(_)) => true,
+        (A::Decimal128(..) | A::Decimal256(..), DataType::Numeric(_)) => fits(from, ty),
         (A::Utf8 | A::LargeUtf8 | A::Utf8View, ty) => ty.is_text(),
         _ => false,
     }
+}
+
+/// Has the type room for every number of the other? Then a cast cannot fail.
+fn fits(from: &ArrowType, ty: &DataType) -> bool {
+    use ArrowType as A;
+    // Digits before the point, and behind it.
+    let (digits, scale) = match from {
+        A::Int16 => (5, 0),
+        A::Int32 => (10, 0),
+        A::Int64 => (19, 0),
+        A::Decimal128(precision, scale) | A::Decimal256(precision, scale) => {
+            (i16::from(*precision) - i16::from(*scale), *scale)
+        }
+        _ => return false,
+    };
+    match (ty, arrow_type(ty)) {
+        (DataType::Real | DataType::Double, _) => from.is_integer(),
+        (DataType::Numeric(_), A::Decimal128(precision, to) | A::Decimal256(precision, to)) => {
+            // A digit that is rounded off may carry into another one in front.
+            i16::from(precision) - i16::from(to) >= digits + i16::from(to < scale)
+        }
+        (DataType::BigInt, _) => matches!(from, A::Int16 | A::Int32 | A::Int64),
+        (DataType::Integer, _) => matches!(from, A::Int16 | A::Int32),
+        (DataType::SmallInt, _) => matches!(from, A::Int16),
+        _ => false,
+    }
+}
+
+/// Does Arrow cast these numbers as PostgreSQL does where the values fit? What does not fit it tells in words alone.
+fn arrow_may_fail(from: &ArrowType, ty: &DataType) -> bool {
+    let decimal = matches!(from, ArrowType::Decimal128(..) | ArrowType::Decimal256(..));
+    *ty != DataType::Oid && (from.is_integer() && ty.is_number() || decimal && matches!(ty, DataType::Numeric(_)))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -165,6 +197,12 @@ impl PostgresCast {
             return Ok(fast);
         }
         if let Some(fast) = short_numerics(&canonical, &self.ty) {
+            return Ok(fast);
+        }
+        // A value that does not fit is looked for below, where the error has a type.
+        if arrow_may_fail(canonical.data_type(), &self.ty)
+            && let Ok(fast) = arrow::compute::cast_with_options(&canonical, &arrow_type(&self.ty), &STRICT)
+        {
             return Ok(fast);
         }
         let read = column_reader(from, canonical.as_ref())?;

@@ -32,7 +32,7 @@ fn similar_to(args: &[Datum]) -> QueryResult<Datum> {
             let mut letters = escape.chars();
             let escape = letters.next();
             if letters.next().is_some() {
-                return Err(Refusal::Escape.because("invalid escape string"));
+                return Err(Refusal::EscapeString.because("invalid escape string"));
             }
             (pattern, escape)
         }

@@ -114,6 +114,10 @@ impl Lowering<'_> {
         let is_series = builtins::function(call.func).is_some_and(|function| function.name == "generate_series");
         let ends: Option<Vec<Expr>> = call.args.iter().map(integer).collect();
         let (Some(ends), [col], true) = (ends, call.cols.as_slice(), is_series) else { return Ok(None) };
+        // Our function says what is wrong with that.
+        if ends.get(2).is_some_and(|step| *step == lit(0_i64)) {
+            return Ok(None);
+        }
         let Some(rows) = self.planner.series(&ends)? else { return Ok(None) };
         let qualifier = self.columns.qualifier("generate_series");
         let scan = LogicalPlan::TableScan(TableScanBuilder::new(qualifier, provider_as_source(rows)).build()?);

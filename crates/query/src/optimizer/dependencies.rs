@@ -1,9 +1,9 @@
 //! What columns of a group depend on, told right.
 //!
 //! A table's key determines its columns, and rules drop keys of ORDER BY and GROUP BY that others determine. Of a group
-//! over a join DataFusion says that the key of one joined table determines *all* columns of the group, those of the
-//! other tables, too. So before those rules run, each group is told what is always true: the columns that it is grouped
-//! by determine the others.
+//! over a join DataFusion (55.2, `Aggregate::try_new`) says that the key of one joined table determines *all* columns of the
+//! group, those of the other tables, too. So before those rules run, each group is told what is always true: the columns that
+//! it is grouped by determine the others.
 //!
 //! Of arrays that are taken apart it says that a key determines the elements, though a row has become several. Of these
 //! rows nothing is said.
@@ -14,26 +14,9 @@ use datafusion::logical_expr::{Aggregate, LogicalPlan, Unnest};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// Rules that go by what depends on what.
-const READERS: [&str; 3] = ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"];
-
-/// Puts [`SoundDependencies`] before each rule that reads them.
-pub(super) fn before_readers(
-    rules: Vec<Arc<dyn OptimizerRule + Send + Sync>>,
-) -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
-    let mut all: Vec<Arc<dyn OptimizerRule + Send + Sync>> = Vec::with_capacity(rules.len() + READERS.len());
-    for rule in rules {
-        if READERS.contains(&rule.name()) {
-            all.push(Arc::new(SoundDependencies));
-        }
-        all.push(rule);
-    }
-    all
-}
-
 /// Corrects the dependencies of groups and of elements, and of all that is made of them.
 #[derive(Debug)]
-struct SoundDependencies;
+pub(super) struct SoundDependencies;
 
 impl OptimizerRule for SoundDependencies {
     fn name(&self) -> &str {

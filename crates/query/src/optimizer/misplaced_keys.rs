@@ -1,7 +1,7 @@
 //! Keys of groups that a projection puts in another column.
 //!
 //! An aggregate says which of its columns tell its rows apart, and rows in the order of such columns need no further
-//! sort keys. DataFusion's projections pass that on by place, not by column:
+//! sort keys. DataFusion's projections (55.2) pass that on by place, not by column:
 //!
 //! ```text
 //!   Sort r, b                       no sort needed: rows are in order of r, and "column 0 tells rows apart"

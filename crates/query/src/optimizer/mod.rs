@@ -3,6 +3,7 @@
 mod bounded_batches;
 mod cooperate;
 mod dependencies;
+mod fences;
 mod flat_choices;
 mod interrupt;
 mod join_claims;
@@ -13,6 +14,7 @@ mod null_safe_keys;
 mod pauses;
 mod pushed_filters;
 
+use crate::error::QueryResult;
 use crate::representation::IntegerArithmetic;
 use chrono::{DateTime, Utc};
 use datafusion::common::alias::AliasGenerator;
@@ -22,62 +24,44 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::analyzer::resolve_grouping_function::ResolveGroupingFunction;
 use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
 use datafusion::optimizer::optimizer::Optimizer;
-use datafusion::optimizer::{AnalyzerRule, OptimizerConfig, OptimizerRule};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
+use datafusion::optimizer::{Analyzer, AnalyzerRule, OptimizerConfig};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
-use dependencies::before_readers;
 pub(crate) use interrupt::{interruptible, interruptible_analyzer};
-use join_claims::SoundJoins;
 use min_max::MinMaxOfKey;
-use misplaced_keys::HideMisplacedKeys;
 pub(crate) use misplaced_keys::UnorderedExec;
-use named_groups::NamedGroups;
-use null_safe_keys::NullSafeKeys;
 pub(crate) use null_safe_keys::null_safe_keys;
-use pushed_filters::PushedFilters;
 use std::sync::Arc;
 
+/// DataFusion's rules that make a plan's meaning explicit.
+fn analyzer_rules_of_datafusion() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
+    vec![Arc::new(ResolveGroupingFunction::new()), Arc::new(TypeCoercion::new())]
+}
+
 /// Rules that make a plan's meaning explicit. Ours come when all types are known.
-fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
-    vec![Arc::new(ResolveGroupingFunction::new()), Arc::new(TypeCoercion::new()), Arc::new(IntegerArithmetic)]
+fn analyzer_rules() -> QueryResult<Vec<Arc<dyn AnalyzerRule + Send + Sync>>> {
+    let mut rules = analyzer_rules_of_datafusion();
+    fences::check_analyzer(&Analyzer::new().rules, &rules)?;
+    rules.push(Arc::new(IntegerArithmetic));
+    Ok(rules)
 }
 
 /// Rules that make a logical plan cheaper.
-fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
-    let mut rules = before_readers(Optimizer::new().rules);
-    let ours: [Arc<dyn OptimizerRule + Send + Sync>; 2] =
-        [Arc::new(NullSafeKeys::default()), Arc::new(NamedGroups::default())];
-    for ours in ours {
-        for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
-            *rule = Arc::clone(&ours);
-        }
-    }
-    rules.insert(0, Arc::new(flat_choices::FlatChoices));
+fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
+    let mut rules = fences::fenced(Optimizer::new().rules, &fences::LOGICAL, |rule| rule.name())?;
     // Last: it reads the filters that scans have taken.
     rules.push(Arc::new(MinMaxOfKey));
-    rules
+    Ok(rules)
 }
 
 /// Rules that make a physical plan cheaper.
-fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let mut rules = PhysicalOptimizer::new().rules;
-    for ours in [PushedFilters::of_queries(), PushedFilters::running()] {
-        let ours: Arc<dyn PhysicalOptimizerRule + Send + Sync> = Arc::new(ours);
-        for rule in rules.iter_mut().filter(|rule| rule.name() == ours.name()) {
-            *rule = Arc::clone(&ours);
-        }
-    }
-    if let Some(at) = rules.iter().position(|rule| rule.name() == EnsureRequirements::new().name()) {
-        rules.insert(at, Arc::new(HideMisplacedKeys));
-        rules.insert(at, Arc::new(SoundJoins));
-    }
+fn physical_rules() -> QueryResult<Vec<Arc<fences::Physical>>> {
+    let mut rules = fences::fenced(PhysicalOptimizer::new().rules, &fences::PHYSICAL, |rule| rule.name())?;
     rules.push(Arc::new(cooperate::CooperativeJoins));
     // The others look for projections.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
     // Last: nobody expects what it puts between operators.
     rules.push(Arc::new(pauses::Pauses));
-    rules.into_iter().map(interrupt::asking).collect()
+    Ok(rules.into_iter().map(interrupt::asking).collect())
 }
 
 /// What rules may ask for. No time of day: a plan that is kept must not have one. Names that rules make begin
@@ -112,9 +96,12 @@ impl OptimizerConfig for Context<'_> {
 }
 
 /// Installs the lists.
-pub(crate) fn install(builder: SessionStateBuilder) -> SessionStateBuilder {
-    builder
-        .with_analyzer_rules(analyzer_rules())
-        .with_optimizer_rules(logical_rules())
-        .with_physical_optimizer_rules(physical_rules())
+///
+/// # Errors
+/// [`crate::QueryError::Internal`] when DataFusion lacks a rule that a fence is about.
+pub(crate) fn install(builder: SessionStateBuilder) -> QueryResult<SessionStateBuilder> {
+    Ok(builder
+        .with_analyzer_rules(analyzer_rules()?)
+        .with_optimizer_rules(logical_rules()?)
+        .with_physical_optimizer_rules(physical_rules()?))
 }

@@ -1,6 +1,6 @@
 //! Groups that others determine are left out only where each group has a name of its own.
 //!
-//! Of `GROUP BY x, x::date` DataFusion's rule leaves `x` and computes the date behind the group, from columns that are
+//! Of `GROUP BY x, x::date` DataFusion's rule (55.2, `EliminateGroupByConstant`) leaves `x` and computes the date behind the group, from columns that are
 //! known by their names. A cast is not part of a name: both would be `x`, and the rule fails.
 
 use datafusion::common::tree_node::Transformed;

@@ -1,6 +1,6 @@
 //! Joins on `a IS NOT DISTINCT FROM b` as joins on equal values.
 //!
-//! DataFusion has joins in which NULLs of *all* keys are equal, and rules that hand plain equalities on to them as
+//! DataFusion (55.2) has joins in which NULLs of *all* keys are equal, and rules that hand plain equalities on to them as
 //! further keys: there NULL would be equal to NULL, too. So such a key becomes two that are never NULL:
 //!
 //! ```text

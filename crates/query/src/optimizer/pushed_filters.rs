@@ -1,6 +1,6 @@
 //! Filters are handed down through a physical plan only where names cannot mislead them.
 //!
-//! DataFusion's rules lead a filter through the operators below by the names of its columns, and take the first column of
+//! DataFusion's rules (55.2, `FilterPushdown`) lead a filter through the operators below by the names of its columns, and take the first column of
 //! a name. In the answer of `SELECT a.x, b.x FROM a JOIN b …` two have the same: a bound on `a.x` would end as one on
 //! `b.x`, and drop rows that are wanted. A semi join has the columns of one side only, and hands a filter on its keys to the
 //! other side as well, again by name. So the rules get the parts of a plan in which that cannot happen. There are two: one

@@ -22,6 +22,7 @@ mod refused_functions;
 mod row_exprs;
 mod seen_order;
 mod set_operations;
+mod single_row;
 mod spill;
 mod stop;
 mod stream;
@@ -145,12 +146,12 @@ impl Planner {
     /// A planner.
     ///
     /// # Errors
-    /// [`crate::QueryError`] when the spill folder cannot be used.
+    /// [`crate::QueryError`] when the spill folder cannot be used, or DataFusion has other rules than the fences around them expect.
     pub fn new(options: PlannerOptions) -> QueryResult<Arc<Self>> {
         let (runtime, memory) = memory::runtime(&options)?;
         let runtime = Arc::new(runtime);
-        let state = session_state(&options, &runtime, true);
-        let thrifty = session_state(&options, &runtime, false);
+        let state = session_state(&options, &runtime, true)?;
+        let thrifty = session_state(&options, &runtime, false)?;
         let tasks = state.task_ctx();
         let spill = spill::SpillFolder::new(options.spill_dir.as_ref());
         Ok(Arc::new(Self { state, thrifty, tasks, memory, spill, phases: phases::Totals::default() }))
@@ -324,7 +325,7 @@ impl Plan {
     }
 }
 
-fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> SessionState {
+fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins: bool) -> QueryResult<SessionState> {
     let mut builder = SessionStateBuilder::new()
         .with_config(config(options, runtime, hash_joins))
         .with_runtime_env(Arc::clone(runtime))
@@ -332,11 +333,11 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
     let ours = functions::all().into_iter().chain(options.functions.iter().cloned());
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
     builder.aggregate_functions().get_or_insert_with(Vec::new).extend(own_aggregates());
-    let mut state = optimizer::install(builder).build();
+    let mut state = optimizer::install(builder)?.build();
     // Calls of functions are made with these.
     let options = Arc::clone(state.config_options());
     state.execution_props_mut().config_options = Some(options);
-    state
+    Ok(state)
 }
 
 /// Aggregates in place of DataFusion's own.

@@ -55,7 +55,7 @@ fn represent_distance(text: &str, ty: &DataType) -> QueryResult<Option<ScalarVal
         let kind = if exact { "numeric" } else { "integer" };
         let offset = if moment || ty.is_number() { format!(" and offset type {kind}") } else { String::new() };
         let what = format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", ty.base_name());
-        return Err(Refusal::Set.because(format!("{what}{offset}")));
+        return Err(Refusal::FrameType.because(format!("{what}{offset}")));
     }
     if !moment {
         return Ok(None);

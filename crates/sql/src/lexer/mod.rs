@@ -37,7 +37,7 @@ const MAX_BYTES: usize = 64 << 20;
 /// The tokens of one statement, without blanks and comments.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// The tokens; never empty.
+    /// The tokens; never empty. Their lines and columns count from the first of them.
     pub(crate) tokens: Vec<TokenWithSpan>,
     /// Their bytes in the text.
     pub(crate) span: Range<usize>,
@@ -72,6 +72,7 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     if !hints.is_empty() {
         pieces = pieces.into_iter().map(|piece| piece.with_hints(&hints)).collect();
     }
+    pieces.iter_mut().for_each(Piece::count_from_its_start);
     Ok(pieces)
 }
 

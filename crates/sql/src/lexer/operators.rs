@@ -49,7 +49,7 @@ fn symbol_token(symbol: &str) -> Token {
     if symbol == "?" {
         return Token::Placeholder("?".to_owned());
     }
-    let dialect = BennuDialect::for_tokens(0);
+    let dialect = BennuDialect::for_tokens(&[]);
     match Tokenizer::new(&dialect, symbol).tokenize() {
         Ok(mut tokens) if tokens.len() == 1 => tokens.remove(0),
         _ => Token::CustomBinaryOperator(symbol.to_owned()),

@@ -1,7 +1,8 @@
 //! Lines and columns to bytes: sqlparser counts lines and characters, we promise bytes.
 
+use super::Piece;
 use crate::error::Position;
-use sqlparser::tokenizer::Location;
+use sqlparser::tokenizer::{Location, TokenWithSpan};
 
 /// Walks a text forward, so that finding places in order costs one pass over it in all.
 pub(crate) struct Places<'t> {
@@ -38,6 +39,43 @@ impl<'t> Places<'t> {
         }
         self.byte = self.text.len();
         self.byte
+    }
+}
+
+impl Piece {
+    /// Makes lines and columns count from the statement's first token, so that places within the statement are found in its own
+    /// text: in a text of many statements the statement's own part is all that is walked.
+    pub(super) fn count_from_its_start(&mut self) {
+        let Some(first) = self.tokens.first().map(|token| token.span.start) else { return };
+        if (first.line, first.column) == (1, 1) || first.line == 0 {
+            return;
+        }
+        for token in &mut self.tokens {
+            token.span.start = counted_from(first, token.span.start);
+            token.span.end = counted_from(first, token.span.end);
+        }
+        self.hints.iter_mut().for_each(|hint| hint.move_places(|place| counted_from(first, place)));
+    }
+}
+
+impl Piece {
+    /// The same tokens, which stand nowhere.
+    pub(crate) fn without_places(&self) -> Self {
+        let nowhere = |token: &TokenWithSpan| TokenWithSpan::wrap(token.token.clone());
+        let tokens = self.tokens.iter().map(nowhere).collect();
+        Self { tokens, span: self.span.clone(), hints: self.hints.clone(), deep: self.deep }
+    }
+}
+
+/// A place of a text as it is counted in the part of the text that begins at `first`. Line 0 is no place.
+fn counted_from(first: Location, place: Location) -> Location {
+    let column = match place.line == first.line {
+        true => place.column.saturating_sub(first.column - 1),
+        false => place.column,
+    };
+    match place.line {
+        0 => place,
+        line => Location { line: line.saturating_sub(first.line - 1), column },
     }
 }
 

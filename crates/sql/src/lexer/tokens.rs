@@ -54,7 +54,7 @@ impl Lexing<'_> {
         let rest = self.text.get(self.begin..).unwrap_or_default();
         let part = rest.get(..rest.floor_char_boundary(bytes)).unwrap_or(rest);
         let mut found = Vec::new();
-        let dialect = BennuDialect::for_tokens(0);
+        let dialect = BennuDialect::for_tokens(&[]);
         let outcome = Tokenizer::new(&dialect, part).tokenize_with_location_into_buf(&mut found);
         if outcome.is_err() && self.read_string(part, &mut found)? {
             return Ok(true);

@@ -41,10 +41,9 @@ pub(crate) enum FaultKind {
 impl Fault {
     /// The public error: the place becomes an offset in `text`. `span` is the statement's.
     pub(crate) fn at_position(self, text: &str, span: Range<usize>) -> SqlError {
-        let position = match self.location {
-            Some(location) => lexer::position_of(text, location),
-            None => lexer::position_at(text, span.end),
-        };
+        let own = text.get(span.clone()).unwrap_or(text);
+        let byte = self.location.map_or(own.len(), |location| lexer::byte_of(own, location));
+        let position = lexer::position_at(text, span.start + byte);
         match self.kind {
             FaultKind::Syntax { near, expected } => SqlError::Syntax { near, expected, position },
             FaultKind::Invalid(message) => SqlError::Invalid { message, position },

@@ -70,7 +70,8 @@ pub fn parse(text: &str) -> Result<Vec<Parsed>, SqlError> {
     pieces.into_iter().map(|piece| parse_piece(text, piece)).collect()
 }
 
-/// Reads one expression, such as a stored DEFAULT.
+/// Reads one expression, such as a stored DEFAULT. Its parts have no places: they stand in no statement of a client, where an
+/// error could point at them.
 ///
 /// # Errors
 /// As [`parse`]; also when anything follows the expression.
@@ -81,7 +82,8 @@ pub fn parse_expr(text: &str) -> Result<ast::Expr, SqlError> {
         let position = lexer::end_of(text);
         return Err(SqlError::Syntax { near: None, expected: Some("one expression".into()), position });
     };
-    read(text, piece, whole_expr).map(|(expr, _)| expr)
+    let expr = read(text, piece.without_places(), whole_expr).or_else(|_| read(text, piece, whole_expr));
+    expr.map(|(expr, _)| expr)
 }
 
 /// Reads one query, such as that of a view.
@@ -115,8 +117,8 @@ fn read<T: Send>(
     let span = piece.span.clone();
     let deep = piece.deep;
     let run = || {
-        let dialect = BennuDialect::for_tokens(piece.tokens.len());
-        let mut cursor = Cursor::new(text, &dialect, piece);
+        let dialect = BennuDialect::for_tokens(&piece.tokens);
+        let mut cursor = Cursor::new(text.get(span.clone()).unwrap_or(text), &dialect, piece);
         grammar(&mut cursor).map_err(|fault| match dialect.is_stopped() {
             true => SqlError::Stopped,
             false => cursor.named(fault).at_position(text, span.clone()),

@@ -56,6 +56,14 @@ fn is_verb(word: &str) -> bool {
     ["SELECT", "UPSERT", "INSERT", "UPDATE", "DELETE"].iter().any(|verb| word.eq_ignore_ascii_case(verb))
 }
 
+impl HintText {
+    /// Counts its places in another way.
+    pub(crate) fn move_places(&mut self, moved: impl Fn(Location) -> Location) {
+        self.place = moved(self.place);
+        self.subquery = self.subquery.map(moved);
+    }
+}
+
 impl Piece {
     /// Takes over the hints that stand in it.
     pub(crate) fn with_hints(mut self, all: &[HintText]) -> Self {

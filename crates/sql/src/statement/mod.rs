@@ -42,7 +42,7 @@ pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartO
 pub use job::{ControlJob, JobAction};
 pub use like::{LikeOption, TableLike};
 pub use lock::{LockTables, TableLockMode};
-pub use names::{ColumnName, ObjectName};
+pub use names::{ColumnName, ObjectName, Place};
 pub use owner::{ChangeOwner, OwnedObject};
 pub use row_lock::{LockingSelect, RowLock, RowLockStrength, RowLockWait};
 pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};

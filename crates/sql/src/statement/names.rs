@@ -1,5 +1,6 @@
 //! Names, folded.
 
+use sqlparser::tokenizer::Span as SourceSpan;
 use std::fmt;
 
 /// A table, perhaps with its schema. Folded: compare with the catalog as it is.
@@ -28,14 +29,38 @@ pub struct ColumnName {
     pub family: Option<String>,
     /// `v`.
     pub name: String,
+    /// Where it stands.
+    pub place: Place,
 }
 
 impl ColumnName {
-    /// A name without family.
+    /// A name without family, which stands nowhere.
     #[must_use]
     pub fn bare(name: impl Into<String>) -> Self {
-        Self { family: None, name: name.into() }
+        Self { family: None, name: name.into(), place: Place::default() }
     }
+}
+
+/// Where something stands in the text of its statement: no part of what it means, so that all places are equal.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(pub SourceSpan);
+
+impl Default for Place {
+    fn default() -> Self {
+        Self(SourceSpan::empty())
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Place {}
+
+impl std::hash::Hash for Place {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 impl fmt::Display for ObjectName {

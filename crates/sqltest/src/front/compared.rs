@@ -112,8 +112,7 @@ impl Compared {
         let ran = self.ran() > before;
         if ran || output.is_err() {
             let (second, _) = self.outcome(other, sql).await?;
-            let mut told =
-                self.told.lock().map_err(|_| FrontError { code: "XX000".into(), message: "poisoned".into() })?;
+            let mut told = self.told.lock().map_err(|_| FrontError::new("XX000", "poisoned"))?;
             told.compared += usize::from(ran);
             if first != second {
                 told.differ.push(format!("{sql}\n  {one:<5} {first:?}\n  {other:<5} {second:?}"));

@@ -57,9 +57,9 @@ impl AsyncDB for Extended {
 fn text_row(row: &Row) -> Result<Vec<String>, FrontError> {
     let cell = |(i, column): (usize, &tokio_postgres::Column)| -> Result<String, FrontError> {
         let Some(Raw(bytes)) = row.try_get::<_, Option<Raw<'_>>>(i)? else { return Ok(answer::cell(None)) };
-        let wrong = || FrontError {
-            code: "22P03".into(),
-            message: format!("column {}: bytes {bytes:02x?} are not of type {}", column.name(), column.type_()),
+        let wrong = || {
+            let message = format!("column {}: bytes {bytes:02x?} are not of type {}", column.name(), column.type_());
+            FrontError::new("22P03", message)
         };
         let modifier = column.type_modifier();
         let ty = DataType::from_oid(column.type_().oid(), modifier).ok_or_else(wrong)?;

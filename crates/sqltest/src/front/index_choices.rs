@@ -102,7 +102,7 @@ impl IndexChoices {
                 differ.push(format!("{sql}\n  without indexes {without:?}\n  {choice:15} {with:?}"));
             }
         }
-        let poisoned = |_| FrontError { code: "XX000".into(), message: "poisoned".into() };
+        let poisoned = |_| FrontError::new("XX000", "poisoned");
         {
             let mut found = self.found.lock().map_err(poisoned)?;
             found.compared += 1;

@@ -20,8 +20,8 @@ fn refuse_copy_in(sql: &str) -> Result<(), FrontError> {
     let is_copy = words.first().is_some_and(|word| word == "copy");
     let from_client = |pair: &[String]| matches!(pair, [from, what] if from == "from" && what.starts_with("stdin"));
     if is_copy && words.windows(2).any(from_client) {
-        let message = "COPY FROM STDIN is not run over a connection: a file has no data for it".into();
-        return Err(FrontError { code: "0A000".into(), message });
+        let message = "COPY FROM STDIN is not run over a connection: a file has no data for it";
+        return Err(FrontError::new("0A000", message));
     }
     Ok(())
 }

@@ -59,7 +59,8 @@ impl Session {
         if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
-        let ViewDefinition { plan, reads } = self.view_definition(&catalog, &Source::of_query(&create.query)).await?;
+        let query = Source::of_query(&create.query).written_in(self.written.clone());
+        let ViewDefinition { plan, reads } = self.view_definition(&catalog, &query).await?;
         let columns = columns(&create.columns, &plan)?;
         let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
         let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();

@@ -169,8 +169,9 @@ impl Session {
         path: &[String],
         query: &sql::ast::Query,
     ) -> EngineResult<Arc<Plan>> {
-        let bound = self.bound_in(catalog, path, &Source::of_query(query));
-        let bound = bound.map_err(|error| EngineError::of_bind_text(&error))?;
+        let source = Source::of_query(query);
+        let bound = self.bound_in(catalog, path, &source);
+        let bound = bound.map_err(|error| EngineError::of_bind(&error, &source.written))?;
         self.lowered(catalog, &bound, Vec::new()).await
     }
 
@@ -179,8 +180,9 @@ impl Session {
         let Some(parsed) = sql::parse(text)?.pop() else {
             return fail(Fault::Internal { detail: format!("no statement: {text}") });
         };
-        let bound = self.bound_in(catalog, path, &Source::of_statement(parsed.statement));
-        match keys_of(&bound.map_err(|error| EngineError::of_bind_text(&error))?) {
+        let source = Source::of_statement(parsed.statement);
+        let bound = self.bound_in(catalog, path, &source);
+        match keys_of(&bound.map_err(|error| EngineError::of_bind(&error, &source.written))?) {
             Some(keys) => self.lowered(catalog, &keys, Vec::new()).await,
             None => fail(Fault::Internal { detail: format!("no rows to delete: {text}") }),
         }

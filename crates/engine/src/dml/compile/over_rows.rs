@@ -122,9 +122,9 @@ impl Session {
 
     fn bind_over_rows(&self, catalog: &Catalog, over: &RowExpressions<'_>) -> EngineResult<OverRows> {
         let (zone, path) = (self.time_zone(), self.search_path());
-        let env = Environment { text: "", rules: &zone };
+        let env = Environment { text: &self.written.text, rules: &zone };
         let bound = bind::bind_over_rows(over, &self.relations(catalog, &path), &env);
-        bound.map_err(|error| EngineError::of_bind_text(&error))
+        bound.map_err(|error| EngineError::of_bind(&error, &self.written))
     }
 }
 

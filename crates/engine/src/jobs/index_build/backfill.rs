@@ -102,7 +102,7 @@ pub(super) async fn run(
     for done in futures::future::join_all(workers).await {
         match done {
             Ok(done) => done?,
-            Err(error) => return Err(QueryError::unexpected(&error.to_string()).into()),
+            Err(error) => return Err(QueryError::internal(error.to_string()).into()),
         }
     }
     backfill.keep().await?;

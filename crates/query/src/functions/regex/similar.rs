@@ -12,7 +12,7 @@ pub(in super::super) fn substring_similar(args: &[Datum]) -> QueryResult<Datum> 
     arguments!(args, [Datum::Text(whole), Datum::Text(pattern), Datum::Text(escape)]);
     let mut letters = escape.chars();
     let (Some(escape), None) = (letters.next(), letters.next()) else {
-        return Err(Refusal::Escape.because("invalid escape string"));
+        return Err(Refusal::EscapeString.because("invalid escape string"));
     };
     let mark = format!("{escape}\"");
     let parts: Vec<&str> = pattern.split(mark.as_str()).collect();

@@ -25,6 +25,7 @@ mod references;
 mod shape;
 mod sorted;
 
+use super::single_row;
 use super::stop::before_building;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -55,14 +56,15 @@ fn flatten_node(node: LogicalPlan, names: &mut Names) -> Result<Transformed<Logi
         LogicalPlan::Subquery(subquery) => Ok(Transformed::yes(Arc::unwrap_or_clone(subquery.subquery))),
         other => Ok(Transformed::no(other)),
     })?;
-    opened.transform_data(|node| match node {
+    let attached = opened.transform_data(|node| match node {
         LogicalPlan::Join(join) => lateral::join(join, names),
         LogicalPlan::Limit(limit) if counted::is_computed(&limit) => {
             counted::rows_within(limit, names).map(Transformed::yes)
         }
         LogicalPlan::Sort(sort) => sorted::sort(sort, names),
         node => attach::attach(node, names),
-    })
+    })?;
+    attached.transform_data(|node| single_row::checked(node, shape::is_one_row))
 }
 
 /// What was joined inside is no reference to the outside any more.

@@ -5,7 +5,7 @@ mod faults;
 use super::fault::{FaultKind, Parse};
 use crate::dialect::BennuDialect;
 use crate::lexer::{self, Piece, keyword};
-use crate::statement::{ColumnName, ObjectName, WrittenExpr};
+use crate::statement::{ColumnName, ObjectName, Place, WrittenExpr};
 use sqlparser::ast::{Expr, Query};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
@@ -19,7 +19,7 @@ pub(crate) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// At the first token of the piece.
+    /// At the first token of the piece, whose own text is `text`.
     pub(crate) fn new(text: &'t str, dialect: &'t BennuDialect, piece: Piece) -> Self {
         let parser =
             Parser::new(dialect).with_recursion_limit(lexer::MAX_PARSER_DEPTH).with_tokens_with_locations(piece.tokens);
@@ -176,11 +176,14 @@ impl<'t> Cursor<'t> {
 
     /// `v`, `a.v` with a column family.
     pub(crate) fn column_name(&mut self) -> Parse<ColumnName> {
+        let begin = self.parser.peek_token_ref().span;
         let first = self.name()?;
-        if self.eat_token(&Token::Period) {
-            return Ok(ColumnName { family: Some(first), name: self.any_word()? });
-        }
-        Ok(ColumnName::bare(first))
+        let (family, name) = match self.eat_token(&Token::Period) {
+            true => (Some(first), self.any_word()?),
+            false => (None, first),
+        };
+        let place = Place(begin.union(&self.parser.get_current_token().span));
+        Ok(ColumnName { family, name, place })
     }
 
     // ---- lists

@@ -1,0 +1,235 @@
+//! Fences around DataFusion's rules: where a rule of DataFusion gives wrong rows, fails or takes too long, what stands in its
+//! place or before it, and the case that shows it.
+//!
+//! A fence finds the rule by its name. An upgrade of DataFusion that renames or drops the rule would take the fence down without
+//! a word, so a name that is not there is an error when a planner is made. The cases were seen with [`CHECKED_WITH`]; none of
+//! them has a number in DataFusion's tracker that we know of, so each names a record of `sql-tests` that fails without the fence.
+
+use super::dependencies::SoundDependencies;
+use super::flat_choices::FlatChoices;
+use super::join_claims::SoundJoins;
+use super::misplaced_keys::HideMisplacedKeys;
+use super::named_groups::NamedGroups;
+use super::null_safe_keys::NullSafeKeys;
+use super::pushed_filters::PushedFilters;
+use crate::error::{QueryError, QueryResult};
+use datafusion::DATAFUSION_VERSION;
+use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use std::sync::Arc;
+
+/// The release of DataFusion with which the cases were seen.
+#[cfg(test)]
+pub(super) const CHECKED_WITH: &str = "55.2.0";
+
+/// A rule for logical plans.
+pub(super) type Logical = dyn OptimizerRule + Send + Sync;
+/// A rule for physical plans.
+pub(super) type Physical = dyn PhysicalOptimizerRule + Send + Sync;
+
+/// A rule of ours and the rule of DataFusion's that it is about.
+pub(super) struct Fence<R: ?Sized> {
+    /// DataFusion's rule.
+    pub(super) rule: &'static str,
+    /// Where ours stands.
+    pub(super) place: Place,
+    pub(super) ours: fn() -> Arc<R>,
+    /// What happens without it.
+    pub(super) case: &'static str,
+    /// The file of `sql-tests` that shows it, or the test of this crate.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests look whether it is there"))]
+    pub(super) shown_by: &'static str,
+}
+
+/// How a rule of ours stands to one of DataFusion's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In its place.
+    Instead,
+    /// Directly before each of its turns.
+    Before,
+}
+
+/// Around rules for logical plans.
+pub(super) const LOGICAL: [Fence<Logical>; 6] = [
+    Fence {
+        rule: "simplify_expressions",
+        place: Place::Before,
+        ours: || Arc::new(FlatChoices),
+        case: "coalesce(coalesce(a, b), c) becomes CASE with each operand twice, exponentially in its depth: sixteen FULL JOIN \
+               … USING take seconds to plan",
+        shown_by: "sql-tests/query/chained_full_joins.slt",
+    },
+    Fence {
+        rule: "extract_equijoin_predicate",
+        place: Place::Instead,
+        ours: || Arc::new(NullSafeKeys::default()),
+        case: "a IS NOT DISTINCT FROM b beside a plain equality: NULLs of the plain keys are equal, too",
+        shown_by: "sql-tests/query/dependencies.slt",
+    },
+    Fence {
+        rule: "eliminate_group_by_constant",
+        place: Place::Instead,
+        ours: || Arc::new(NamedGroups::default()),
+        case: "GROUP BY x, x::date fails: a cast is no part of a name, and both groups are x",
+        shown_by: "sql-tests/select/groups_of_casts.slt",
+    },
+    Fence {
+        rule: "eliminate_join",
+        place: Place::Before,
+        ours: || Arc::new(SoundDependencies),
+        case: UNSOUND,
+        shown_by: "sql-tests/query/dependencies.slt",
+    },
+    Fence {
+        rule: "eliminate_duplicated_expr",
+        place: Place::Before,
+        ours: || Arc::new(SoundDependencies),
+        case: UNSOUND,
+        shown_by: "sql-tests/query/dependencies.slt",
+    },
+    Fence {
+        rule: "optimize_projections",
+        place: Place::Before,
+        ours: || Arc::new(SoundDependencies),
+        case: UNSOUND,
+        shown_by: "sql-tests/query/dependencies.slt",
+    },
+];
+
+const UNSOUND: &str = "of a group over a join the key of one table is said to determine all columns, and of unnested arrays the \
+                       elements: keys of ORDER BY and GROUP BY are dropped";
+
+/// Around rules for physical plans. Of two before the same rule the first comes first.
+pub(super) const PHYSICAL: [Fence<Physical>; 4] = [
+    Fence {
+        rule: "FilterPushdown",
+        place: Place::Instead,
+        ours: || Arc::new(PushedFilters::of_queries()),
+        case: "SELECT a.x, b.x … WHERE: a condition is led down by the first column of its name",
+        shown_by: "sql-tests/select/filters_behind_outer_joins.slt",
+    },
+    Fence {
+        rule: "FilterPushdown(Post)",
+        place: Place::Instead,
+        ours: || Arc::new(PushedFilters::running()),
+        case: "a semi join hands the filter of its keys to the other side by name, and drops rows",
+        shown_by: "sql-tests/query/semi_join_filters.slt",
+    },
+    Fence {
+        rule: "EnsureRequirements",
+        place: Place::Before,
+        ours: || Arc::new(SoundJoins),
+        case: "a join claims the order of its build side, and constants of rows that are made of NULLs: ORDER BY is dropped",
+        shown_by: "sql-tests/query/orders_of_joins.slt",
+    },
+    Fence {
+        rule: "EnsureRequirements",
+        place: Place::Before,
+        ours: || Arc::new(HideMisplacedKeys),
+        case: "a projection passes keys of its input on by place and not by column: ORDER BY loses keys behind windows",
+        shown_by: "sql-tests/query/window_order.slt",
+    },
+];
+
+/// The rules with the fences around them.
+///
+/// # Errors
+/// [`QueryError::Internal`] when DataFusion has no such rule.
+pub(super) fn fenced<R: ?Sized>(
+    mut rules: Vec<Arc<R>>,
+    fences: &[Fence<R>],
+    name: impl Fn(&R) -> &str,
+) -> QueryResult<Vec<Arc<R>>> {
+    for fence in fences {
+        if !rules.iter().any(|rule| name(rule) == fence.rule) {
+            return Err(missing(fence.rule, fence.place, fence.case));
+        }
+        rules = rules.into_iter().flat_map(|rule| placed(fence, rule, &name)).collect();
+    }
+    Ok(rules)
+}
+
+fn placed<R: ?Sized>(fence: &Fence<R>, rule: Arc<R>, name: impl Fn(&R) -> &str) -> Vec<Arc<R>> {
+    match fence.place {
+        _ if name(&rule) != fence.rule => vec![rule],
+        Place::Instead => vec![(fence.ours)()],
+        Place::Before => vec![(fence.ours)(), rule],
+    }
+}
+
+fn missing(rule: &str, place: Place, case: &str) -> QueryError {
+    let role = match place {
+        Place::Instead => "in whose place",
+        Place::Before => "before which",
+    };
+    QueryError::internal(format!(
+        "DataFusion {DATAFUSION_VERSION} has no rule \"{rule}\", {role} a rule of Bennu has to stand: {case}"
+    ))
+}
+
+/// Are these all of DataFusion's rules that make a plan's meaning explicit? Ours are a list of their own, in which a new one of
+/// DataFusion's would be missing.
+///
+/// # Errors
+/// [`QueryError::Internal`] that names both lists.
+pub(super) fn check_analyzer(
+    theirs: &[Arc<dyn AnalyzerRule + Send + Sync>],
+    taken: &[Arc<dyn AnalyzerRule + Send + Sync>],
+) -> QueryResult<()> {
+    let names = |rules: &[Arc<dyn AnalyzerRule + Send + Sync>]| -> Vec<String> {
+        rules.iter().map(|rule| rule.name().to_owned()).collect()
+    };
+    let (theirs, taken) = (names(theirs), names(taken));
+    match theirs == taken {
+        true => Ok(()),
+        false => Err(QueryError::internal(format!(
+            "DataFusion {DATAFUSION_VERSION} has the analyzer rules {}, and Bennu runs {}",
+            theirs.join(", "),
+            taken.join(", ")
+        ))),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use datafusion::optimizer::optimizer::Optimizer;
+    use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+    use std::path::Path;
+
+    #[test]
+    fn each_fence_stands_where_it_says() {
+        let rules = fenced(Optimizer::new().rules, &LOGICAL, |rule| rule.name()).unwrap();
+        let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
+        let before = |name: &str| names.get(names.iter().position(|rule| *rule == name).unwrap() - 1).copied().unwrap();
+        assert_eq!(before("simplify_expressions"), "flat_choices");
+        for reader in ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"] {
+            assert_eq!(before(reader), "sound_dependencies");
+        }
+        let rules = fenced(PhysicalOptimizer::new().rules, &PHYSICAL, |rule| rule.name()).unwrap();
+        let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
+        let at = names.iter().position(|rule| *rule == "EnsureRequirements").unwrap();
+        assert_eq!(names.get(at - 2..at).unwrap(), ["sound_joins", "hide_misplaced_keys"]);
+    }
+
+    #[test]
+    fn a_rule_that_is_gone_is_an_error_that_names_it() {
+        let rules: Vec<Arc<Logical>> =
+            Optimizer::new().rules.into_iter().filter(|rule| rule.name() != "eliminate_group_by_constant").collect();
+        let error = fenced(rules, &LOGICAL, |rule| rule.name()).unwrap_err().to_string();
+        assert!(error.contains("has no rule \"eliminate_group_by_constant\", in whose place"), "{error}");
+        assert!(check_analyzer(&[], &super::super::analyzer_rules_of_datafusion()).is_err());
+    }
+
+    #[test]
+    fn cases_were_seen_with_this_release_and_have_tests() {
+        assert_eq!(DATAFUSION_VERSION, CHECKED_WITH, "see whether each case still fails without its fence");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let shown = LOGICAL.iter().map(|fence| fence.shown_by).chain(PHYSICAL.iter().map(|fence| fence.shown_by));
+        for file in shown {
+            assert!(root.join(file).is_file(), "{file}");
+        }
+    }
+}
