@@ -12,6 +12,7 @@ pub(crate) mod building;
 pub(crate) mod group_sync;
 pub(crate) mod journal_file;
 pub(crate) mod journal_room;
+pub(crate) mod lock_times;
 pub(crate) mod pipeline;
 pub(crate) mod publish;
 pub(crate) mod seqnos;

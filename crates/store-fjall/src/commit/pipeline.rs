@@ -7,13 +7,14 @@
 use crate::commit::building::{Building, check_condition, check_sizes};
 use crate::commit::group_sync::GroupSync;
 use crate::commit::journal_room::JournalRoom;
+use crate::commit::lock_times::{Held, LockTimes};
 use crate::commit::publish::{Publisher, State};
 use crate::commit::seqnos::Seqnos;
 use crate::error::engine;
 use crate::meta;
 use crate::placement::{Place, TableMap};
 use crate::read_only::ReadOnly;
-use crate::seam::{Mutex, MutexGuard, is_left_out};
+use crate::seam::{Mutex, is_left_out};
 use crate::snapshots::Nonces;
 use crate::watermark::Watermark;
 use fjall::{Database, Keyspace, OwnedWriteBatch};
@@ -38,6 +39,8 @@ pub(crate) struct Pipeline {
     /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
     /// taking of snapshots. Never held across an await.
     last: Mutex<Last>,
+    /// How long it is held.
+    pub(crate) lock_times: LockTimes,
     /// No commit comes after this. Set and read under the commit lock.
     ended: AtomicBool,
     commits: AtomicU64,
@@ -136,6 +139,7 @@ impl Pipeline {
             nonces: parts.nonces,
             clock: parts.clock,
             last: Mutex::new(parts.last),
+            lock_times: LockTimes::default(),
             ended: AtomicBool::new(false),
             commits: AtomicU64::new(0),
             rows_written: AtomicU64::new(0),
@@ -183,15 +187,15 @@ impl Pipeline {
     }
 
     /// Takes the commit lock.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Last> {
-        self.last.lock()
+    pub(crate) fn lock(&self) -> Held<'_> {
+        self.lock_times.begin(self.last.lock())
     }
 
     /// Takes the commit lock to write.
     ///
     /// # Errors
     /// [`StoreError::Closed`] after the last commit, [`StoreError::ReadOnly`].
-    pub(crate) fn lock_to_write(&self) -> StoreResult<MutexGuard<'_, Last>> {
+    pub(crate) fn lock_to_write(&self) -> StoreResult<Held<'_>> {
         let last = self.lock();
         if self.ended.load(Ordering::Relaxed) {
             return Err(StoreError::Closed);
