@@ -64,11 +64,6 @@ impl PgCatalog {
     pub fn sequence_relation(schema: &str, sequence: &Sequence) -> Relation {
         Relation::of_sequence(schema, sequence)
     }
-
-    /// Names of all functions.
-    pub fn function_names(&self) -> impl Iterator<Item = &'static str> {
-        functions::ALL.iter().map(|function| function.name)
-    }
 }
 
 #[derive(Debug)]

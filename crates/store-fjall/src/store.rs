@@ -1,5 +1,6 @@
 //! The contract, method by method: admission, then the module that does the work.
 
+use crate::commit::prepared::Prepared;
 use crate::commit::thread_use;
 use crate::housekeeping::Housekeeper;
 use crate::inner::Inner;
@@ -191,12 +192,14 @@ impl Store for FjallStore {
         memtable_budget::room(&self.inner, weight.bytes).await?;
         if !weight.is_large() {
             let _pass = self.inner.admission.write().await?;
+            let batch = self.inner.pipeline.prepare(batch)?;
             return apply(&self.inner, batch, durability);
         }
         let _permit = self.inner.admission.write_large().await?;
         let inner = self.inner.clone();
-        // Alone: who commits meanwhile is parked, where the commit lock would block its thread.
         let applied = blocking(move || {
+            let batch = inner.pipeline.prepare(batch)?;
+            // Alone: who commits meanwhile is parked, where the commit lock would block its thread.
             let _alone = inner.admission.alone_blocking();
             apply(&inner, batch, durability)
         });
@@ -270,7 +273,7 @@ impl Store for FjallStore {
 }
 
 /// Applies a batch, and hands what dropped tables left behind to the housekeeper.
-fn apply(inner: &Inner, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+fn apply(inner: &Inner, batch: Prepared, durability: Durability) -> StoreResult<CommitNo> {
     let (commit, dropped) = inner.pipeline.apply(batch, durability, &[])?;
     if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
         inner.reclaim.lock().append(dropped);

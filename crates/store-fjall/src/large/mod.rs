@@ -17,16 +17,15 @@
 //!   one large commit is under way at a time (`Admission::large`).
 //! - A commit that is refused under the lock (a condition failed just then) takes the files of its runs with it.
 
-mod conditions;
 mod finish;
 pub(crate) mod redo;
 mod staged;
 mod targets;
 mod write;
 
+use crate::commit::conditions::Conditions;
 use crate::commit::pipeline::Fence;
 use crate::inner::Inner;
-use conditions::Conditions;
 use finish::{Checks, finish};
 use staged::StagedFile;
 use store::{CommitNo, Condition, Durability, LargeWrite, StoreError, StoreResult};
