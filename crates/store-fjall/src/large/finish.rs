@@ -34,9 +34,9 @@ pub(super) fn finish(
     let _alone = inner.admission.alone_blocking();
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
-    targets.must_be_in(&newest.tables)?;
     checks.fences.iter().try_for_each(|fence| fence.check(&newest.tables))?;
     checks.conditions.check_now(&newest, &newest.tables)?;
+    targets.must_be_in(&newest.tables)?;
     if runs.all.is_empty() {
         return Ok(newest.commit);
     }

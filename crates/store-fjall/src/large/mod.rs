@@ -66,9 +66,10 @@ fn attempt(
     let pipeline = &inner.pipeline;
     let state = pipeline.publisher.newest().clone();
     fences.iter().try_for_each(|fence| fence.check(&state.tables))?;
-    let targets = Targets::of(&state.tables, write)?;
     let mut conditions = Conditions::new(conditions);
+    // Before the tables are looked up: that one is gone may be what a condition is about.
     conditions.check(&state)?;
+    let targets = Targets::of(&state.tables, write)?;
     drop(state);
     let stamp = pipeline.reserve_ahead()?;
     let mut staged = match targets.all.len() {
