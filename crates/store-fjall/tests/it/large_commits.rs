@@ -255,7 +255,8 @@ async fn a_commit_of_many_rows_goes_past_the_journal_unless_it_would_have_to_wai
     commit(&store, rows(200)).await;
     assert!(figure(&store, "memtable_entries") >= in_memtables + 101, "the large commit is not waited for");
     reading.go_on();
-    large.await.unwrap().unwrap();
+    let made = large.await.unwrap().unwrap();
+    store.sync(made).await.unwrap();
     let at = now(&store).await;
     assert_eq!((scan(&store, 1, &at).await.len(), scan(&store, 2, &at).await.len()), (202, 10));
 }
