@@ -25,15 +25,6 @@ impl Table {
     pub fn layout(&self, id: u16) -> Option<Layout> {
         self.layout_def(id).map(LayoutDef::to_layout)
     }
-
-    /// The layout that rows are written with.
-    pub fn current_layout(&self) -> Layout {
-        match self.current_layout_def() {
-            Some(layout) => layout.to_layout(),
-            // Every table is made with one; a table read from the store is checked for it.
-            None => Layout::new(0, Vec::new()),
-        }
-    }
 }
 
 impl LayoutDef {

@@ -5,6 +5,7 @@ use arrow::array::RecordBatch;
 use query::{HeldMemory, Planner, QueryResult};
 use std::path::Path;
 use std::sync::Arc;
+use store::LoadMemory;
 use txn::WriteMemory;
 use types::Datum;
 
@@ -51,7 +52,22 @@ impl WriteMemory for Writes {
     }
 }
 
+/// The memory of a bulk load's buffers.
+#[derive(Debug)]
+struct Buffers(HeldMemory);
+
+impl LoadMemory for Buffers {
+    fn hold(&self, bytes: usize) -> bool {
+        self.0.try_resize(bytes).is_ok()
+    }
+}
+
 impl Engine {
+    /// Memory for the buffers of a bulk load, nothing yet.
+    pub(crate) fn load_memory(&self) -> Arc<dyn LoadMemory> {
+        Arc::new(Buffers(self.hold("the rows of a bulk load")))
+    }
+
     /// Memory for `holder`, nothing yet.
     pub(crate) fn hold(&self, holder: &'static str) -> HeldMemory {
         self.planner().hold(holder)

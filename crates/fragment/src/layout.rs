@@ -87,14 +87,6 @@ impl Layout {
         }
     }
 
-    /// The number of variable-width column `i` among those.
-    pub fn variable_index(&self, i: usize) -> Option<usize> {
-        match self.place(i)? {
-            Place::Variable(index) => Some(index),
-            Place::Fixed(..) => None,
-        }
-    }
-
     /// How many columns vary in length.
     pub fn variable_count(&self) -> usize {
         self.variable
@@ -142,8 +134,9 @@ mod tests {
         let layout = Layout::new(3, columns.collect());
         let offsets: Vec<_> = (0..6).map(|i| layout.fixed_offset(i)).collect();
         assert_eq!(offsets, [None, Some(21), None, Some(25), Some(41), None]);
-        let variable: Vec<_> = (0..6).map(|i| layout.variable_index(i)).collect();
-        assert_eq!(variable, [Some(0), None, Some(1), None, None, None]);
+        let variable: Vec<_> =
+            (0..6).map(|i| layout.place(i).map(|place| matches!(place, Place::Variable(_)))).collect();
+        assert_eq!(variable, [Some(true), Some(false), Some(true), Some(false), Some(false), None]);
         assert_eq!((layout.fixed_len(), layout.min_len()), (42, 46));
         assert_eq!(layout.position(7), Some(3));
         assert_eq!(layout.position(11), None);

@@ -6,7 +6,7 @@ use crate::{KeyError, KeySchema};
 use types::Datum;
 
 impl KeySchema {
-    /// The values of all parts. The salt byte must be there; that it fits the key is for [`KeySchema::verify_salt`].
+    /// The values of all parts. The salt byte must be there; whether it fits the key is not asked.
     ///
     /// # Errors
     /// [`KeyError`] saying where the bytes stop being a key of this schema.
@@ -66,11 +66,6 @@ impl KeySchema {
     /// The key without its salt byte.
     pub fn unsalted<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         key.get(self.salt_width()..).unwrap_or_default()
-    }
-
-    /// Is the salt byte the one that this key has? True without salt. For `bennu check`.
-    pub fn verify_salt(&self, key: &[u8]) -> bool {
-        self.salt_of(self.unsalted(key)).is_none_or(|salt| key.first() == Some(&salt))
     }
 }
 

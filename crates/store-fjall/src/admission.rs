@@ -93,6 +93,11 @@ impl Admission {
         self.large.clone().acquire_owned().await.map_err(|_| StoreError::Closed)
     }
 
+    /// The same if it is free now.
+    pub(crate) fn large_if_free(&self) -> Option<OwnedSemaphorePermit> {
+        self.large.clone().try_acquire_owned().ok()
+    }
+
     /// Keeps all commits out. Blocks: for threads outside of the runtime only.
     pub(crate) fn alone_blocking(&self) -> RwLockWriteGuard<'_, ()> {
         blocking::write(&self.gate)

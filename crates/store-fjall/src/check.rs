@@ -62,6 +62,7 @@ mod tests {
     use store::{Durability, FamilyId, FamilySpec, Mutation, TableChange, TableId, TableSpec, WriteBatch};
 
     fn apply(inner: &Inner, batch: WriteBatch) {
+        let batch = inner.pipeline.prepare(batch).unwrap();
         let (_, dropped) = inner.pipeline.apply(batch, Durability::Buffered, &[]).unwrap();
         inner.reclaim.lock().append(dropped);
     }

@@ -39,6 +39,8 @@ pub struct Options {
     pub worker_threads: usize,
     /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under it.
     pub large_commit_bytes: usize,
+    /// So are commits of more rows: each takes some microseconds under the lock. But these do not wait for another one.
+    pub large_commit_rows: usize,
     /// Loads up to this many bytes become one ordinary batch, larger ones sorted runs.
     pub small_load_bytes: usize,
     /// Rows of a bulk load that are sorted in memory before they become a run on disk.
@@ -71,6 +73,7 @@ impl Default for Options {
             cached_files: default_cached_files(),
             worker_threads: 2,
             large_commit_bytes: 8 << 20,
+            large_commit_rows: 8192,
             small_load_bytes: 8 << 20,
             load_buffer_bytes: 64 << 20,
             scan_permits: (2 * cores).max(4),

@@ -94,6 +94,7 @@ mod tests {
     }
 
     fn apply(inner: &Inner, batch: WriteBatch) {
+        let batch = inner.pipeline.prepare(batch).unwrap();
         let (_, dropped) = inner.pipeline.apply(batch, Durability::Buffered, &[]).unwrap();
         inner.reclaim.lock().append(dropped);
     }

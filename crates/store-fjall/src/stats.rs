@@ -40,6 +40,7 @@ pub(crate) fn collect(inner: &Inner) -> StoreStats {
         ("purges_waiting", inner.reclaim.lock().slots.len() as u64),
         ("read_only", u64::from(pipeline.read_only.is_set())),
     ];
+    values.extend(pipeline.lock_times.figures());
     values.extend(inner.snapshots.figures());
     StoreStats { values }
 }

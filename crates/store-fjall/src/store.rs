@@ -1,5 +1,6 @@
 //! The contract, method by method: admission, then the module that does the work.
 
+use crate::commit::prepared::Prepared;
 use crate::commit::thread_use;
 use crate::housekeeping::Housekeeper;
 use crate::inner::Inner;
@@ -20,6 +21,7 @@ use store::{
     OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, SortedRows, Store, StoreError, StoreResult,
     StoreStats, TableChange, TableId, TableSize, WriteBatch,
 };
+use tokio::sync::OwnedSemaphorePermit;
 
 /// Multi-gets beyond this many keys queue, and run where they may block.
 const LARGE_MULTI_GET: usize = 64;
@@ -51,15 +53,14 @@ impl FjallStore {
         Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
     }
 
-    /// A commit that others do not wait for. `write` is made where it may take long.
+    /// A commit that others do not wait for, in the place of the one large commit. `write` is made where it may take long.
     async fn beside_others(
         &self,
+        place: OwnedSemaphorePermit,
         write: impl FnOnce() -> Arc<dyn LargeWrite> + Send + 'static,
         conditions: Vec<Condition>,
         durability: Durability,
     ) -> StoreResult<CommitNo> {
-        let _permit = self.inner.admission.write_large().await?;
-        let place = self.inner.admission.large().await?;
         let inner = self.inner.clone();
         let applied = blocking(move || {
             let _place = place;
@@ -183,20 +184,31 @@ impl Store for FjallStore {
         if !batch.tables.iter().any(|change| matches!(change, TableChange::Drop(_))) {
             self.inner.room.take(weight.bytes)?;
         }
-        if batch.tables.is_empty() && weight.bytes > self.inner.options.large_commit_bytes {
-            let WriteBatch { conditions, mutations, .. } = batch;
-            let sorted = || -> Arc<dyn LargeWrite> { Arc::new(SortedRows::new(mutations)) };
-            return self.beside_others(sorted, conditions, durability).await;
+        if batch.tables.is_empty() && weight.is_for_files(&self.inner.options) {
+            let admission = &self.inner.admission;
+            let _permit = admission.write_large().await?;
+            // Who has few bytes does not wait for one who may have many.
+            let place = match weight.bytes > self.inner.options.large_commit_bytes {
+                true => Some(admission.large().await?),
+                false => admission.large_if_free(),
+            };
+            if let Some(place) = place {
+                let WriteBatch { conditions, mutations, .. } = batch;
+                let sorted = || -> Arc<dyn LargeWrite> { Arc::new(SortedRows::new(mutations)) };
+                return self.beside_others(place, sorted, conditions, durability).await;
+            }
         }
         memtable_budget::room(&self.inner, weight.bytes).await?;
         if !weight.is_large() {
             let _pass = self.inner.admission.write().await?;
+            let batch = self.inner.pipeline.prepare(batch)?;
             return apply(&self.inner, batch, durability);
         }
         let _permit = self.inner.admission.write_large().await?;
         let inner = self.inner.clone();
-        // Alone: who commits meanwhile is parked, where the commit lock would block its thread.
         let applied = blocking(move || {
+            let batch = inner.pipeline.prepare(batch)?;
+            // Alone: who commits meanwhile is parked, where the commit lock would block its thread.
             let _alone = inner.admission.alone_blocking();
             apply(&inner, batch, durability)
         });
@@ -211,7 +223,9 @@ impl Store for FjallStore {
     ) -> StoreResult<CommitNo> {
         self.inner.check_open()?;
         self.inner.room.take(usize::try_from(write.bytes()).unwrap_or(usize::MAX))?;
-        self.beside_others(move || write, conditions, durability).await
+        let _permit = self.inner.admission.write_large().await?;
+        let place = self.inner.admission.large().await?;
+        self.beside_others(place, move || write, conditions, durability).await
     }
 
     async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
@@ -270,7 +284,7 @@ impl Store for FjallStore {
 }
 
 /// Applies a batch, and hands what dropped tables left behind to the housekeeper.
-fn apply(inner: &Inner, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+fn apply(inner: &Inner, batch: Prepared, durability: Durability) -> StoreResult<CommitNo> {
     let (commit, dropped) = inner.pipeline.apply(batch, durability, &[])?;
     if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
         inner.reclaim.lock().append(dropped);
@@ -280,6 +294,7 @@ fn apply(inner: &Inner, batch: WriteBatch, durability: Durability) -> StoreResul
 
 /// How much work a batch is.
 struct Weight {
+    rows: usize,
     items: usize,
     bytes: usize,
 }
@@ -290,7 +305,13 @@ impl Weight {
             Mutation::Replace { key, fragment, .. } => key.len() + fragment.len(),
             Mutation::Delete { key, .. } => key.len(),
         });
-        Self { items: batch.mutations.len() + batch.conditions.len(), bytes: bytes.sum() }
+        let rows = batch.mutations.len();
+        Self { rows, items: rows + batch.conditions.len(), bytes: bytes.sum() }
+    }
+
+    /// Too much to be written to the journal and the memtables under the commit lock?
+    fn is_for_files(&self, options: &Options) -> bool {
+        self.bytes > options.large_commit_bytes || self.rows > options.large_commit_rows
     }
 
     /// Too much for a thread that others use?

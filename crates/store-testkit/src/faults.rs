@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, LoadRows, LoadTable,
-    OnDuplicate, ReadAt, RegionInfo, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError,
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, LoadMemory, LoadRows,
+    LoadTable, OnDuplicate, ReadAt, RegionInfo, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError,
     StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
@@ -257,6 +257,10 @@ impl BulkLoad for FaultLoad {
 
     fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
         self.load.add_table(table)
+    }
+
+    fn hold_memory(&mut self, memory: Arc<dyn LoadMemory>) {
+        self.load.hold_memory(memory);
     }
 
     async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {

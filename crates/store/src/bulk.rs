@@ -108,6 +108,12 @@ impl LoadRows {
     }
 }
 
+/// Where a load gets the memory of its buffers from.
+pub trait LoadMemory: fmt::Debug + Send + Sync {
+    /// Holds so many bytes from now on, instead of what it held. False: there are not so many, and it holds what it held.
+    fn hold(&self, bytes: usize) -> bool;
+}
+
 /// A load under way: rows in any order, invisible until [`BulkLoad::finish`]. Dropping it undoes it. It brings rows of the table
 /// that it was begun for, and of those that [`BulkLoad::add_table`] named, all of them as one commit.
 #[async_trait]
@@ -115,7 +121,7 @@ pub trait BulkLoad: Send {
     /// Adds one row. Keys in ascending order are cheapest.
     ///
     /// # Errors
-    /// [`crate::StoreError::TooLarge`], or an I/O failure of the runs that do not fit in memory.
+    /// [`crate::StoreError::TooLarge`], an I/O failure of the runs that do not fit in memory, or [`StoreError::NoMemory`].
     async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()>;
 
     /// Adds many rows, in their order.
@@ -136,6 +142,10 @@ pub trait BulkLoad: Send {
     fn add_table(&mut self, _table: LoadTable) -> StoreResult<()> {
         Err(StoreError::Unsupported { what: "a load into several tables" })
     }
+
+    /// Asks for the memory of its buffers there from now on, before it has rows. With less its buffers are smaller; with next to
+    /// none it fails with [`StoreError::NoMemory`]. Loads that keep no more than a batch in memory do not ask.
+    fn hold_memory(&mut self, _memory: Arc<dyn LoadMemory>) {}
 
     /// As [`BulkLoad::write_rows`], into one of its tables.
     ///

@@ -83,6 +83,14 @@ pub enum StoreError {
         /// The operating system's words.
         reason: String,
     },
+    /// There is no more memory for rows that are being loaded; nothing was loaded.
+    #[error(
+        "the rows of this bulk load need more than {bytes} bytes of memory, and others have it: load them when fewer statements run"
+    )]
+    NoMemory {
+        /// What it asked for.
+        bytes: usize,
+    },
     /// Bytes that are not what the store wrote.
     #[error("data corrupted: {detail}")]
     Corrupted {

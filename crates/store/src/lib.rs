@@ -46,7 +46,7 @@ pub use admin::{
     CellLayout, CheckReport, FamilySpec, Problem, RegionInfo, StoreStats, TableChange, TableSize, TableSpec,
 };
 pub use batch::{Condition, Mutation, WriteBatch};
-pub use bulk::{BulkLoad, LoadRows, LoadTable, OnDuplicate, UniquePrefix};
+pub use bulk::{BulkLoad, LoadMemory, LoadRows, LoadTable, OnDuplicate, UniquePrefix};
 pub use bytes::Bytes;
 pub use capabilities::{Capabilities, Scope};
 pub use clock::{Clock, ManualClock, SystemClock};

@@ -39,11 +39,6 @@ impl ReadView {
         &self.snapshot
     }
 
-    /// Did the transaction write to this table? If not, the store's own figures and order of blocks hold.
-    pub fn has_writes(&self, table: TableId, family: FamilyId) -> bool {
-        self.overlay.as_ref().is_some_and(|overlay| overlay.writes_to(table, family))
-    }
-
     /// The fragment of one row. One of the transaction's own writes has no stamp yet (zeros).
     ///
     /// # Errors

@@ -33,7 +33,7 @@ async fn an_added_column_gets_a_new_layout_and_the_old_one_stays() {
     assert!(matches!(added.missing, Datum::Int8(42)));
     assert_eq!(names(table.value_columns()), ["a", "b", "c"]);
     assert_eq!(table.layouts.iter().map(|layout| layout.columns.len()).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!(table.current_layout().id(), 2);
+    assert_eq!(table.current_layout_def().unwrap().to_layout().id(), 2);
     assert_eq!(table.layout(1).unwrap().columns().len(), 2);
 }
 

@@ -64,7 +64,7 @@ async fn a_table_knows_its_key_its_values_and_its_layout() {
     let key = table.key_schema();
     assert_eq!(key.parts.iter().map(|part| part.ty).collect::<Vec<_>>(), [DataType::Integer, DataType::Text]);
     assert!(key.parts.iter().all(|part| !part.nullable && !part.descending && !part.nulls_first));
-    let layout = table.current_layout();
+    let layout = table.current_layout_def().unwrap().to_layout();
     assert_eq!(layout.columns().iter().map(|c| c.width).collect::<Vec<_>>(), [Some(4), None]);
     assert_eq!(table.layout(layout.id()).unwrap().columns().len(), 2);
     assert!(table.layout(99).is_none());

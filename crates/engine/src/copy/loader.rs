@@ -147,7 +147,7 @@ impl Session {
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
             if self.is_loadable(&table) {
                 let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
-                return Ok(Sink::Load { rows: Box::new(BulkRows::new(load)), _lock: lock });
+                return Ok(Sink::Load { rows: Box::new(BulkRows::new(load, &self.engine)), _lock: lock });
             }
         }
         let mut work = self.take_transaction()?;

@@ -65,6 +65,7 @@ pub(super) fn store_code(error: &StoreError) -> &'static str {
         StoreError::ConditionFailed { .. } | StoreError::TableChanged { .. } => "40001",
         StoreError::DuplicateKey { .. } => "23505",
         StoreError::TooLarge { .. } => "54000",
+        StoreError::NoMemory { .. } => "53200",
         StoreError::SnapshotTooOld { .. } => "72000",
         StoreError::DiskFull { .. } | StoreError::ReadOnly { disk_full: true, .. } => "53100",
         StoreError::ReadOnly { disk_full: false, .. } => "58030",

@@ -9,7 +9,7 @@
 use super::{New, Old, Tally};
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
-use crate::{EngineError, Session};
+use crate::{Engine, EngineError, Session};
 use catalog::{IndexState, Table};
 use index::{EntryMaker, IndexCodec};
 use std::sync::Arc;
@@ -43,7 +43,8 @@ pub(crate) struct LoadBlock {
 
 impl BulkRows {
     /// Rows of a table without indexes for `load`, from which the caller keeps other writers off.
-    pub(crate) fn new(load: Box<dyn BulkLoad>) -> Self {
+    pub(crate) fn new(mut load: Box<dyn BulkLoad>, engine: &Engine) -> Self {
+        load.hold_memory(engine.load_memory());
         Self { load, entries: None, tally: Tally::default(), fragment: Vec::new() }
     }
 

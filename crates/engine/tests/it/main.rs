@@ -32,6 +32,7 @@ mod held_snapshots;
 mod incremental;
 mod indexes;
 mod large_transactions;
+mod load_memory;
 mod locks;
 mod materialized;
 mod pipelines;

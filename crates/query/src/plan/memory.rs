@@ -83,7 +83,10 @@ struct Used {
 /// Who holds memory outside of plans, and the metric that says how much.
 const HOLDERS: [(&str, &[&str]); 4] = [
     ("query_memory_answers_bytes", &["an answer"]),
-    ("query_memory_writes_bytes", &["the writes of a transaction", "the rows of a statement"]),
+    (
+        "query_memory_writes_bytes",
+        &["the writes of a transaction", "the rows of a statement", "the rows of a bulk load"],
+    ),
     ("query_memory_prepared_bytes", &["a prepared statement"]),
     ("query_memory_input_bytes", &["a message of a client", "a line of COPY"]),
 ];

@@ -16,21 +16,21 @@ use store::{CommitNo, Durability, FamilyId, KeyRange, Mutation, ScanRequest, Sto
 use store_fjall::{FjallStore, Options};
 
 const CHILD: &str = "JOURNAL_ROTATION_CHILD";
-const TABLE: u32 = 1;
+pub(crate) const TABLE: u32 = 1;
 /// Long rows fill the journal: so many, in batches of some.
 const LONG: u64 = 68;
-const BATCH: u64 = 4;
+pub(crate) const BATCH: u64 = 4;
 /// Small rows have numbers from here on.
 const SMALL: u64 = 1_000;
 
 /// Memtables are flushed when they are asked to, and nothing goes past the journal.
-fn options() -> Options {
+pub(crate) fn options() -> Options {
     let never = Duration::from_secs(24 * 3600);
     Options { idle_flush: never, memtable_entries: 1 << 20, large_commit_bytes: 64 << 20, ..history::options() }
 }
 
 /// A megabyte that does not become less by compression.
-fn long_row(number: u64) -> Vec<u8> {
+pub(crate) fn long_row(number: u64) -> Vec<u8> {
     let mut random = Random::new(number + 1);
     let bytes: Vec<u8> = (0..1 << 17).flat_map(|_| random.below(u64::MAX).to_le_bytes()).collect();
     let mut row = Vec::new();
@@ -38,7 +38,7 @@ fn long_row(number: u64) -> Vec<u8> {
     row
 }
 
-fn put(number: u64, fragment: Vec<u8>) -> Mutation {
+pub(crate) fn put(number: u64, fragment: Vec<u8>) -> Mutation {
     Mutation::Replace { table: TableId(TABLE), family: FamilyId(0), key: row::key(number).into(), fragment }
 }
 
@@ -92,7 +92,7 @@ fn child_that_fills_a_journal() {
     });
 }
 
-fn is_journal(path: &Path) -> bool {
+pub(crate) fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jnl")
 }
 
@@ -141,7 +141,7 @@ fn what_is_durable_survives_a_loss_of_power_around_a_new_journal() {
 }
 
 /// How many long and how many small rows there are, each as it was written.
-async fn rows(left: &Path) -> Result<(u64, u64), String> {
+pub(crate) async fn rows(left: &Path) -> Result<(u64, u64), String> {
     let store = FjallStore::open(left.join("data"), options()).map_err(|error| format!("opening: {error}"))?;
     let snapshot = store.snapshot(CommitNo(0)).await.map_err(|error| error.to_string())?;
     let request = ScanRequest::new(TableId(TABLE), FamilyId(0), vec![KeyRange::all()]);

@@ -8,6 +8,7 @@ mod faults;
 mod flips;
 mod folder;
 mod half_batches;
+mod half_written_batches;
 mod history;
 mod journal_rotation;
 mod large_commits;

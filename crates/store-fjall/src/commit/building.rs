@@ -1,35 +1,14 @@
-//! A fjall batch in the making: a [`WriteBatch`] applied to the tables as they are, without writing anything yet.
+//! A fjall batch in the making: a batch of the contract applied to the tables as they are, without writing anything yet.
 
 use crate::commit::pipeline::{Dropped, Last, Pipeline};
 use crate::commit::publish::State;
-use crate::error::engine;
-use crate::limits::{check_fragment, check_key, check_own_key};
+use crate::commit::rows::{EncodedRows, ITEM_BYTES};
 use crate::meta;
 use crate::placement::{Changed, Family, Place, Region, Table, TableMap};
-use crate::stamp;
 use bytes::Bytes;
-use fjall::{OwnedWriteBatch, Readable};
+use fjall::OwnedWriteBatch;
 use std::sync::Arc;
-use store::{
-    Condition, FamilyId, Mutation, RegionId, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
-};
-
-/// Before the lock: what can be refused without looking at any state.
-pub(super) fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
-    for condition in &batch.conditions {
-        check_key(&condition.key)?;
-    }
-    for mutation in &batch.mutations {
-        check_key(mutation.target().2)?;
-        if let Mutation::Replace { fragment, .. } = mutation {
-            check_fragment(fragment)?;
-        }
-    }
-    Ok(())
-}
-
-/// What the journal has around each key and value, and around a batch.
-const ITEM_BYTES: usize = 32;
+use store::{RegionId, StoreError, StoreResult, TableChange, TableId, TableSpec};
 
 /// A fjall batch in the making.
 pub(super) struct Building<'a> {
@@ -48,12 +27,12 @@ pub(super) struct Building<'a> {
 }
 
 impl<'a> Building<'a> {
-    pub(super) fn new(pipeline: &'a Pipeline, base: &'a State, stamp: Last, batch: &WriteBatch) -> Self {
+    pub(super) fn new(pipeline: &'a Pipeline, base: &'a State, stamp: Last, batch: OwnedWriteBatch) -> Self {
         Self {
             pipeline,
             base,
             stamp,
-            batch: OwnedWriteBatch::with_capacity(pipeline.db.clone(), batch.mutations.len()),
+            batch,
             tables: None,
             dropped: Dropped::default(),
             touched: Vec::new(),
@@ -109,61 +88,21 @@ impl<'a> Building<'a> {
         self.tables.as_ref().unwrap_or(&self.base.tables)
     }
 
-    pub(super) fn mutate(&mut self, mutation: Mutation) -> StoreResult<()> {
-        match mutation {
-            Mutation::Replace { table, family, key, fragment } => self.put(table, family, key, fragment),
-            Mutation::Delete { table, family, key } => self.delete(table, family, key),
-        }
+    /// Stamps rows and takes them in.
+    ///
+    /// # Errors
+    /// Those of rows that are no fragments.
+    pub(super) fn write(&mut self, mut rows: EncodedRows) -> StoreResult<()> {
+        rows.tables().for_each(|changed| touch(&mut self.touched, changed));
+        self.rows += rows.len() as u64;
+        self.bytes += rows.bytes();
+        rows.add_to(&mut self.batch, self.stamp)
     }
-
-    fn put(&mut self, id: TableId, family: FamilyId, key: Bytes, mut fragment: Vec<u8>) -> StoreResult<()> {
-        stamp::write(&mut fragment, self.stamp.stamp, self.stamp.commit)?;
-        let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
-        if place.slot.is_none() {
-            check_own_key(&key)?;
-        }
-        table.count_write(&key);
-        touch(&mut self.touched, &table.changed);
-        self.batch.insert(&place.keyspace, place.key(&key), fragment.as_slice());
-        self.rows += 1;
-        self.bytes += key.len() + fragment.len() + ITEM_BYTES;
-        Ok(())
-    }
-
-    fn delete(&mut self, id: TableId, family: FamilyId, key: Bytes) -> StoreResult<()> {
-        let (table, place) = self.tables.as_ref().unwrap_or(&self.base.tables).place(id, family)?;
-        if place.slot.is_none() {
-            check_own_key(&key)?;
-        }
-        table.count_write(&key);
-        touch(&mut self.touched, &table.changed);
-        self.batch.remove(&place.keyspace, place.key(&key));
-        self.rows += 1;
-        self.bytes += key.len() + ITEM_BYTES;
-        Ok(())
-    }
-}
-
-/// Does it hold for the rows of `state`? `tables` says where they are.
-///
-/// # Errors
-/// [`StoreError::ConditionFailed`]; failures of the reading.
-pub(crate) fn check_condition(state: &State, tables: &TableMap, condition: &Condition) -> StoreResult<()> {
-    let Condition { table, family, key, expect } = condition;
-    let (_, place) = tables.place(*table, *family)?;
-    let newest = place.with_key(key, |key| state.snapshot.get(&place.keyspace, key));
-    let newest = newest.map_err(engine(format_args!("reading a row of {table}")))?;
-    let found = newest.map(|fragment| stamp::commit_of(&fragment)).transpose()?;
-    if found != *expect {
-        return Err(StoreError::ConditionFailed { table: *table, key: key.clone() });
-    }
-    Ok(())
 }
 
 /// Adds a table to those that a batch touches.
 fn touch(touched: &mut Vec<Changed>, changed: &Changed) {
-    // The rows of a table mostly come one after the other.
-    if !touched.iter().rev().any(|other| other.is(changed)) {
+    if !touched.iter().any(|other| other.is(changed)) {
         touched.push(changed.clone());
     }
 }

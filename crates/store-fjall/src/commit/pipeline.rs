@@ -1,25 +1,27 @@
 //! From a batch to the newest state: check, stamp, write, all under the commit lock.
 //!
 //! One lock for all commits, rather than latches by row: the journal behind it is one anyway, a
-//! section is some microseconds, and under it "the newest state" is simply the last one made here.
+//! section is some microseconds (rows are encoded before: `rows`, `prepared`), and under it "the newest state" is simply the last one made here.
 //! The lock blocks threads, so nothing under it waits for the disk except a cold read.
 
-use crate::commit::building::{Building, check_condition, check_sizes};
+use crate::commit::building::Building;
 use crate::commit::group_sync::GroupSync;
 use crate::commit::journal_room::JournalRoom;
+use crate::commit::lock_times::{Held, LockTimes};
+use crate::commit::prepared::Prepared;
 use crate::commit::publish::{Publisher, State};
 use crate::commit::seqnos::Seqnos;
 use crate::error::engine;
 use crate::meta;
 use crate::placement::{Place, TableMap};
 use crate::read_only::ReadOnly;
-use crate::seam::{Mutex, MutexGuard, is_left_out};
+use crate::seam::{Mutex, is_left_out};
 use crate::snapshots::Nonces;
 use crate::watermark::Watermark;
 use fjall::{Database, Keyspace, OwnedWriteBatch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use store::{Clock, CommitNo, Durability, StoreError, StoreResult, TableId, Timestamp, WriteBatch};
+use store::{Clock, CommitNo, Durability, StoreError, StoreResult, TableId, Timestamp};
 
 /// Applies batches.
 pub(crate) struct Pipeline {
@@ -38,6 +40,8 @@ pub(crate) struct Pipeline {
     /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
     /// taking of snapshots. Never held across an await.
     last: Mutex<Last>,
+    /// How long it is held.
+    pub(crate) lock_times: LockTimes,
     /// No commit comes after this. Set and read under the commit lock.
     ended: AtomicBool,
     commits: AtomicU64,
@@ -136,38 +140,34 @@ impl Pipeline {
             nonces: parts.nonces,
             clock: parts.clock,
             last: Mutex::new(parts.last),
+            lock_times: LockTimes::default(),
             ended: AtomicBool::new(false),
             commits: AtomicU64::new(0),
             rows_written: AtomicU64::new(0),
         }
     }
 
-    /// Checks and applies `batch` as one step; see [`store::Store::apply`]. What dropped tables leave
+    /// Checks and applies a batch as one step; see [`store::Store::apply`]. What dropped tables leave
     /// behind is returned for the background to reclaim.
     ///
     /// # Errors
     /// As [`store::Store::apply`], and [`Fence::check`].
     pub(crate) fn apply(
         &self,
-        batch: WriteBatch,
+        batch: Prepared,
         durability: Durability,
         fences: &[Fence],
     ) -> StoreResult<(CommitNo, Dropped)> {
-        check_sizes(&batch)?;
-        let mut last = self.lock_to_write()?;
-        let base = self.publisher.newest().clone();
+        let (mut last, base, Prepared { tables, conditions, rows, batch }) = self.lock_for(batch)?;
         fences.iter().try_for_each(|fence| fence.check(&base.tables))?;
         let stamp = self.next_stamp(&last)?;
-        let mut building = Building::new(self, &base, stamp, &batch);
-        for change in batch.tables {
+        let mut building = Building::new(self, &base, stamp, batch);
+        for change in tables {
             building.change_table(change)?;
         }
-        for condition in &batch.conditions {
-            check_condition(&base, building.tables(), condition)?;
-        }
-        for mutation in batch.mutations {
-            building.mutate(mutation)?;
-        }
+        conditions.check_now(&base, building.tables())?;
+        let rows = rows.encoded(building.tables())?;
+        building.write(rows)?;
         if building.batch.is_empty() {
             return Ok((base.commit, Dropped::default()));
         }
@@ -182,16 +182,33 @@ impl Pipeline {
         Ok((stamp.commit, dropped))
     }
 
+    /// Takes the commit lock for a batch whose rows are for where the tables are by then.
+    ///
+    /// # Errors
+    /// As [`Self::lock_to_write`].
+    fn lock_for(&self, mut batch: Prepared) -> StoreResult<(Held<'_>, Arc<State>, Prepared)> {
+        loop {
+            let last = self.lock_to_write()?;
+            let base = self.publisher.newest().clone();
+            if batch.is_for(&base.tables) {
+                return Ok((last, base, batch));
+            }
+            // A load moved a table meanwhile.
+            drop(last);
+            batch = batch.moved_to(&base.tables);
+        }
+    }
+
     /// Takes the commit lock.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Last> {
-        self.last.lock()
+    pub(crate) fn lock(&self) -> Held<'_> {
+        self.lock_times.begin(self.last.lock())
     }
 
     /// Takes the commit lock to write.
     ///
     /// # Errors
     /// [`StoreError::Closed`] after the last commit, [`StoreError::ReadOnly`].
-    pub(crate) fn lock_to_write(&self) -> StoreResult<MutexGuard<'_, Last>> {
+    pub(crate) fn lock_to_write(&self) -> StoreResult<Held<'_>> {
         let last = self.lock();
         if self.ended.load(Ordering::Relaxed) {
             return Err(StoreError::Closed);

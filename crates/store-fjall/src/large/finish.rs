@@ -1,9 +1,9 @@
 //! What a large commit does under the commit lock.
 
-use super::conditions::Conditions;
 use super::staged::StagedFile;
 use super::targets::Targets;
 use super::write::Runs;
+use crate::commit::conditions::Conditions;
 use crate::commit::pipeline::{Fence, Last, Pipeline};
 use crate::commit::publish::State;
 use crate::inner::Inner;
@@ -34,9 +34,9 @@ pub(super) fn finish(
     let _alone = inner.admission.alone_blocking();
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
-    targets.must_be_in(&newest.tables)?;
     checks.fences.iter().try_for_each(|fence| fence.check(&newest.tables))?;
-    checks.conditions.check_now(&newest)?;
+    checks.conditions.check_now(&newest, &newest.tables)?;
+    targets.must_be_in(&newest.tables)?;
     if runs.all.is_empty() {
         return Ok(newest.commit);
     }

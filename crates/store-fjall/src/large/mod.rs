@@ -17,16 +17,15 @@
 //!   one large commit is under way at a time (`Admission::large`).
 //! - A commit that is refused under the lock (a condition failed just then) takes the files of its runs with it.
 
-mod conditions;
 mod finish;
 pub(crate) mod redo;
 mod staged;
 mod targets;
 mod write;
 
+use crate::commit::conditions::Conditions;
 use crate::commit::pipeline::Fence;
 use crate::inner::Inner;
-use conditions::Conditions;
 use finish::{Checks, finish};
 use staged::StagedFile;
 use store::{CommitNo, Condition, Durability, LargeWrite, StoreError, StoreResult};
@@ -67,9 +66,10 @@ fn attempt(
     let pipeline = &inner.pipeline;
     let state = pipeline.publisher.newest().clone();
     fences.iter().try_for_each(|fence| fence.check(&state.tables))?;
-    let targets = Targets::of(&state.tables, write)?;
     let mut conditions = Conditions::new(conditions);
+    // Before the tables are looked up: that one is gone may be what a condition is about.
     conditions.check(&state)?;
+    let targets = Targets::of(&state.tables, write)?;
     drop(state);
     let stamp = pipeline.reserve_ahead()?;
     let mut staged = match targets.all.len() {

@@ -66,9 +66,8 @@ struct Moved {
 }
 
 impl Part {
-    /// Of a table whose rows have come to an end.
-    pub(super) fn new(load: TableLoad) -> Self {
-        let memory = load.memory();
+    /// Of a table whose rows have come to an end. Its runs are read into so many bytes, if these are enough.
+    pub(super) fn new(load: TableLoad, memory: usize) -> Self {
         let TableLoad { of, mut buffer, runs, streamed, folder, .. } = load;
         buffer.sort();
         Self { of, runs, rows: Arc::new(buffer), memory, streamed, all_in: None, moved: None, _folder: folder }

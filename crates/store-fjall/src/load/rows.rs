@@ -30,6 +30,14 @@ struct Place {
     end: u32,
 }
 
+/// A place, and what sorting makes of it.
+const SORTED_PLACE: usize = size_of::<Place>() + size_of::<(u64, Place)>();
+
+/// What a vector takes for `needed` values.
+fn grown(capacity: usize, needed: usize) -> usize {
+    if needed <= capacity { capacity } else { needed.max(2 * capacity) }
+}
+
 impl Rows {
     /// Adds a row. The caller keeps [`Self::bytes`] below 4 GiB.
     pub(crate) fn push(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) {
@@ -111,6 +119,17 @@ impl Rows {
     /// Bytes of memory that they take, without room for more.
     pub(crate) fn held(&self) -> usize {
         self.bytes.len() + self.places.len() * size_of::<Place>()
+    }
+
+    /// Bytes of memory that they have, with room for more and for sorting them.
+    pub(crate) fn allocated(&self) -> usize {
+        self.bytes.capacity() + self.places.capacity() * SORTED_PLACE
+    }
+
+    /// The same once so many rows of so many bytes are added.
+    pub(crate) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
+        let bytes = grown(self.bytes.capacity(), self.bytes.len() + bytes);
+        bytes + grown(self.places.capacity(), self.places.len() + rows) * SORTED_PLACE
     }
 
     /// The same with these added.

@@ -45,6 +45,7 @@ fn apply(inner: &Inner, tables: &[TableLoad], fences: &[Fence]) -> StoreResult<C
             });
         }
     }
+    let batch = inner.pipeline.prepare(batch)?;
     let _alone = inner.admission.alone_blocking();
     Ok(inner.pipeline.apply(batch, Durability::Sync, fences)?.0)
 }

@@ -7,6 +7,7 @@
 //! No run is written and read again, and the blocks are made while the next rows are encoded. Nothing shows
 //! before the end: no table names the keyspace until the placement is flipped.
 
+use super::memory::{Flying, InFlight};
 use super::merge::Origin;
 use super::rows::Rows;
 use super::writer::{Homes, Writer};
@@ -27,11 +28,12 @@ const WAITING: usize = 2;
 pub(crate) struct SortedStream {
     sender: mpsc::Sender<Message>,
     writing: task::JoinHandle<StoreResult<Streamed>>,
+    in_flight: InFlight,
     last_key: Vec<u8>,
 }
 
 enum Message {
-    Rows(Rows),
+    Rows(Rows, Flying),
     /// Without it the stream was dropped.
     End,
 }
@@ -49,7 +51,7 @@ impl SortedStream {
     ///
     /// # Errors
     /// I/O failures, [`StoreError::NoSuchTable`].
-    pub(crate) async fn begin(inner: Arc<Inner>, of: LoadTable) -> StoreResult<Option<Self>> {
+    pub(crate) async fn begin(inner: Arc<Inner>, of: LoadTable, in_flight: InFlight) -> StoreResult<Option<Self>> {
         let begun = blocking(move || {
             let state = inner.pipeline.publisher.newest().clone();
             let table = of.table;
@@ -66,7 +68,7 @@ impl SortedStream {
             let homes = write(&mut writer, homes, receiver)?;
             Ok(Streamed { homes, stamp, empty_at })
         });
-        Ok(Some(Self { sender, writing, last_key: Vec::new() }))
+        Ok(Some(Self { sender, writing, in_flight, last_key: Vec::new() }))
     }
 
     /// Do these rows come after all before them, each key once?
@@ -85,7 +87,8 @@ impl SortedStream {
             self.last_key.clear();
             self.last_key.extend_from_slice(last);
         }
-        self.send(Message::Rows(rows)).await
+        let flying = self.in_flight.add(rows.allocated());
+        self.send(Message::Rows(rows, flying)).await
     }
 
     /// Ends it: all its rows are on disk.
@@ -114,7 +117,7 @@ fn write(writer: &mut Writer, homes: Homes, mut receiver: mpsc::Receiver<Message
         match seam::blocking::receive(&mut receiver) {
             None => return Err(StoreError::Closed),
             Some(Message::End) => break,
-            Some(Message::Rows(mut rows)) => rows.try_for_each_mut(|key, fragment| {
+            Some(Message::Rows(mut rows, _flying)) => rows.try_for_each_mut(|key, fragment| {
                 writer.check(key, Origin::New)?;
                 writer.stamp(fragment)?;
                 ingestion.write(key, &*fragment).map_err(engine("writing a run"))

@@ -1,6 +1,7 @@
 //! The rows of a load that go into one table: collected, and written to sorted runs where they are many.
 
 use super::check;
+use super::memory::InFlight;
 use super::rows::Rows;
 use super::run::RunFile;
 use super::stream::{SortedStream, Streamed};
@@ -11,10 +12,13 @@ use crate::store::joined;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use store::{FamilyId, LoadRows, LoadTable, StoreError, StoreResult, TableId};
 
 /// Rows of a stream that are handed on at a time, in bytes.
 const STREAM_BYTES: usize = 1 << 20;
+/// How often a load that is short of memory looks whether its stream has written its rows.
+const WAIT_FOR_STREAM: Duration = Duration::from_millis(1);
 
 /// Rows on their way into one table.
 pub(super) struct TableLoad {
@@ -32,6 +36,8 @@ pub(super) struct TableLoad {
     begun: usize,
     /// Shared with the run being written: the folder goes when both are done with it.
     pub(super) folder: Arc<RunFolder>,
+    /// Rows that threads are writing.
+    in_flight: InFlight,
     /// Tables of the load, which share its memory.
     tables: usize,
 }
@@ -68,6 +74,7 @@ impl TableLoad {
             spilling: None,
             begun: 0,
             folder,
+            in_flight: InFlight::default(),
             tables: 1,
         })
     }
@@ -85,6 +92,16 @@ impl TableLoad {
     /// Bytes of the rows that are in memory.
     pub(super) fn buffered(&self) -> usize {
         self.buffer.bytes()
+    }
+
+    /// Bytes of memory that its rows have, also while they are written.
+    pub(super) fn allocated(&self) -> usize {
+        self.buffer.allocated() + self.in_flight.bytes()
+    }
+
+    /// The same once so many rows of so many bytes are added.
+    pub(super) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
+        self.buffer.allocated_with(rows, bytes) + self.in_flight.bytes()
     }
 
     /// Are they all?
@@ -162,7 +179,7 @@ impl TableLoad {
         match self.order {
             Order::NotAsked => {
                 let stream = match self.buffer.is_strictly_sorted() {
-                    true => SortedStream::begin(self.inner.clone(), self.of.clone()).await?,
+                    true => self.stream().await?,
                     false => None,
                 };
                 self.order = stream.map_or(Order::Unsorted, Order::Sorted);
@@ -171,6 +188,27 @@ impl TableLoad {
             Order::Sorted(_) => self.pass_on().await,
             Order::Unsorted => self.spill().await,
         }
+    }
+
+    /// Begins a stream, if the table is empty.
+    async fn stream(&self) -> StoreResult<Option<SortedStream>> {
+        SortedStream::begin(self.inner.clone(), self.of.clone(), self.in_flight.clone()).await
+    }
+
+    /// Brings all rows to where they go: others need the memory.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) async fn empty(&mut self) -> StoreResult<()> {
+        while self.buffer.bytes() > 0 {
+            self.make_room().await?;
+        }
+        self.buffer = Rows::default();
+        self.end_spill().await?;
+        while self.in_flight.bytes() > 0 {
+            task::sleep(WAIT_FOR_STREAM).await;
+        }
+        Ok(())
     }
 
     /// Gives the buffer to the stream. The stream ends if the rows are not in order.
@@ -195,7 +233,9 @@ impl TableLoad {
         let mut rows = std::mem::take(&mut self.buffer);
         let (folder, name) = (self.folder.clone(), self.begun.to_string());
         self.begun += 1;
+        let flying = self.in_flight.add(rows.allocated());
         self.spilling = Some(task::spawn_blocking(move || {
+            let _flying = flying;
             rows.sort();
             RunFile::write(&folder.0.join(name), &rows)
         }));

@@ -1,6 +1,6 @@
 //! Commits past the journal: what others notice of them, and what they leave behind.
 
-use crate::support::{FAMILY, batch, commit, create, fragment, get, now, open, put, scan, text};
+use crate::support::{FAMILY, batch, commit, create, fragment, get, now, open, options, put, scan, text};
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use store::{
     Condition, Durability, FamilyId, LargeRows, LargeWrite, Mutation, OnDuplicate, PointRead, Store, StoreError,
     StoreResult, TableId, WriteBatch,
 };
-use store_fjall::FjallStore;
+use store_fjall::{FjallStore, Options};
 
 /// Rows that are made as they are read: `count` in each table.
 #[derive(Debug)]
@@ -224,4 +224,66 @@ async fn a_row_of_its_own_commit_carries_its_number() {
     let number = commit(&store, batch(vec![large])).await;
     let found = store.get_newest(TableId(1), FAMILY, b"k").await.unwrap().unwrap();
     assert_eq!(fragment::header::commit_of(&found), Some(number));
+}
+
+fn figure(store: &FjallStore, name: &str) -> u64 {
+    store.stats().values.iter().find(|(found, _)| *found == name).map_or(0, |(_, value)| *value)
+}
+
+/// Each row takes some microseconds under the commit lock, however short it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_of_many_rows_goes_past_the_journal_unless_it_would_have_to_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |first: u32| batch((first..first + 101).map(|n| put(1, &format!("{n:06}"), "short")).collect());
+    let store = FjallStore::open(folder.path(), Options { large_commit_rows: 100, ..options() }).unwrap();
+    for table in [1, 2] {
+        commit(&store, create(table)).await;
+    }
+    let in_memtables = figure(&store, "memtable_entries");
+    commit(&store, rows(0)).await;
+    assert!(figure(&store, "memtable_entries") < in_memtables + 50, "they went to a table of their own");
+    assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 101);
+
+    let write = Made::new(&[2], 10, "large");
+    write.stop();
+    let (large, reading) = (store.clone(), write.clone());
+    let large = tokio::spawn(async move { large.apply_large(write, vec![], Durability::Sync).await });
+    while reading.read.load(Ordering::Relaxed) == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    let in_memtables = figure(&store, "memtable_entries");
+    commit(&store, rows(200)).await;
+    assert!(figure(&store, "memtable_entries") >= in_memtables + 101, "the large commit is not waited for");
+    reading.go_on();
+    let made = large.await.unwrap().unwrap();
+    store.sync(made).await.unwrap();
+    let at = now(&store).await;
+    assert_eq!((scan(&store, 1, &at).await.len(), scan(&store, 2, &at).await.len()), (202, 10));
+}
+
+/// Who drops a table changes a row of the catalog, too, and a commit that stands on that row is to be told so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_condition_that_does_not_hold_is_told_before_a_table_that_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    for table in [1, 2] {
+        commit(&store, create(table)).await;
+    }
+    let catalog = Bytes::from_static(b"version");
+    let condition = Condition { table: TableId(1), family: FAMILY, key: catalog, expect: None };
+    let write = Made::new(&[2], 10, "large");
+    write.stop();
+    let (large, reading, held) = (store.clone(), write.clone(), vec![condition.clone()]);
+    let beside = tokio::spawn(async move { large.apply_large(write, held, Durability::Sync).await });
+    while reading.read.load(Ordering::Relaxed) == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    let tables = vec![store::TableChange::Drop(TableId(2))];
+    commit(&store, WriteBatch { tables, mutations: vec![put(1, "version", "2")], ..WriteBatch::default() }).await;
+    reading.go_on();
+    let during = beside.await.unwrap();
+    let after = store.apply_large(Made::new(&[2], 10, "large"), vec![condition], Durability::Sync).await;
+    for refused in [during, after] {
+        assert!(matches!(refused, Err(StoreError::ConditionFailed { table: TableId(1), .. })), "{refused:?}");
+    }
 }

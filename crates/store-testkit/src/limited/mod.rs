@@ -13,9 +13,9 @@ use row_scan::RowScan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LoadRows,
-    LoadTable, Mutation, OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest,
-    Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LoadMemory,
+    LoadRows, LoadTable, Mutation, OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters,
+    ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
 };
 
 /// What is taken away.
@@ -140,6 +140,10 @@ impl BulkLoad for SizedLoad {
 
     fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
         self.load.add_table(table)
+    }
+
+    fn hold_memory(&mut self, memory: Arc<dyn LoadMemory>) {
+        self.load.hold_memory(memory);
     }
 
     async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {

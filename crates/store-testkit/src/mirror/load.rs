@@ -3,7 +3,7 @@
 use super::{Shared, agree};
 use async_trait::async_trait;
 use std::sync::Arc;
-use store::{BulkLoad, CommitNo, FamilyId, LoadRows, LoadTable, StoreResult, TableId};
+use store::{BulkLoad, CommitNo, FamilyId, LoadMemory, LoadRows, LoadTable, StoreResult, TableId};
 
 pub(super) struct MirrorLoad {
     mirror: Arc<Shared>,
@@ -27,6 +27,11 @@ impl BulkLoad for MirrorLoad {
     fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
         let b = self.b.add_table(table.clone());
         agree("another table of a bulk load", self.a.add_table(table), b).map(|_| ())
+    }
+
+    /// Those of the first store: the model keeps everything in memory anyway.
+    fn hold_memory(&mut self, memory: Arc<dyn LoadMemory>) {
+        self.a.hold_memory(memory);
     }
 
     async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {

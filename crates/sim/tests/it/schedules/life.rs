@@ -59,6 +59,7 @@ pub(super) fn options() -> Options {
         small_load_bytes: 1_500,
         load_buffer_bytes: 4_000,
         large_commit_bytes: 3_000,
+        large_commit_rows: 3,
         write_permits: 3,
         clock: Arc::new(RunClock),
         disk: Arc::new(Roomy),
