@@ -194,8 +194,12 @@ impl Display for AlterAction {
             Self::AddKey(key) => write!(f, "ADD {key}"),
             Self::AddCheck(check) => write!(f, "ADD {check}"),
             Self::AddUnique(unique) => write!(f, "ADD {unique}"),
-            Self::UniqueUsingIndex { name, index } => using_index(f, name.as_deref(), "UNIQUE", index),
-            Self::KeyUsingIndex { name, index } => using_index(f, name.as_deref(), "PRIMARY KEY", index),
+            Self::UniqueUsingIndex { name, index, deferrable, deferred } => {
+                using_index(f, name.as_deref(), ("UNIQUE", index), (*deferrable, *deferred))
+            }
+            Self::KeyUsingIndex { name, index, deferrable, deferred } => {
+                using_index(f, name.as_deref(), ("PRIMARY KEY", index), (*deferrable, *deferred))
+            }
             Self::AddForeignKey(key) => write!(f, "ADD {key}"),
             Self::ValidateConstraint { name } => write!(f, "VALIDATE CONSTRAINT {}", quote(name)),
             Self::DropConstraint { if_exists, name, cascade } => {
@@ -232,12 +236,18 @@ impl Display for AlterAction {
     }
 }
 
-fn using_index(f: &mut Formatter<'_>, name: Option<&str>, kind: &str, index: &str) -> fmt::Result {
+fn using_index(
+    f: &mut Formatter<'_>,
+    name: Option<&str>,
+    (kind, index): (&str, &str),
+    (deferrable, deferred): (bool, bool),
+) -> fmt::Result {
     f.write_str("ADD ")?;
     if let Some(name) = name {
         write!(f, "CONSTRAINT {} ", quote(name))?;
     }
-    write!(f, "{kind} USING INDEX {}", quote(index))
+    write!(f, "{kind} USING INDEX {}", quote(index))?;
+    write!(f, "{}{}", when(deferrable, " DEFERRABLE"), when(deferred, " INITIALLY DEFERRED"))
 }
 
 impl Display for TableLike {

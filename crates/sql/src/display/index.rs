@@ -95,7 +95,7 @@ impl UniqueDef {
         let kind = if self.primary { "PRIMARY KEY" } else { "UNIQUE" };
         write!(f, "{kind}{}", when(self.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
         if columns {
-            write!(f, " {}", names(&self.columns))?;
+            write!(f, " ({})", List(&self.parts))?;
         }
         tail(f, &self.include, false, &self.options)?;
         write!(f, "{}{}", when(self.deferrable, " DEFERRABLE"), when(self.deferred, " INITIALLY DEFERRED"))
