@@ -87,7 +87,9 @@ async fn every_read_is_right(client: &mut Client, when: &str) {
     queries.push("SELECT k, a, b FROM t ORDER BY a DESC, k LIMIT 3".to_string());
     for query in &queries {
         let mut answers = Vec::new();
-        for (choice, programs) in WAYS {
+        // One condition is by one index.
+        let ways = if query.contains(" AND ") { &WAYS[..] } else { &WAYS[..3] };
+        for (choice, programs) in ways {
             client.ok(&format!("SET bennu.index_choice = {choice}; SET bennu.row_programs = {programs}")).await;
             answers.push(client.run(query).await);
         }
