@@ -10,7 +10,7 @@ pub(crate) fn aggregate(maker: &mut Maker, scope: &Scope) -> String {
         if maker.once_in(5) { format!(" FILTER (WHERE {})", expr(Kind::Bool, 1, scope, maker)) } else { String::new() };
     let distinct = if maker.once_in(4) { "DISTINCT " } else { "" };
     let kind = Kind::any(maker);
-    let choice = maker.below(15);
+    let choice = maker.below(14);
     let ordered = match kind {
         Kind::Bool | Kind::Bytes | Kind::Ints | Kind::Texts => Kind::Text,
         other => other,
@@ -29,11 +29,10 @@ pub(crate) fn aggregate(maker: &mut Maker, scope: &Scope) -> String {
             let (value, key) = (e(Kind::Text), e(Kind::Text));
             format!("string_agg({value}, ',' ORDER BY {value}, {key})")
         }
-        13 => {
+        12 => {
             let value = e(kind);
             format!("array_agg({value} ORDER BY {value} DESC NULLS LAST)")
         }
-        12 => format!("avg({distinct}{})", e(Kind::Int)),
         _ => return format!("round(avg({distinct}{}){filter}, 4)", e(Kind::Num)),
     };
     call + &filter

@@ -3,11 +3,6 @@
 use super::values::{Kind, constant, value};
 use super::{Maker, Scope, subqueries};
 
-/// One of the first `n` forms of an expression; mostly one of `own`, which row programs compute themselves.
-fn form(maker: &mut Maker, n: usize, own: &[usize]) -> usize {
-    if maker.once_in(8) { maker.below(n) } else { own[maker.below(own.len())] }
-}
-
 /// An expression; `depth` more levels at most.
 pub(crate) fn expr(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
     if depth == 0 || maker.once_in(3) {
@@ -56,7 +51,7 @@ fn common(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String 
 }
 
 fn int(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    let choice = form(maker, 18, &[0, 1, 2, 3, 4, 5, 6, 8, 14, 15, 17]);
+    let choice = maker.below(18);
     let field = maker.of(&["year", "month", "day", "dow", "doy", "quarter", "week", "isoyear"]);
     let mut e = |kind| expr(kind, depth, scope, maker);
     match choice {
@@ -82,7 +77,7 @@ fn int(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
 }
 
 fn number(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    let choice = form(maker, 9, &[0, 1, 2, 7, 8]);
+    let choice = maker.below(9);
     let digits = maker.below(4);
     let mut e = |kind| expr(kind, depth, scope, maker);
     match choice {
@@ -99,7 +94,7 @@ fn number(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
 }
 
 fn float(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    let choice = form(maker, 5, &[0, 1, 3, 4]);
+    let choice = maker.below(5);
     let mut e = |kind| expr(kind, depth, scope, maker);
     match choice {
         0 => format!("({} + {})", e(Kind::Float), e(Kind::Float)),
@@ -111,7 +106,7 @@ fn float(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
 }
 
 fn text(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    let choice = form(maker, 20, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 18]);
+    let choice = maker.below(20);
     let small = maker.below(5);
     let mut e = |kind| expr(kind, depth, scope, maker);
     match choice {
@@ -138,14 +133,7 @@ fn text(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
 }
 
 fn moment(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    let own: &[usize] = match kind {
-        Kind::Date => &[0, 1, 3, 4],
-        Kind::Stamp => &[0, 1, 2, 6],
-        // Those of moments in zones are computed by plans.
-        _ if maker.below(8) > 0 => return leaf(kind, scope, maker),
-        _ => &[0],
-    };
-    let choice = form(maker, 8, own);
+    let choice = maker.below(8);
     let days = maker.below(40);
     let unit = maker.of(&["month", "day", "hour", "year", "week", "quarter"]);
     let length = maker.of(&["1 month", "1 day", "25 hours", "-1 month 3 days", "00:00:00.5"]);
@@ -168,7 +156,7 @@ fn moment(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String 
 }
 
 fn bytes(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    let choice = form(maker, 4, &[0]);
+    let choice = maker.below(4);
     let small = maker.below(3) + 1;
     let mut e = |kind| expr(kind, depth, scope, maker);
     match choice {
@@ -182,7 +170,7 @@ fn bytes(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
 fn array(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
     let element = if kind == Kind::Ints { Kind::Int } else { Kind::Text };
     let cast = if kind == Kind::Ints { "::integer" } else { "::text" };
-    let choice = form(maker, 6, &[0]);
+    let choice = maker.below(6);
     let mut e = |kind| expr(kind, depth, scope, maker);
     match choice {
         0 | 1 => format!("ARRAY[({}){cast}, ({}){cast}]", e(element), e(element)),
@@ -194,7 +182,7 @@ fn array(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
 }
 
 fn boolean(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
-    match form(maker, 8, &[0, 1, 2, 5, 6, 7]) {
+    match maker.below(8) {
         0 => format!("({} AND {})", expr(Kind::Bool, depth, scope, maker), expr(Kind::Bool, depth, scope, maker)),
         1 => format!("({} OR {})", expr(Kind::Bool, depth, scope, maker), expr(Kind::Bool, depth, scope, maker)),
         2 => format!("(NOT {})", expr(Kind::Bool, depth, scope, maker)),
