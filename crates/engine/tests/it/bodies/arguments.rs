@@ -7,8 +7,8 @@ pub(super) const ROWS: i32 = 48;
 /// Columns of each type, so that a call can be of that many different ones.
 const COLUMNS: usize = 3;
 
-/// The types that a table's column can have, by oid, with some of their values. Numerics are such that their products and
-/// quotients have at most the 38 digits, 20 of them behind the point, that arrays of unbounded numerics have.
+/// The types that a table's column can have, by oid, with some of their values. With other
+/// seeds products and quotients of numerics pass the 38 digits, 20 of them behind the point, that only plans keep to.
 const TYPES: [(u32, &str, &[&str]); 29] = [
     (16, "boolean", &["true", "false"]),
     (17, "bytea", &["\\x", "\\x00", "\\xff", "\\x0001", "\\x6162", "\\xffff00", "\\x25"]),
