@@ -7,7 +7,7 @@ BENCH    = $(TARGET)/release/bennu-bench
 # Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
 BENCH_FLAGS ?=
 
-.PHONY: build run test test-stores test-rows test-indexes fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-long clean
+.PHONY: build run test test-stores test-rows test-generated test-indexes fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-long clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -23,6 +23,10 @@ test-stores:          ## the whole sql-tests corpus on two more stores; `make te
 
 test-rows:            ## all queries of sql-tests as row programs and as plans; `make test` runs a tenth of the files
 	BENNU_ROWS=all cargo test --workspace --test row_programs
+
+# Another seed: make test-generated BENNU_GENERATED_SEED=7. PostgreSQL's answers to them: KEYED=20000 make test-clients CLIENTS=differential.
+test-generated:       ## 20,000 generated queries as row programs and as plans; `make test` asks 400
+	BENNU_GENERATED=$${BENNU_GENERATED:-20000} cargo test -p bennu-sqltest --test generated -- --nocapture
 
 test-indexes:         ## all queries of sql-tests without indexes, by indexes and by choice; `make test` runs a tenth of the files
 	BENNU_INDEXES=all cargo test --workspace --test index_choices

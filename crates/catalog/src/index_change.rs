@@ -116,6 +116,17 @@ impl PreparedIndex {
     }
 }
 
+/// What the constraint of an index is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConstraintKind {
+    /// See [`Index::primary`].
+    pub primary: bool,
+    /// DEFERRABLE.
+    pub deferrable: bool,
+    /// INITIALLY DEFERRED.
+    pub deferred: bool,
+}
+
 impl Draft {
     /// The first half of CREATE INDEX: its storage is to be filled from the table's rows.
     ///
@@ -289,14 +300,23 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// ADD CONSTRAINT … UNIQUE USING INDEX: the index belongs to a constraint, which gives it its name.
+    /// ADD CONSTRAINT … USING INDEX: the index belongs to a constraint, which gives it its name.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DuplicateConstraint`],
-    /// [`CatalogError::DuplicateTable`].
-    pub fn make_constraint(&mut self, oid: TableOid, index: u32, name: Option<&str>) -> CatalogResult<Arc<Table>> {
+    /// [`CatalogError::DuplicateTable`]; [`CatalogError::SecondPrimaryKey`].
+    pub fn make_constraint(
+        &mut self,
+        oid: TableOid,
+        index: u32,
+        name: Option<&str>,
+        kind: ConstraintKind,
+    ) -> CatalogResult<Arc<Table>> {
         let constraint = self.take_oid()?;
         let old = self.table(oid)?;
+        if kind.primary && old.has_primary_key() {
+            return Err(CatalogError::SecondPrimaryKey { table: old.name.clone() });
+        }
         let Some(found) = old.indexes.iter().find(|it| it.oid == index) else { return Err(no_index(index)) };
         let name = name.unwrap_or(&found.name).to_string();
         if old.is_constraint(&name) {
@@ -306,7 +326,13 @@ impl Draft {
             self.rename_index(oid, index, &name)?;
         }
         let mut table = self.table(oid)?.as_ref().clone();
-        table.indexes.iter_mut().filter(|it| it.oid == index).for_each(|it| it.constraint = Some(constraint));
+        for it in table.indexes.iter_mut().filter(|it| it.oid == index) {
+            it.constraint = Some(constraint);
+            (it.primary, it.deferrable, it.deferred) = (kind.primary, kind.deferrable, kind.deferred);
+            for column in table.columns.iter_mut().filter(|column| it.primary && it.names(column.id)) {
+                column.not_null = true;
+            }
+        }
         Ok(self.put_table(table))
     }
 

@@ -67,7 +67,7 @@ pub use draft::{Draft, PreparedTable};
 pub use error::{CatalogError, CatalogResult};
 pub use foreign_key::{ForeignKey, NewForeignKey};
 pub use index::{Index, IndexExpr, IndexPart, IndexRefresh, IndexState, PartOf, key_keeps_value};
-pub use index_change::{IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex};
+pub use index_change::{ConstraintKind, IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex};
 pub use job::{JobCounts, JobRecord, JobState};
 pub use materialized::Materialized;
 pub use property::{

@@ -7,7 +7,9 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use bind::Clause;
 use catalog::{Catalog, CatalogError, Index, IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
-use sql::{CreateIndex, CreateTable, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption, UniqueDef};
+use sql::{
+    CreateIndex, CreateTable, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName, Reindex, TableOption, UniqueDef,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::{LockMode, LockOwner};
@@ -118,12 +120,11 @@ impl Session {
         for unique in create.columns.iter().flat_map(|column| &column.uniques).chain(&create.uniques) {
             self.no_salt(&unique.options)?;
             let new = new_unique(unique, is_column)?;
-            let is_key = !unique.nulls_not_distinct
-                && unique.include.is_empty()
-                && unique.columns.iter().eq(key.iter().copied());
+            let is_key =
+                !unique.nulls_not_distinct && unique.include.is_empty() && unique.columns().eq(key.iter().copied());
             let same = |known: &&mut (&UniqueDef, NewIndex)| {
                 known.0.primary == unique.primary
-                    && known.0.columns == unique.columns
+                    && known.0.parts == unique.parts
                     && known.0.include == unique.include
                     && known.0.nulls_not_distinct == unique.nulls_not_distinct
             };
@@ -330,11 +331,11 @@ fn type_of(table: &Table, of: &NewPartOf) -> Option<DataType> {
 }
 
 pub(super) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineResult<NewIndex> {
-    for (at, column) in unique.columns.iter().enumerate() {
+    for (at, column) in unique.columns().enumerate() {
         if !is_column(column) {
             return fail(Fault::NoKeyColumn { column: column.clone() });
         }
-        if unique.columns.iter().take(at).any(|before| before == column) {
+        if unique.columns().take(at).any(|before| before == column) {
             if unique.primary {
                 return Err(CatalogError::DuplicateKeyColumn { column: column.clone() }.into());
             }
@@ -344,9 +345,10 @@ pub(super) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -
     if let Some(column) = unique.include.iter().find(|column| !is_column(column)) {
         return fail(Fault::NoKeyColumn { column: column.clone() });
     }
-    let part = |column: &String| {
-        let of = NewPartOf::Column(column.clone());
-        NewIndexPart { of, descending: false, nulls_first: false }
+    let part = |part: &KeyPartDef| {
+        let of = NewPartOf::Column(part.column.clone());
+        let nulls_first = part.nulls_first.unwrap_or(part.descending);
+        NewIndexPart { of, descending: part.descending, nulls_first }
     };
     let new = NewIndex {
         name: unique.name.clone(),
@@ -354,7 +356,7 @@ pub(super) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -
         unique: true,
         nulls_not_distinct: unique.nulls_not_distinct,
         constraint: true,
-        parts: unique.columns.iter().map(part).collect(),
+        parts: unique.parts.iter().map(part).collect(),
         include: unique.include.clone(),
         deferrable: unique.deferrable,
         deferred: unique.deferred,

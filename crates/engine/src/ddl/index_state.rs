@@ -1,8 +1,9 @@
-//! What becomes of an index that is there: Phoenix's states, and UNIQUE USING INDEX.
+//! What becomes of an index that is there: Phoenix's states, and constraints USING INDEX.
 
-use crate::Session;
+use super::rewrite::Rewrite;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{CatalogError, Index, IndexState, Table};
+use crate::Session;
+use catalog::{CatalogError, ConstraintKind, Index, IndexState, Table};
 use sql::{IndexChange, ObjectName};
 use std::sync::Arc;
 use txn::LockMode;
@@ -57,15 +58,25 @@ impl Session {
         self.change_catalog(|draft| draft.set_index_state(table.oid, index.oid, state).map(drop)).await
     }
 
-    /// ADD [CONSTRAINT name] UNIQUE USING INDEX. The caller keeps writers off the table.
-    pub(super) async fn unique_using_index(
+    /// ADD [CONSTRAINT name] UNIQUE USING INDEX, and a primary key that is DEFERRABLE: rows are not kept by it. The caller keeps
+    /// writers off the table.
+    pub(super) async fn constraint_using_index(
         &mut self,
         table: &Arc<Table>,
         name: Option<&str>,
         index: &str,
+        kind: ConstraintKind,
     ) -> EngineResult<()> {
         let found = self.index_for_constraint(table, name, index)?;
-        self.change_catalog(|draft| draft.make_constraint(table.oid, found.oid, name).map(drop)).await
+        if kind.primary {
+            if !found.include.is_empty() {
+                let feature = "PRIMARY KEY USING an INDEX that includes columns".to_string();
+                return fail(Fault::Unsupported { feature });
+            }
+            let columns = found.parts.iter().filter_map(|part| Some(&table.column(part.column()?)?.name));
+            self.check_new_key(table, columns, &Rewrite::default()).await?;
+        }
+        self.change_catalog(|draft| draft.make_constraint(table.oid, found.oid, name, kind).map(drop)).await
     }
 
     /// The index that becomes that of a constraint; with a name, it is called so.

@@ -15,6 +15,7 @@ mod analyze;
 mod array_parameters;
 mod as_query;
 mod blocks;
+mod bodies;
 mod built_in;
 mod checks;
 mod client;

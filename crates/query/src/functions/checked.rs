@@ -88,7 +88,7 @@ impl ScalarUDFImpl for Checked {
             ("-", [left, right]) => apply(left, right, sub),
             ("*", [left, right]) => apply(left, right, mul),
             ("/", [left, right]) => {
-                refuse_zero(right)?;
+                refuse_zero(left, right)?;
                 apply(left, right, div)
             }
             _ => Err(QueryError::internal("arithmetic takes one operand or two").into()),
@@ -107,15 +107,28 @@ impl ScalarUDFImpl for Checked {
     }
 }
 
-/// Zero divides nothing, not even floats.
-fn refuse_zero(divisor: &ColumnarValue) -> Result<()> {
-    let array = divisor.to_array(1)?;
-    let zero = match array.data_type() {
-        ArrowType::Float32 => array.as_primitive::<Float32Type>().iter().flatten().any(|value| value == 0.0),
-        ArrowType::Float64 => array.as_primitive::<Float64Type>().iter().flatten().any(|value| value == 0.0),
-        _ => false,
+/// Zero divides nothing but NULL, not even floats.
+fn refuse_zero(dividend: &ColumnarValue, divisor: &ColumnarValue) -> Result<()> {
+    let rows = [dividend, divisor].into_iter().find_map(|operand| match operand {
+        ColumnarValue::Array(array) => Some(array.len()),
+        ColumnarValue::Scalar(_) => None,
+    });
+    let rows = rows.unwrap_or(1);
+    let array = divisor.to_array(rows)?;
+    let zeros: Vec<usize> = match array.data_type() {
+        ArrowType::Float32 => zeros(array.as_primitive::<Float32Type>().iter().map(|it| it.map(f64::from))),
+        ArrowType::Float64 => zeros(array.as_primitive::<Float64Type>().iter()),
+        _ => Vec::new(),
     };
-    if zero { Err(QueryError::DivisionByZero.into()) } else { Ok(()) }
+    if zeros.is_empty() {
+        return Ok(());
+    }
+    let dividend = dividend.to_array(rows)?;
+    if zeros.into_iter().any(|row| dividend.is_valid(row)) { Err(QueryError::DivisionByZero.into()) } else { Ok(()) }
+}
+
+fn zeros(values: impl Iterator<Item = Option<f64>>) -> Vec<usize> {
+    values.enumerate().filter(|(_, value)| *value == Some(0.0)).map(|(row, _)| row).collect()
 }
 
 fn negative(value: &ColumnarValue) -> Result<ColumnarValue> {

@@ -40,8 +40,9 @@ impl<'p> Reading<'p> {
             let ranges = way.ranges(frame).map_err(failed)?;
             return Ok(Chosen { reading: Self { path, way }, ranges, beside: None });
         }
-        let mut found = described(path, frame, run.view).await?;
-        let Choice { way, beside, .. } = found.best(run.program.index_choice, wanted);
+        let choice = run.program.index_choice;
+        let mut found = described(path, frame, run.view, choice).await?;
+        let Choice { way, beside, .. } = found.best(choice, wanted);
         let beside = beside.and_then(|at| path.ways.get(at).zip(found.ways.get(at)));
         let beside = beside.map(|(way, (_, ranges))| (Self { path, way }, ranges.clone()));
         match path.ways.get(way).filter(|_| way < found.ways.len()) {
@@ -161,7 +162,12 @@ impl Described {
 }
 
 /// What is known of each way, and of each two indexes of which the second one decides what the first one cannot.
-pub(crate) async fn described(path: &ScanPath, frame: &Frame<'_>, view: &ReadView) -> RowsResult<Described> {
+pub(crate) async fn described(
+    path: &ScanPath,
+    frame: &Frame<'_>,
+    view: &ReadView,
+    choice: IndexChoice,
+) -> RowsResult<Described> {
     let knowledge = Knowledge::of(path, frame, view).await?;
     let (mut ways, mut said) = (Vec::with_capacity(path.ways.len()), Vec::with_capacity(path.ways.len()));
     for way in &path.ways {
@@ -174,8 +180,9 @@ pub(crate) async fn described(path: &ScanPath, frame: &Frame<'_>, view: &ReadVie
         said.push(conditions);
     }
     let mut pairs = Vec::new();
-    for (first, (known, ranges)) in ways.iter().enumerate().filter(|(_, (way, _))| can_be_intersected(way)) {
-        for (second, (other, of_other)) in ways.iter().enumerate().filter(|(_, (way, _))| can_be_intersected(way)) {
+    let can_be_intersected = |(_, (way, _)): &(usize, &(index::Way, KeyRanges))| can_be_intersected(way, choice);
+    for (first, (known, ranges)) in ways.iter().enumerate().filter(can_be_intersected) {
+        for (second, (other, of_other)) in ways.iter().enumerate().filter(can_be_intersected) {
             let decides = |at: usize| of_other.exact.get(at) == Some(&true);
             let says = |at: usize| decides(at) || ranges.exact.get(at) == Some(&true);
             let helps = (0..path.conditions.len()).any(|at| decides(at) && ranges.exact.get(at) == Some(&false));
@@ -189,10 +196,11 @@ pub(crate) async fn described(path: &ScanPath, frame: &Frame<'_>, view: &ReadVie
     Ok(Described { ways, pairs })
 }
 
-/// Is it by a range of entries of which it is known how many there are?
-fn can_be_intersected(way: &index::Way) -> bool {
+/// Is it by a range of entries of which it is known how many there are, or are two indexes asked for?
+fn can_be_intersected(way: &index::Way, choice: IndexChoice) -> bool {
     let is_range = matches!(way.reach, index::Reach::Ranges(_)) && way.parts_used > 0;
-    way.source == index::Source::Fetching && is_range && !way.unique && way.expected.is_some_and(|known| known.is_told)
+    let is_judged = choice == IndexChoice::Intersect || way.expected.is_some_and(|known| known.is_told);
+    way.source == index::Source::Fetching && is_range && !way.unique && is_judged
 }
 
 /// What statistics say of a table.

@@ -25,7 +25,7 @@ impl Choices {
         while let Some((node, correlated, wanted)) = open.pop() {
             if let NodeKind::Scan(path) = &node.kind
                 && !correlated
-                && let Ok(found) = described(path, &Frame { row: &[], values }, view).await
+                && let Ok(found) = described(path, &Frame { row: &[], values }, view, choice).await
             {
                 self.0.insert(place(path), found.best(choice, wanted));
             }

@@ -92,7 +92,7 @@ impl Compiler<'_> {
         columns::made_by(leaf, &mut made);
         let own = self.take_readable(&mut conditions, &made);
         let side = match leaves.is_empty() {
-            true => Ask { conditions: own, order: ask.order.clone(), limited: ask.limited },
+            true => Ask { conditions: own, order: ask.order.clone(), limited: ask.limited, ..Ask::default() },
             false => Ask::of_side(own, &ask.order, ask.limited, &made),
         };
         let has_order = side.order.len() == ask.order.len();

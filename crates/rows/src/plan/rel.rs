@@ -15,6 +15,8 @@ pub(crate) struct Ask<'t> {
     pub(crate) conditions: Vec<&'t Scalar>,
     /// An order that would spare a sort.
     pub(crate) order: Vec<Key>,
+    /// Columns of that order that are computed above, and what they are: an index may have its order.
+    pub(crate) computed: Vec<(ColId, &'t Scalar)>,
     /// Are only the first rows wanted, in that order?
     pub(crate) limited: bool,
 }
@@ -23,7 +25,7 @@ impl<'t> Ask<'t> {
     /// What is asked of the side of a join whose rows give the order: pairs of one row of it are in any order.
     pub(crate) fn of_side(conditions: Vec<&'t Scalar>, order: &[Key], limited: bool, made: &BTreeSet<ColId>) -> Self {
         match order.iter().all(|key| made.contains(&key.col)) {
-            true => Self { conditions, order: order.to_vec(), limited },
+            true => Self { conditions, order: order.to_vec(), limited, ..Self::default() },
             false => Self { conditions, ..Self::default() },
         }
     }
@@ -139,9 +141,12 @@ impl Compiler<'_> {
             Some(Kind::Col(col)) => Key { col: col.id, ..*key },
             _ => *key,
         };
-        let order = ask.order.iter().map(passed_on).collect();
+        let order: Vec<Key> = ask.order.iter().map(passed_on).collect();
+        let is_sorted_by = |col: ColId| order.iter().any(|key| key.col == col);
+        let mut computed = ask.computed;
+        computed.extend(exprs.iter().filter(|(col, _)| is_sorted_by(*col)).map(|(col, expr)| (*col, expr)));
         let limited = ask.limited && above.is_empty();
-        let Planned { node, ordered } = self.rel(input, Ask { conditions: below, order, limited })?;
+        let Planned { node, ordered } = self.rel(input, Ask { conditions: below, order, computed, limited })?;
         let mut cols = node.cols.clone();
         let mut compiled = Vec::with_capacity(exprs.len());
         for (col, expr) in exprs {
@@ -175,7 +180,7 @@ impl Compiler<'_> {
     fn sorted<'a>(&mut self, input: &'a Rel, keys: &[Key], ask: Ask<'a>) -> PlanResult {
         let in_order = keys.starts_with(&ask.order);
         let limited = ask.limited && in_order;
-        let below = Ask { conditions: ask.conditions, order: keys.to_vec(), limited };
+        let below = Ask { conditions: ask.conditions, order: keys.to_vec(), limited, ..Ask::default() };
         let Planned { node, ordered } = self.rel(input, below)?;
         if ordered {
             return Ok(Planned { node, ordered: in_order });

@@ -7,7 +7,7 @@ use crate::access::{
     BoundIndex, BoundIndexes, Direction, KeyTest, ScanPath, Scanned, Sides, Target, Way, Width, clause, direction, rank,
 };
 use crate::expr::{RowExpr, Scope, columns};
-use bind::tree::{ColId, Key, Scalar};
+use bind::tree::{ColId, Scalar};
 use catalog::{RowCodec, RowReader, Table};
 use index::IndexChoice;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl Compiler<'_> {
         let conditions = self.judges(&early, &own)?;
         let ways = self.ways(table, cols, &[], &early)?;
         let first_rows = ask.limited && late.is_empty();
-        let Some((ways, ordered)) = self.worth_while(ways, cols, &ask.order, first_rows) else {
+        let Some((ways, ordered)) = self.worth_while(ways, cols, &ask, first_rows) else {
             return Err(WhyNot::FullScan { table: table.name.clone() });
         };
         let width = ways.iter().map(Way::width).max().unwrap_or(Width::Wide);
@@ -45,12 +45,12 @@ impl Compiler<'_> {
         &self,
         ways: Vec<Way>,
         cols: &ScanCols,
-        order: &[Key],
+        ask: &Ask<'_>,
         first_rows: bool,
     ) -> Option<(Vec<Way>, bool)> {
         let gives = |way: &Way| {
-            let key: Vec<Option<ColId>> = way.key.iter().map(|column| column_of(cols, *column)).collect();
-            direction(way.scanned.codec().key_schema(), &key, &way.tests, order)
+            let key = sorted_by(way, cols, &ask.computed);
+            direction(way.scanned.codec().key_schema(), &key, &way.tests, &ask.order)
         };
         let with_order = |mut way: Way| {
             way.direction = gives(&way)?;
@@ -171,6 +171,16 @@ fn has_all(bound: &BoundIndex, cols: &ScanCols, conditions: &[&Scalar]) -> bool 
     let given: Vec<index::Clause> = conditions.iter().map(|condition| clause(condition)).collect();
     // A column that the statement does not use is in none of its conditions.
     predicate.over(cols).is_some_and(|predicate| index::implies(&given, &clause(&predicate)))
+}
+
+/// For each part of a way's key the column that is in its order: of the table, or computed as the part is.
+fn sorted_by(way: &Way, cols: &ScanCols, computed: &[(ColId, &Scalar)]) -> Vec<Option<ColId>> {
+    let computed_as = |at: usize| {
+        let (part, _) = way.computed.iter().find(|(_, target)| target.part == at)?;
+        computed.iter().find(|(_, scalar)| bind::is_same(scalar, part)).map(|(col, _)| *col)
+    };
+    let parts = way.key.iter().enumerate();
+    parts.map(|(at, column)| column_of(cols, *column).or_else(|| computed_as(at))).collect()
 }
 
 /// The id of a column, if the statement uses it.

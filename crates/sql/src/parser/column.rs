@@ -3,8 +3,8 @@
 use super::check::check_def;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
-use super::foreign_key::{column_foreign_key, table_foreign_key, timing};
-use super::index::{column_unique, table_unique};
+use super::foreign_key::{column_foreign_key, table_foreign_key};
+use super::index::{column_unique, table_unique, timing_of};
 use super::like::table_like;
 use super::sequence::identity;
 use super::{Cursor, Parse};
@@ -245,21 +245,14 @@ pub(super) fn primary_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Key
 
 /// `[[NOT] DEFERRABLE] [INITIALLY …]`.
 fn key_timing(c: &mut Cursor<'_>, key: PrimaryKeyDef) -> Parse<KeyDef> {
-    let place = c.location();
-    let (deferrable, deferred, not_valid) = timing(c)?;
-    if not_valid {
-        return Err(c.invalid_at(place, "PRIMARY KEY constraints cannot be marked NOT VALID"));
-    }
+    let (deferrable, deferred) = timing_of(c, "PRIMARY KEY")?;
     if !deferrable {
         return Ok(KeyDef::Rowkey(key));
-    }
-    if key.parts.iter().any(|part| part.descending || part.nulls_first.is_some()) {
-        return Err(c.unsupported_at(place, "a DEFERRABLE PRIMARY KEY in another order than ASC"));
     }
     Ok(KeyDef::Deferrable(UniqueDef {
         name: key.name,
         primary: true,
-        columns: key.parts.into_iter().map(|part| part.column).collect(),
+        parts: key.parts,
         include: Vec::new(),
         nulls_not_distinct: false,
         options: Vec::new(),

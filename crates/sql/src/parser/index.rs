@@ -6,8 +6,8 @@ use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::phoenix::{options, split_on};
 use crate::statement::{
-    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, ObjectName, Reindex, TableOption,
-    UniqueDef, WrittenExpr,
+    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName, Reindex,
+    TableOption, UniqueDef, WrittenExpr,
 };
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
@@ -243,24 +243,26 @@ fn with(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
 pub(super) fn unique_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<AlterAction> {
     c.need_all(&["UNIQUE", "USING", "INDEX"])?;
     let index = c.name()?;
-    c.eat_all(&["NOT", "DEFERRABLE"]);
-    if c.at("DEFERRABLE") || c.at_all(&["INITIALLY", "DEFERRED"]) {
-        return Err(c.unsupported("a UNIQUE constraint that is DEFERRABLE"));
-    }
-    c.eat_all(&["INITIALLY", "IMMEDIATE"]);
-    Ok(AlterAction::UniqueUsingIndex { name, index })
+    let (deferrable, deferred) = timing_of(c, "UNIQUE")?;
+    Ok(AlterAction::UniqueUsingIndex { name, index, deferrable, deferred })
 }
 
 /// `PRIMARY KEY USING INDEX i`.
 pub(super) fn key_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<AlterAction> {
     c.need_all(&["PRIMARY", "KEY", "USING", "INDEX"])?;
     let index = c.name()?;
-    c.eat_all(&["NOT", "DEFERRABLE"]);
-    if c.at("DEFERRABLE") || c.at_all(&["INITIALLY", "DEFERRED"]) {
-        return Err(c.unsupported("a PRIMARY KEY that is DEFERRABLE"));
+    let (deferrable, deferred) = timing_of(c, "PRIMARY KEY")?;
+    Ok(AlterAction::KeyUsingIndex { name, index, deferrable, deferred })
+}
+
+/// `[[NOT] DEFERRABLE] [INITIALLY …]`, and never NOT VALID.
+pub(super) fn timing_of(c: &mut Cursor<'_>, kind: &str) -> Parse<(bool, bool)> {
+    let place = c.location();
+    let (deferrable, deferred, not_valid) = timing(c)?;
+    if not_valid {
+        return Err(c.invalid_at(place, &format!("{kind} constraints cannot be marked NOT VALID")));
     }
-    c.eat_all(&["INITIALLY", "IMMEDIATE"]);
-    Ok(AlterAction::KeyUsingIndex { name, index })
+    Ok((deferrable, deferred))
 }
 
 /// `UNIQUE [NULLS [NOT] DISTINCT] (…)` of a table.
@@ -270,12 +272,12 @@ pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Un
     }
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
-    let columns = c.parenthesised(Cursor::name)?;
+    let parts = c.parenthesised(Cursor::name)?.into_iter().map(ascending).collect();
     let include = include(c)?;
     let (options, deferrable, deferred) = (Vec::new(), false, false);
     unique_tail(
         c,
-        UniqueDef { name, primary: false, columns, include, nulls_not_distinct, options, deferrable, deferred },
+        UniqueDef { name, primary: false, parts, include, nulls_not_distinct, options, deferrable, deferred },
     )
 }
 
@@ -283,12 +285,16 @@ pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Un
 pub(super) fn column_unique(c: &mut Cursor<'_>, name: Option<String>, column: &str) -> Parse<UniqueDef> {
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
-    let columns = vec![column.to_owned()];
+    let parts = vec![ascending(column.to_owned())];
     let (include, options, deferrable, deferred) = (Vec::new(), Vec::new(), false, false);
     unique_tail(
         c,
-        UniqueDef { name, primary: false, columns, include, nulls_not_distinct, options, deferrable, deferred },
+        UniqueDef { name, primary: false, parts, include, nulls_not_distinct, options, deferrable, deferred },
     )
+}
+
+fn ascending(column: String) -> KeyPartDef {
+    KeyPartDef { column, descending: false, nulls_first: None }
 }
 
 fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
@@ -296,12 +302,7 @@ fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
     if c.at_all(&["USING", "INDEX", "TABLESPACE"]) {
         return Err(c.unsupported("UNIQUE … USING INDEX TABLESPACE"));
     }
-    let place = c.location();
-    let (deferrable, deferred, not_valid) = timing(c)?;
-    if not_valid {
-        return Err(c.invalid_at(place, "UNIQUE constraints cannot be marked NOT VALID"));
-    }
-    (unique.deferrable, unique.deferred) = (deferrable, deferred);
+    (unique.deferrable, unique.deferred) = timing_of(c, "UNIQUE")?;
     Ok(unique)
 }
 

@@ -183,6 +183,10 @@ pub enum AlterAction {
         name: Option<String>,
         /// The index.
         index: String,
+        /// DEFERRABLE.
+        deferrable: bool,
+        /// INITIALLY DEFERRED.
+        deferred: bool,
     },
     /// ADD [CONSTRAINT name] PRIMARY KEY USING INDEX.
     KeyUsingIndex {
@@ -190,6 +194,10 @@ pub enum AlterAction {
         name: Option<String>,
         /// The index.
         index: String,
+        /// DEFERRABLE.
+        deferrable: bool,
+        /// INITIALLY DEFERRED.
+        deferred: bool,
     },
     /// ADD `[CONSTRAINT name]` FOREIGN KEY (…).
     AddForeignKey(Box<ForeignKeyDef>),

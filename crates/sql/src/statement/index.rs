@@ -1,6 +1,6 @@
 //! CREATE INDEX and what goes with it.
 
-use super::{ObjectName, TableOption, WrittenExpr};
+use super::{KeyPartDef, ObjectName, TableOption, WrittenExpr};
 use sqlparser::ast;
 
 /// CREATE INDEX.
@@ -78,8 +78,8 @@ pub struct UniqueDef {
     pub name: Option<String>,
     /// PRIMARY KEY.
     pub primary: bool,
-    /// Its columns, in order.
-    pub columns: Vec<String>,
+    /// Its columns, in order; of a primary key each with its direction.
+    pub parts: Vec<KeyPartDef>,
     /// INCLUDE.
     pub include: Vec<String>,
     /// NULLS NOT DISTINCT.
@@ -90,6 +90,13 @@ pub struct UniqueDef {
     pub deferrable: bool,
     /// INITIALLY DEFERRED.
     pub deferred: bool,
+}
+
+impl UniqueDef {
+    /// The names of its columns.
+    pub fn columns(&self) -> impl Iterator<Item = &String> {
+        self.parts.iter().map(|part| &part.column)
+    }
 }
 
 /// What REINDEX makes anew, and CHECK looks through.

@@ -1,7 +1,8 @@
 //! Generated queries against PostgreSQL and Bennu side by side:
 //! `differential QUERIES SEED 'host=127.0.0.1 port=5432 user=test dbname=postgres' ['host=… port=… dbname=bennu']`.
 //! Without a last argument Bennu runs in this process. The environment's `FURTHER=n` adds n queries of
-//! `further.rs`: constants, subqueries in all places, and writes. Of these some differ that are not listed yet.
+//! `further.rs`: constants, subqueries in all places, and writes. Of these some differ that are not listed yet. `KEYED=n`
+//! adds n queries of `keyed`, whose tables have keys and indexes of all forms.
 //!
 //! ```text
 //!   seed ──generate──> query ──┬─> PostgreSQL ──┐
@@ -14,6 +15,7 @@
 
 mod arguments;
 mod array_calls;
+mod ask;
 mod calls;
 mod casts;
 mod data;
@@ -21,6 +23,7 @@ mod distances;
 mod expr;
 mod further;
 mod generate;
+mod keyed;
 mod known;
 mod listed;
 mod moment_calls;
@@ -32,15 +35,12 @@ mod sources;
 mod text_calls;
 mod writes;
 
+use ask::{Answer, ask, connect};
 use bennu_sqltest::Server;
 use random::Random;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
-use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
-
-/// Rows as text, sorted unless the query says that they come in one order; or the SQLSTATE and message.
-type Answer = Result<Vec<String>, (String, String)>;
 
 /// How many queries of one kind of difference are shown.
 const SHOWN: usize = 25;
@@ -61,13 +61,18 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     for client in [&postgres, &bennu] {
         client.batch_execute("SET statement_timeout = '20s'").await?;
     }
-    postgres.batch_execute(&data::statements(seed, false)).await?;
-    bennu.batch_execute(&data::statements(seed, true)).await?;
+    for (client, is_bennu) in [(&postgres, false), (&bennu, true)] {
+        client.batch_execute(&data::statements(seed, is_bennu)).await?;
+        client.batch_execute(&keyed::statements(seed, is_bennu)).await?;
+    }
 
     let mut counts = Counts::default();
-    let more: u64 = std::env::var("FURTHER").map_or(Ok(0), |count| count.parse())?;
+    let number = |name: &str| std::env::var(name).map_or(Ok(0), |count| count.parse::<u64>());
+    let (more, keyed) = (number("FURTHER")?, number("KEYED")?);
     let first = (0..queries).map(|number| generate::query(&mut Random::new(seed, number)));
-    for query in first.chain((0..more).map(|number| further::query(seed, number))) {
+    let further = (0..more).map(|number| further::query(seed, number));
+    let keyed = (0..keyed).map(|number| keyed::query(seed, number));
+    for query in first.chain(further).chain(keyed) {
         let (expected, found) = (ask(&postgres, &query).await, ask(&bennu, &query).await);
         if let Some(reason) = listed::same_with_varchars(&query, &expected, &found)
             && let (Ok(a), Ok(b)) = (ask(&postgres, &reason.query).await, ask(&bennu, &reason.query).await)
@@ -80,42 +85,6 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     counts.report();
     Ok(if counts.unlisted == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-async fn connect(server: &str) -> Result<Client, Box<dyn Error>> {
-    let (client, connection) = tokio_postgres::connect(server, NoTls).await?;
-    tokio::spawn(connection);
-    Ok(client)
-}
-
-async fn ask(client: &Client, query: &str) -> Answer {
-    let messages = match client.simple_query(query).await {
-        Ok(messages) => messages,
-        Err(error) => {
-            if query.starts_with(writes::MARK) {
-                let _ = client.simple_query("ROLLBACK").await;
-            }
-            return Err(match error.as_db_error() {
-                Some(db) => (db.code().code().to_owned(), db.message().to_owned()),
-                None => ("lost".to_owned(), error.to_string()),
-            });
-        }
-    };
-    let cells = |row: &tokio_postgres::SimpleQueryRow| {
-        (0..row.len()).map(|i| row.get(i).unwrap_or("NULL").to_owned()).collect::<Vec<_>>().join("|")
-    };
-    let mut rows: Vec<String> = messages
-        .iter()
-        .filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(cells(row)),
-            SimpleQueryMessage::CommandComplete(count) if query.starts_with(writes::MARK) => Some(count.to_string()),
-            _ => None,
-        })
-        .collect();
-    if !query.starts_with(ordered::MARK) {
-        rows.sort();
-    }
-    Ok(rows)
 }
 
 #[derive(Default)]

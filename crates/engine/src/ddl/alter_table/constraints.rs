@@ -210,7 +210,7 @@ impl Session {
     }
 
     /// Refuses a key beside another one, and NULLs in it.
-    pub(super) async fn check_new_key(
+    pub(in crate::ddl) async fn check_new_key(
         &mut self,
         table: &Table,
         columns: impl Iterator<Item = &String>,

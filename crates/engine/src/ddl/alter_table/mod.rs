@@ -17,7 +17,7 @@ use super::create_table::{new_key_part, property};
 use super::rewrite::Rewrite;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Draft, Table};
+use catalog::{ConstraintKind, Draft, Table};
 use columns::renamed_column;
 use sql::{AlterAction, AlterTable};
 use txn::LockMode;
@@ -46,8 +46,16 @@ impl Session {
         {
             return self.add_unique(&table, unique).await;
         }
-        if let [AlterAction::UniqueUsingIndex { name, index }] = alter.actions.as_slice() {
-            return self.unique_using_index(&table, name.as_deref(), index).await;
+        match alter.actions.as_slice() {
+            [AlterAction::UniqueUsingIndex { name, index, deferrable, deferred }] => {
+                let kind = ConstraintKind { primary: false, deferrable: *deferrable, deferred: *deferred };
+                return self.constraint_using_index(&table, name.as_deref(), index, kind).await;
+            }
+            [AlterAction::KeyUsingIndex { name, index, deferrable: true, deferred }] => {
+                let kind = ConstraintKind { primary: true, deferrable: true, deferred: *deferred };
+                return self.constraint_using_index(&table, name.as_deref(), index, kind).await;
+            }
+            _ => {}
         }
         let (mut steps, mut rewrite) = (Vec::new(), Rewrite::default());
         for action in &alter.actions {
@@ -132,13 +140,16 @@ impl Session {
                 Step::AddKey(key.parts.iter().map(new_key_part).collect(), key.name.clone())
             }
             AlterAction::AddUnique(unique) if unique.primary => {
-                self.check_new_key(table, unique.columns.iter(), rewrite).await?;
+                self.check_new_key(table, unique.columns(), rewrite).await?;
                 return Ok(None);
             }
             AlterAction::UniqueUsingIndex { .. } => {
                 return unsupported("ALTER TABLE ... ADD UNIQUE USING INDEX beside other actions");
             }
-            AlterAction::KeyUsingIndex { name, index } => {
+            AlterAction::KeyUsingIndex { deferrable: true, .. } => {
+                return unsupported("ALTER TABLE ... ADD PRIMARY KEY USING INDEX ... DEFERRABLE beside other actions");
+            }
+            AlterAction::KeyUsingIndex { name, index, .. } => {
                 self.key_using_index(table, name.as_deref(), index, rewrite).await?
             }
             AlterAction::ValidateConstraint { name } => return self.validate(table, name).await,

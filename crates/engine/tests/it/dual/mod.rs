@@ -62,7 +62,11 @@ fn gone() -> StoreError {
     StoreError::Io { action: "write".into(), reason: "the process died".into() }
 }
 
-/// All ways to the rows of `t` agree: each condition by the index that it is for and without any.
+/// Choices of indexes, each as a row program where it can be one and as a plan.
+const WAYS: [(&str, &str); 5] =
+    [("off", "on"), ("force", "on"), ("force", "off"), ("intersect", "on"), ("intersect", "off")];
+
+/// All ways to the rows of `t` agree: each condition by the index that it is for, by two indexes and without any.
 async fn every_read_is_right(client: &mut Client, when: &str) {
     let mut queries: Vec<String> = Vec::new();
     for a in 3..7 {
@@ -70,6 +74,9 @@ async fn every_read_is_right(client: &mut Client, when: &str) {
         queries.push(format!("SELECT k, a, b, u FROM t WHERE lower(b) = 'b{a}' ORDER BY k"));
         queries.push(format!("SELECT k, u, a FROM t WHERE u = {a}"));
         queries.push(format!("SELECT k, b, u FROM t WHERE a > 2 AND b = 'B{a}' ORDER BY k"));
+        queries.push(format!("SELECT k, a, b, u FROM t WHERE a = {a} AND lower(b) = 'b{a}' ORDER BY k"));
+        queries.push(format!("SELECT k, u FROM t WHERE a = {a} AND u BETWEEN 1 AND 5 ORDER BY k"));
+        queries.push(format!("SELECT count(*), count(u) FROM t WHERE a BETWEEN 3 AND {a} AND b = 'b{a}'"));
     }
     queries.push("SELECT k, a, b FROM t WHERE a < 3 ORDER BY k".to_string());
     queries.push("SELECT k, a FROM t WHERE a BETWEEN 2 AND 5 ORDER BY k".to_string());
@@ -79,7 +86,9 @@ async fn every_read_is_right(client: &mut Client, when: &str) {
     queries.push("SELECT k, a, b FROM t ORDER BY a DESC, k LIMIT 3".to_string());
     for query in &queries {
         let mut answers = Vec::new();
-        for (choice, programs) in [("off", "on"), ("force", "on"), ("force", "off")] {
+        // One condition is by one index.
+        let ways = if query.contains(" AND ") { &WAYS[..] } else { &WAYS[..3] };
+        for (choice, programs) in ways {
             client.ok(&format!("SET bennu.index_choice = {choice}; SET bennu.row_programs = {programs}")).await;
             answers.push(client.run(query).await);
         }

@@ -85,6 +85,17 @@ async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
             assert!(!found.contains("ERROR"), "{found}");
             let mut rows = found.lines().filter(|line| line.contains('|'));
             assert!(rows.all(|row| row.starts_with(&format!("b{a}|"))), "{found}");
+            // By the entries of two indexes, as a row program and as a plan.
+            for programs in ["on", "off"] {
+                client.ok(&format!("SET bennu.index_choice = intersect; SET bennu.row_programs = {programs}")).await;
+                let found =
+                    client.run(&format!("SELECT a, lower(b), k, u FROM t WHERE a = {a} AND lower(b) = 'b{a}'")).await;
+                assert!(!found.contains("ERROR"), "{found}");
+                let rows: Vec<&str> = found.lines().filter(|line| line.contains('|')).collect();
+                assert!(rows.iter().all(|row| row.starts_with(&format!("{a}|b{a}|"))), "{found}");
+                assert_eq!(rows.iter().filter(|row| **row == "3|b3|100|100").count(), usize::from(a == 3), "{found}");
+            }
+            client.ok("SET bennu.index_choice = force; SET bennu.row_programs = on").await;
             let found = client.run(&format!("SELECT u, k FROM t WHERE u = {a}")).await;
             assert!(!found.contains("ERROR"), "{found}");
             let mut rows = found.lines().filter(|line| line.contains('|'));

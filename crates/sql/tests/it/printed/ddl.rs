@@ -202,8 +202,12 @@ impl Display for Printed<'_, AlterAction> {
             AlterAction::AddKey(key) => write!(f, "ADD {}", Printed(key)),
             AlterAction::AddCheck(check) => write!(f, "ADD {}", Printed(check)),
             AlterAction::AddUnique(unique) => write!(f, "ADD {}", Printed(unique)),
-            AlterAction::UniqueUsingIndex { name, index } => using_index(f, name.as_deref(), "UNIQUE", index),
-            AlterAction::KeyUsingIndex { name, index } => using_index(f, name.as_deref(), "PRIMARY KEY", index),
+            AlterAction::UniqueUsingIndex { name, index, deferrable, deferred } => {
+                using_index(f, name.as_deref(), ("UNIQUE", index), (*deferrable, *deferred))
+            }
+            AlterAction::KeyUsingIndex { name, index, deferrable, deferred } => {
+                using_index(f, name.as_deref(), ("PRIMARY KEY", index), (*deferrable, *deferred))
+            }
             AlterAction::AddForeignKey(key) => write!(f, "ADD {}", Printed(key)),
             AlterAction::ValidateConstraint { name } => write!(f, "VALIDATE CONSTRAINT {}", quote(name)),
             AlterAction::DropConstraint { if_exists, name, cascade } => {
@@ -244,12 +248,18 @@ impl Display for Printed<'_, AlterAction> {
     }
 }
 
-fn using_index(f: &mut Formatter<'_>, name: Option<&str>, kind: &str, index: &str) -> fmt::Result {
+fn using_index(
+    f: &mut Formatter<'_>,
+    name: Option<&str>,
+    (kind, index): (&str, &str),
+    (deferrable, deferred): (bool, bool),
+) -> fmt::Result {
     f.write_str("ADD ")?;
     if let Some(name) = name {
         write!(f, "CONSTRAINT {} ", quote(name))?;
     }
-    write!(f, "{kind} USING INDEX {}", quote(index))
+    write!(f, "{kind} USING INDEX {}", quote(index))?;
+    write!(f, "{}{}", when(deferrable, " DEFERRABLE"), when(deferred, " INITIALLY DEFERRED"))
 }
 
 impl Display for Printed<'_, TableLike> {

@@ -93,7 +93,7 @@ pub(super) fn write_unique(it: &UniqueDef, f: &mut Formatter<'_>, columns: bool)
     let kind = if it.primary { "PRIMARY KEY" } else { "UNIQUE" };
     write!(f, "{kind}{}", when(it.nulls_not_distinct, " NULLS NOT DISTINCT"))?;
     if columns {
-        write!(f, " {}", names(&it.columns))?;
+        write!(f, " ({})", List(&it.parts))?;
     }
     tail(f, &it.include, false, &it.options)?;
     write!(f, "{}{}", when(it.deferrable, " DEFERRABLE"), when(it.deferred, " INITIALLY DEFERRED"))
