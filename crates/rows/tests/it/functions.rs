@@ -1,8 +1,8 @@
 //! A few functions. `plain` ones say nothing about what they test: nothing becomes a key range then.
 
-use builtins::{Accumulator, EvalError, FuncId, Function, Kind, TypeId, Volatility};
+use builtins::{Accumulator, EvalError, FuncId, Function, Kind, Ty, TypeId, Volatility};
 use rowkey::range::CompareOp;
-use rows::{Functions, Test};
+use rows::{Functions, OutsideBody, Test};
 use std::collections::BTreeMap;
 use types::{Datum, compare};
 
@@ -110,6 +110,10 @@ fn like(args: &[Datum]) -> Result<Datum, EvalError> {
 impl Functions for Table {
     fn function(&self, id: FuncId) -> Option<&Function> {
         self.lines.get(&id)
+    }
+
+    fn outside(&self, _: FuncId, _: &[Ty], _: Ty) -> Option<OutsideBody> {
+        None
     }
 
     fn test(&self, id: FuncId) -> Option<Test> {
