@@ -52,20 +52,35 @@ impl WriteMemory for Writes {
     }
 }
 
+/// What a load that reads a plan may hold where memory is short: about the rows of one batch, which are there already. Without
+/// it a statement would fail for the memory that its own plan holds.
+const ROWS_OF_A_BATCH: usize = 4 << 20;
+
 /// The memory of a bulk load's buffers.
 #[derive(Debug)]
-struct Buffers(HeldMemory);
+struct Buffers {
+    held: HeldMemory,
+    /// So many bytes are held even where the pool is overdrawn by them.
+    least: usize,
+}
 
 impl LoadMemory for Buffers {
     fn hold(&self, bytes: usize) -> bool {
-        self.0.try_resize(bytes).is_ok()
+        if self.held.try_resize(bytes).is_ok() {
+            return true;
+        }
+        if bytes <= self.least {
+            self.held.grow(bytes.saturating_sub(self.held.bytes()));
+        }
+        bytes <= self.least
     }
 }
 
 impl Engine {
-    /// Memory for the buffers of a bulk load, nothing yet.
-    pub(crate) fn load_memory(&self) -> Arc<dyn LoadMemory> {
-        Arc::new(Buffers(self.hold("the rows of a bulk load")))
+    /// Memory for the buffers of a bulk load, nothing yet. `of_plan`: its rows come from a plan.
+    pub(crate) fn load_memory(&self, of_plan: bool) -> Arc<dyn LoadMemory> {
+        let least = if of_plan { ROWS_OF_A_BATCH } else { 0 };
+        Arc::new(Buffers { held: self.hold("the rows of a bulk load"), least })
     }
 
     /// Memory for `holder`, nothing yet.

@@ -35,7 +35,7 @@ impl Session {
     /// Begins a load. The caller keeps other writers off the table.
     pub(crate) async fn begin_load<'t>(&self, target: &'t Target) -> EngineResult<Load<'t>> {
         let load = self.engine.store().bulk_load(target.storage, OnDuplicate::Fail).await?;
-        let mut rows = BulkRows::new(load, &self.engine);
+        let mut rows = BulkRows::new(load, self.engine.load_memory(true));
         rows.with_entries(target)?;
         Ok(Load { target, rows })
     }
@@ -57,7 +57,7 @@ impl Session {
     ) -> EngineResult<Tally> {
         let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let load = txn::load_unseen(self.engine.store(), target.storage).await?;
-        let mut load = Load { target, rows: BulkRows::new(load, &self.engine) };
+        let mut load = Load { target, rows: BulkRows::new(load, self.engine.load_memory(true)) };
         while let Some(chunk) = chunks.next().await {
             let mut rows = match chunk? {
                 Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,

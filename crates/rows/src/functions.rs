@@ -24,7 +24,9 @@ pub trait Functions {
 
 /// A body that is written outside of `builtins`. It is called with as many values as the function has arguments, NULLs too.
 #[derive(Clone)]
-pub struct OutsideBody(Arc<dyn Fn(&[Datum]) -> Result<Datum, EvalError> + Send + Sync>);
+pub struct OutsideBody(Arc<Body>);
+
+type Body = dyn Fn(&[Datum]) -> Result<Datum, EvalError> + Send + Sync;
 
 impl OutsideBody {
     /// A body.

@@ -73,7 +73,7 @@ impl Default for Options {
             cached_files: default_cached_files(),
             worker_threads: 2,
             large_commit_bytes: 8 << 20,
-            large_commit_rows: 8192,
+            large_commit_rows: 131_072,
             small_load_bytes: 8 << 20,
             load_buffer_bytes: 64 << 20,
             scan_permits: (2 * cores).max(4),

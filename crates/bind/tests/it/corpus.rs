@@ -56,7 +56,11 @@ fn cases(text: &str) -> Vec<Case> {
             continue;
         }
         let error = head.split_once(" error").map(|(_, rest)| {
-            rest.trim().trim_start_matches('(').chars().take_while(char::is_ascii_alphanumeric).take(5).collect()
+            let rest = rest.trim();
+            // Where the error stands may be in front.
+            let place = rest.strip_prefix("character ").and_then(|rest| rest.split_once(": "));
+            let code = place.map_or(rest, |(_, code)| code).trim_start_matches('(').chars();
+            code.take_while(char::is_ascii_alphanumeric).take(5).collect()
         });
         let text: Vec<&str> = lines.take_while(|line| *line != "----").collect();
         cases.push(Case { text: text.join("\n"), error });

@@ -147,7 +147,10 @@ impl Session {
             let table = self.lock_table_by_name(&mut lock, name, LockMode::Exclusive).await?;
             if self.is_loadable(&table) {
                 let load = self.engine.store().bulk_load(table.storage_id(), OnDuplicate::Fail).await?;
-                return Ok(Sink::Load { rows: Box::new(BulkRows::new(load, &self.engine)), _lock: lock });
+                return Ok(Sink::Load {
+                    rows: Box::new(BulkRows::new(load, self.engine.load_memory(false))),
+                    _lock: lock,
+                });
             }
         }
         let mut work = self.take_transaction()?;

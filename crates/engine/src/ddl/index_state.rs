@@ -1,8 +1,8 @@
 //! What becomes of an index that is there: Phoenix's states, and constraints USING INDEX.
 
 use super::rewrite::Rewrite;
-use crate::error::{EngineResult, Fault, fail};
 use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogError, ConstraintKind, Index, IndexState, Table};
 use sql::{IndexChange, ObjectName};
 use std::sync::Arc;

@@ -9,11 +9,11 @@
 use super::{New, Old, Tally};
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
-use crate::{Engine, EngineError, Session};
+use crate::{EngineError, Session};
 use catalog::{IndexState, Table};
 use index::{EntryMaker, IndexCodec};
 use std::sync::Arc;
-use store::{BulkLoad, CommitNo, LoadRows, LoadTable, OnDuplicate, StoreError, TableId};
+use store::{BulkLoad, CommitNo, LoadMemory, LoadRows, LoadTable, OnDuplicate, StoreError, TableId};
 
 /// Bytes of entries that are handed on at a time.
 const HANDED_ON: usize = 64 << 10;
@@ -42,9 +42,9 @@ pub(crate) struct LoadBlock {
 }
 
 impl BulkRows {
-    /// Rows of a table without indexes for `load`, from which the caller keeps other writers off.
-    pub(crate) fn new(mut load: Box<dyn BulkLoad>, engine: &Engine) -> Self {
-        load.hold_memory(engine.load_memory());
+    /// Rows of a table without indexes for `load`, which holds this memory and from which the caller keeps other writers off.
+    pub(crate) fn new(mut load: Box<dyn BulkLoad>, memory: Arc<dyn LoadMemory>) -> Self {
+        load.hold_memory(memory);
         Self { load, entries: None, tally: Tally::default(), fragment: Vec::new() }
     }
 
