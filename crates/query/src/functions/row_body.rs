@@ -9,7 +9,7 @@ use super::{function_named, operator};
 use crate::error::QueryError;
 use crate::lower::{LOWERED_OTHERWISE, operator_name, planned_name};
 use crate::plan::Planner;
-use builtins::{EvalError, FuncId, Kind, Ty, Volatility};
+use builtins::{EvalError, FuncId, Function, Kind, Ty, Volatility};
 use std::sync::Arc;
 use types::{DataType, Datum, coerce};
 
@@ -20,16 +20,7 @@ impl Planner {
     /// The body of a function for arguments of these types; `None`: it runs in plans only.
     pub fn row_body(&self, func: FuncId, args: &[Ty], returns: Ty) -> Option<RowBody> {
         let function = builtins::function(func)?;
-        if function.kind != Kind::Scalar || function.returns_set || LOWERED_OTHERWISE.contains(&function.name) {
-            return None;
-        }
-        // Of stable functions the session has a part in how other values are printed.
-        let asks_nothing = match function.volatility {
-            Volatility::Immutable => true,
-            Volatility::Stable => args.iter().all(|ty| ty.data_type().is_some_and(|ty| prints_alike(&ty))),
-            Volatility::Volatile => false,
-        };
-        if !asks_nothing {
+        if !may_run_alone(function, args) {
             return None;
         }
         let definition = definition_of(func, function.name, args.len())?;
@@ -56,6 +47,19 @@ impl Planner {
             };
             allowance.during(1, body).map_err(|error| outside(error, name))
         }))
+    }
+}
+
+/// Is a call one of a scalar function that asks the session for nothing?
+fn may_run_alone(function: &Function, args: &[Ty]) -> bool {
+    if function.kind != Kind::Scalar || function.returns_set || LOWERED_OTHERWISE.contains(&function.name) {
+        return false;
+    }
+    match function.volatility {
+        Volatility::Immutable => true,
+        // The session has a part in how other values are printed.
+        Volatility::Stable => args.iter().all(|ty| ty.data_type().is_some_and(|ty| prints_alike(&ty))),
+        Volatility::Volatile => false,
     }
 }
 
