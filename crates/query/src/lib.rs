@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   bind::tree::Bound ──lower──> Plan (kept) ──bind──> operators over RegionScanExec ──> Arrow batches
-//!                         │                                  │
-//!                   representation                  choose_path: the table, or an index of it
+//!                                                            │
+//!                                                    choose_path: the table, or an index of it
 //!                                                    access_path: filters to key ranges and byte predicates
 //! ```
 //!
@@ -32,7 +32,6 @@ mod lower;
 mod optimizer;
 mod plan;
 pub mod provider;
-mod representation;
 mod sample;
 mod scan_source;
 mod told;

@@ -1,36 +1,29 @@
 //! Functions of arguments of any type: as they are shown, and how many are NULL.
 
-use super::sql::{Argument, Chosen, Definition, define_rule, text_of, wrong};
+use super::sql::{Body, Definition, Form, define_any, text_of, wrong};
 use super::text::size;
 use crate::error::QueryResult;
-use types::DataType::{Integer, Text};
+use types::DataType::{self, Integer, Text};
 use types::Datum;
 
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define_rule("quote_literal", |args| {
-        any_arguments(args, 1, 1, true, |args| Ok(Datum::Text(quoted(&text_of(one(args)?)?))))
+    define_any("quote_literal", |types| {
+        text_of_any(types, true, |args| Ok(Datum::Text(quoted(&text_of(one(args)?)?))))
     }),
-    define_rule("quote_nullable", |args| {
-        any_arguments(args, 1, 1, false, |args| match one(args)? {
+    define_any("quote_nullable", |types| {
+        text_of_any(types, false, |args| match one(args)? {
             Datum::Null => Ok(Datum::Text("NULL".to_owned())),
             value => Ok(Datum::Text(quoted(&text_of(value)?))),
         })
     }),
-    define_rule("concat", |args| any_arguments(args, 1, usize::MAX, false, concat)).shown(),
-    define_rule("concat_ws", |args| any_arguments(args, 2, usize::MAX, false, concat_ws)).shown(),
-    define_rule("format", |args| {
-        let is_text = match args.first()? {
-            Argument::Unknown => true,
-            Argument::Known(ty) => ty.is_text(),
-        };
-        any_arguments(args, 1, usize::MAX, false, super::format_text::format).filter(|_| is_text)
-    })
-    .shown(),
-    define_rule("num_nulls", |args| {
-        counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
+    define_any("concat", |types| text_of_any(types, false, concat)).shown(),
+    define_any("concat_ws", |types| text_of_any(types, false, concat_ws)).shown(),
+    define_any("format", |types| text_of_any(types, false, super::format_text::format)).shown(),
+    define_any("num_nulls", |types| {
+        counted(types, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
     }),
-    define_rule("num_nonnulls", |args| {
-        counted(args, |args| Ok(Datum::Int4(size(args.iter().filter(|v| !v.is_null()).count()))))
+    define_any("num_nonnulls", |types| {
+        counted(types, |args| Ok(Datum::Int4(size(args.iter().filter(|v| !v.is_null()).count()))))
     }),
 ];
 
@@ -39,17 +32,13 @@ fn one(args: &[Datum]) -> QueryResult<&Datum> {
 }
 
 /// Functions that count their arguments.
-fn counted(args: &[Argument], body: super::sql::Body) -> Option<Chosen> {
-    any_arguments(args, 1, usize::MAX, false, body).map(|chosen| Chosen { returns: Integer, ..chosen })
+fn counted(types: &[DataType], body: Body) -> Option<Form> {
+    Some(Form { types: types.to_vec(), returns: Integer, strict: false, body })
 }
 
-/// Functions of anything: arguments stay as they are, unknown ones are text.
-fn any_arguments(args: &[Argument], least: usize, most: usize, strict: bool, body: super::sql::Body) -> Option<Chosen> {
-    let types = args.iter().map(|arg| match arg {
-        Argument::Unknown => Text,
-        Argument::Known(ty) => *ty,
-    });
-    (least..=most).contains(&args.len()).then(|| Chosen { types: types.collect(), returns: Text, strict, body })
+/// Functions that make a text of values as they are.
+fn text_of_any(types: &[DataType], strict: bool, body: Body) -> Option<Form> {
+    Some(Form { types: types.to_vec(), returns: Text, strict, body })
 }
 
 /// `'it''s'`; with a backslash inside it begins with E.

@@ -1,8 +1,8 @@
 //! Functions of arrays.
 
 use super::allowance::{may_make, size_of_value};
-use super::array_types::{Returns, array_and, array_of, two_arrays, with_element};
-use super::sql::{Argument, Chosen, Definition, define_rule, widens, wrong};
+use super::array_types::{Returns, of_array};
+use super::sql::{Definition, Form, define_any, wrong};
 use super::text::may_have;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -10,92 +10,63 @@ use types::DataType::{self, Integer, Text};
 use types::array::dimensions;
 use types::{Datum, ElementType};
 
+const LENGTH: Returns = Returns::Known(Integer);
+
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define_rule("array_append", |args| with_element(args, (0, 1), Returns::Array, false, append)),
-    define_rule("array_prepend", |args| with_element(args, (1, 0), Returns::Array, false, prepend)),
-    define_rule("array_cat", |args| two_arrays(args, Returns::Array, false, cat)),
-    define_rule("array_remove", |args| with_element(args, (0, 1), Returns::Array, false, remove)),
-    define_rule("array_replace", array_replace),
-    define_rule("array_position", |args| with_element(args, (0, 1), Returns::Known(Integer), false, position)),
-    define_rule("array_positions", |args| {
-        with_element(args, (0, 1), Returns::Known(DataType::Array(ElementType::Integer)), false, positions)
+    define_any("array_append", |types| of_array(types, 0, Returns::Array, false, append)),
+    define_any("array_prepend", |types| of_array(types, 1, Returns::Array, false, prepend)),
+    define_any("array_cat", |types| of_array(types, 0, Returns::Array, false, cat)),
+    define_any("array_remove", |types| of_array(types, 0, Returns::Array, false, remove)),
+    define_any("array_replace", |types| of_array(types, 0, Returns::Array, false, replace)),
+    define_any("array_position", |types| of_array(types, 0, LENGTH, false, position)),
+    define_any("array_positions", |types| {
+        of_array(types, 0, Returns::Known(DataType::Array(ElementType::Integer)), false, positions)
     }),
     // With one argument it is Phoenix's, of arrays that have one dimension.
-    define_rule("array_length", |args| {
-        let chosen = array_and(args, &[Integer], Returns::Known(Integer), true, length);
-        chosen.or_else(|| array_and(args, &[], Returns::Known(Integer), true, count))
+    define_any("array_length", |types| of_array(types, 0, LENGTH, true, if types.len() == 1 { count } else { length })),
+    define_any("array_upper", |types| of_array(types, 0, LENGTH, true, length)),
+    define_any("array_lower", |types| {
+        of_array(types, 0, LENGTH, true, |args| Ok(if length(args)?.is_null() { Datum::Null } else { Datum::Int4(1) }))
     }),
-    define_rule("array_upper", |args| array_and(args, &[Integer], Returns::Known(Integer), true, length)),
-    define_rule("array_lower", |args| {
-        array_and(args, &[Integer], Returns::Known(Integer), true, |args| {
-            Ok(if length(args)?.is_null() { Datum::Null } else { Datum::Int4(1) })
-        })
-    }),
-    define_rule("array_ndims", |args| {
-        array_and(args, &[], Returns::Known(Integer), true, |args| {
+    define_any("array_ndims", |types| {
+        of_array(types, 0, LENGTH, true, |args| {
             let count = dimensions(items(args, 0)?).len();
             Ok(if count == 0 { Datum::Null } else { Datum::Int4(count as i32) })
         })
     }),
-    define_rule("array_dims", |args| {
-        array_and(args, &[], Returns::Known(Text), true, |args| {
+    define_any("array_dims", |types| {
+        of_array(types, 0, Returns::Known(Text), true, |args| {
             let sizes = dimensions(items(args, 0)?);
             let shown: String = sizes.iter().map(|size| format!("[1:{size}]")).collect();
             Ok(if sizes.is_empty() { Datum::Null } else { Datum::Text(shown) })
         })
     }),
-    define_rule("cardinality", |args| array_and(args, &[], Returns::Known(Integer), true, count)),
-    define_rule("array_to_string", |args| {
-        let chosen = array_and(args, &[Text], Returns::Known(Text), false, to_string);
-        chosen.or_else(|| array_and(args, &[Text, Text], Returns::Known(Text), false, to_string))
-    }),
-    define_rule("trim_array", |args| array_and(args, &[Integer], Returns::Array, true, trim)),
-    define_rule("array_fill", array_fill),
+    define_any("cardinality", |types| of_array(types, 0, LENGTH, true, count)),
+    define_any("array_to_string", |types| of_array(types, 0, Returns::Known(Text), false, to_string)),
+    define_any("trim_array", |types| of_array(types, 0, Returns::Array, true, trim)),
+    define_any("array_fill", array_fill),
     // `a[n]` and `a[from:to]`, which no query writes by these names.
-    define_rule("array subscript", subscript_rule),
-    define_rule("array slice inside", |args| {
-        array_and(args, &[Integer, Integer, Integer], Returns::Array, false, slice_inside)
-    }),
-    define_rule("array slice", |args| array_and(args, &[Integer, Integer], Returns::Array, false, slice)),
+    define_any("array subscript", |types| of_array(types, 0, Returns::Element, true, subscript)),
+    define_any("array slice inside", |types| of_array(types, 0, Returns::Array, false, slice_inside)),
+    define_any("array slice", |types| of_array(types, 0, Returns::Array, false, slice)),
 ];
 
-fn array_replace(args: &[Argument]) -> Option<Chosen> {
-    let [array, from, to] = args else { return None };
-    let first = with_element(&[array.clone(), from.clone()], (0, 1), Returns::Array, false, replace)?;
-    let known = Argument::Known(first.returns);
-    with_element(&[known, to.clone()], (0, 1), Returns::Array, false, replace).map(|second| {
-        let element = second.types.last().copied().unwrap_or(Text);
-        Chosen { types: vec![second.returns, element, element], ..second }
-    })
-}
-
 /// Of dimensions, or as Phoenix has it, of a number of elements.
-fn array_fill(args: &[Argument]) -> Option<Chosen> {
-    let [Argument::Known(element), size] = args else { return None };
-    let array = DataType::Array(ElementType::of(element)?);
-    if matches!(size, Argument::Known(size) if *size == Integer || widens(size, &Integer)) {
-        let fill_one = |args: &[Datum]| match args {
-            [_, Datum::Null] => fill(args),
-            [value, size] => fill(&[value.clone(), Datum::Array(vec![size.clone()])]),
-            other => Err(wrong(other)),
-        };
-        return Some(Chosen { types: vec![*element, Integer], returns: array, strict: false, body: fill_one });
-    }
-    let types = vec![*element, DataType::Array(ElementType::Integer)];
-    Some(Chosen { types, returns: array, strict: false, body: fill })
+fn array_fill(types: &[DataType]) -> Option<Form> {
+    let returns = DataType::Array(ElementType::of(types.first()?)?);
+    let fill_one = |args: &[Datum]| match args {
+        [_, Datum::Null] => fill(args),
+        [value, size] => fill(&[value.clone(), Datum::Array(vec![size.clone()])]),
+        other => Err(wrong(other)),
+    };
+    let body = if types.get(1).is_some_and(DataType::is_integer) { fill_one } else { fill };
+    Some(Form { types: types.to_vec(), returns, strict: false, body })
 }
 
 /// How many elements an array has in all.
 fn count(args: &[Datum]) -> QueryResult<Datum> {
     let sizes = dimensions(items(args, 0)?);
     Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
-}
-
-fn subscript_rule(args: &[Argument]) -> Option<Chosen> {
-    let (array, places) = args.split_first()?;
-    let item = array_of(array)?;
-    let types = std::iter::once(DataType::Array(item)).chain(places.iter().map(|_| Integer)).collect();
-    Some(Chosen { types, returns: item.data_type(), strict: true, body: subscript })
 }
 
 pub(super) fn items(args: &[Datum], at: usize) -> QueryResult<&[Datum]> {

@@ -1,30 +1,30 @@
 //! Operators of arrays, and `||` of texts and bytes.
 
-use super::array::{append, cat, flat, items, prepend};
-use super::array_types::{Returns, array_of, ordered, two_arrays, with_element};
-use super::sql::{Argument, Chosen, Definition, define_rule, text_of, wrong};
+use super::array::{flat, items};
+use super::array_types::{Returns, of_array};
+use super::sql::{Body, Definition, Form, define_any, text_of, wrong};
 use crate::error::QueryResult;
 use types::DataType::{self, Boolean, Text};
 use types::Datum;
 
 pub(super) static OPERATORS: &[Definition] = &[
-    define_rule("operator <", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_lt))),
-    define_rule("operator <=", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_le))),
-    define_rule("operator >", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_gt))),
-    define_rule("operator >=", |args| ordered(args, |args| order_is(args, std::cmp::Ordering::is_ge))),
-    define_rule("operator ||", concat_rule),
-    define_rule("operator @>", |args| {
-        two_arrays(args, Returns::Known(Boolean), true, |args| {
+    define_any("operator <", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_lt))),
+    define_any("operator <=", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_le))),
+    define_any("operator >", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_gt))),
+    define_any("operator >=", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_ge))),
+    define_any("operator ||", joined),
+    define_any("operator @>", |types| {
+        of_array(types, 0, Returns::Known(Boolean), true, |args| {
             Ok(Datum::Bool(contains(items(args, 0)?, items(args, 1)?)))
         })
     }),
-    define_rule("operator <@", |args| {
-        two_arrays(args, Returns::Known(Boolean), true, |args| {
+    define_any("operator <@", |types| {
+        of_array(types, 0, Returns::Known(Boolean), true, |args| {
             Ok(Datum::Bool(contains(items(args, 1)?, items(args, 0)?)))
         })
     }),
-    define_rule("operator &&", |args| {
-        two_arrays(args, Returns::Known(Boolean), true, |args| {
+    define_any("operator &&", |types| {
+        of_array(types, 0, Returns::Known(Boolean), true, |args| {
             let (a, b) = (flat(items(args, 0)?), flat(items(args, 1)?));
             Ok(Datum::Bool(a.iter().any(|item| !item.is_null() && b.contains(item))))
         })
@@ -41,35 +41,19 @@ fn contains(whole: &[Datum], part: &[Datum]) -> bool {
     flat(part).iter().all(|item| !item.is_null() && whole.contains(item))
 }
 
-/// `||`: arrays, an array and an element, or texts.
-fn concat_rule(args: &[Argument]) -> Option<Chosen> {
-    let [a, b] = args else { return None };
-    match (array_of(a), array_of(b)) {
-        (Some(_), Some(_)) => return two_arrays(args, Returns::Array, false, cat),
-        (Some(_), None) if *b == Argument::Unknown => return two_arrays(args, Returns::Array, false, cat),
-        (None, Some(_)) if *a == Argument::Unknown => return two_arrays(args, Returns::Array, false, cat),
-        (Some(_), None) => return with_element(args, (0, 1), Returns::Array, false, append),
-        (None, Some(_)) => return with_element(args, (1, 0), Returns::Array, false, prepend),
-        (None, None) => {}
-    }
-    let bytes = |arg: &Argument| matches!(arg, Argument::Known(ty) if ty.is_bytes());
-    if bytes(a) && (bytes(b) || *b == Argument::Unknown) || bytes(b) && *a == Argument::Unknown {
-        let types = vec![DataType::Bytea, DataType::Bytea];
-        return Some(Chosen { types, returns: DataType::Bytea, strict: true, body: join_bytes });
-    }
-    let text = |arg: &Argument| match arg {
-        Argument::Unknown => true,
-        Argument::Known(ty) => ty.is_text(),
+/// DataFusion compares arrays too, with NULLs before all other elements; here they come behind.
+fn ordered(types: &[DataType], body: Body) -> Option<Form> {
+    of_array(types, 0, Returns::Known(Boolean), true, body)
+}
+
+/// `||` of bytes, or of texts and what is shown as one.
+fn joined(types: &[DataType]) -> Option<Form> {
+    let (returns, body): (_, Body) = match types {
+        [left, _] if left.is_bytes() => (DataType::Bytea, join_bytes),
+        [_, _] => (Text, join_texts),
+        _ => return None,
     };
-    // One side must be text: `1 || 2` is no operator.
-    if !text(a) && !text(b) {
-        return None;
-    }
-    let own = |arg: &Argument| match arg {
-        Argument::Known(ty) => *ty,
-        Argument::Unknown => Text,
-    };
-    Some(Chosen { types: vec![own(a), own(b)], returns: Text, strict: true, body: join_texts })
+    Some(Form { types: types.to_vec(), returns, strict: true, body })
 }
 
 fn join_texts(args: &[Datum]) -> QueryResult<Datum> {

@@ -46,11 +46,6 @@ pub(crate) fn in_digits(expr: Expr, ty: DataType) -> Expr {
     if ty.digits().is_some() { call(expr, ty, None) } else { expr }
 }
 
-/// A quoted constant that sessions read differently: the session's zone and style come later.
-pub(crate) fn quoted_in_session(quoted: &str, ty: DataType) -> Expr {
-    call(Expr::Literal(ScalarValue::Utf8(Some(quoted.to_owned())), None), ty, None)
-}
-
 /// The type that such a call casts to.
 pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
     call.func.inner().downcast_ref::<PostgresCast>().map(|cast| cast.ty)

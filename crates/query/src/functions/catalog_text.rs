@@ -3,22 +3,13 @@
 use super::simple::{Returns, simple_call};
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType as ArrowType, Field};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 use std::sync::Arc;
 
 /// Bytes of a name, at most.
 const LONGEST: usize = 63;
-
-/// Where a field says which type of `pg_type` it is, for types that SQL has not here.
-const PG_TYPE_KEY: &str = "bennu.pg_type";
-
-/// Is it an `int2vector` or `oidvector`?
-pub(crate) fn prints_as_vector(field: &Field) -> bool {
-    matches!(field.data_type(), ArrowType::List(_))
-        && field.metadata().get(PG_TYPE_KEY).is_some_and(|name| name.ends_with("vector"))
-}
 
 /// As much of the text as a name holds.
 pub(crate) fn name_of_text(text: Expr) -> Expr {

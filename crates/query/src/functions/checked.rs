@@ -12,21 +12,21 @@ use arrow::error::ArrowError;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::physical_expr_common::datum::apply;
 use std::sync::{Arc, LazyLock};
 
-/// The checked form of an operator over two integers or floats of one type.
-pub(crate) fn checked_arithmetic(op: Operator, left: Expr, right: Expr) -> Option<Expr> {
+/// `+`, `-`, `*` or `/` of two integers or floats of one type.
+pub(crate) fn checked_arithmetic(op: Operator, left: Expr, right: Expr) -> Expr {
     let function = match op {
         Operator::Plus => &ADD,
         Operator::Minus => &SUB,
         Operator::Multiply => &MUL,
         Operator::Divide => &DIV,
-        _ => return None,
+        op => return Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))),
     };
-    Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![left, right])))
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![left, right]))
 }
 
 /// `-value` of an integer or float: the smallest integer has none.

@@ -144,14 +144,6 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         ],
     ),
     define("generate_series", SERIES),
-    // What comparisons of intervals compare.
-    define(
-        "interval span",
-        &[strict(&[Span], DataType::Numeric(Some((38, 0))), |args| {
-            arguments!(args, [Datum::Interval(interval)]);
-            Ok(Datum::Numeric(types::Decimal { unscaled: interval.span(), scale: 0 }))
-        })],
-    ),
     define("to_char in zone", &[strict(&[Text, TIMESTAMPTZ, Text], Text, format_date::print_in_zone)]),
     // Casts to intervals of some fields: their bounds as two digits, and the digits of seconds; -1 is none.
     define("limit interval", &[strict(&[Span, Integer, Integer], Span, limit_interval)]),
@@ -185,6 +177,12 @@ const SERIES: &[Overload] = &[
     strict(&[TIMESTAMPTZ, TIMESTAMPTZ, Span], DataType::Array(ElementType::TimestampTz), series::timestamps),
     strict(&[TIMESTAMP, TIMESTAMP, Span], DataType::Array(ElementType::Timestamp), series::timestamps),
 ];
+
+/// What comparisons of intervals compare.
+pub(super) fn span(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Interval(interval)]);
+    Ok(Datum::Numeric(types::Decimal { unscaled: interval.span(), scale: 0 }))
+}
 
 const AGE: &[Overload] = &[strict(&[TIMESTAMPTZ, TIMESTAMPTZ], Span, age), strict(&[TIMESTAMP, TIMESTAMP], Span, age)];
 

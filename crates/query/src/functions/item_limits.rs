@@ -1,20 +1,14 @@
 //! Lengths, digits and scales of arrays' items, which only a cast has: `x::varchar(5)[]`.
 
-use super::array_types::array_of;
-use super::sql::{Argument, Chosen, Definition, define_rule, wrong};
+use super::array_types::{Returns, of_array};
+use super::sql::{Definition, define_any, wrong};
 use crate::error::QueryResult;
-use types::DataType::{Array, Integer};
 use types::{DataType, Datum, coerce};
 
-/// No query can write the name: casts become calls of it.
-pub(super) static FUNCTIONS: &[Definition] = &[define_rule("limit items", limit_rule)];
-
-/// The array, and PostgreSQL's numbers of the type that its items are cast to.
-fn limit_rule(args: &[Argument]) -> Option<Chosen> {
-    let [array, _, _] = args else { return None };
-    let array = Array(array_of(array)?);
-    Some(Chosen { types: vec![array, Integer, Integer], returns: array, strict: true, body: limit })
-}
+/// No query can write the name: casts become calls of it. Beside the array it takes PostgreSQL's numbers of the type that
+/// its items are cast to.
+pub(super) static FUNCTIONS: &[Definition] =
+    &[define_any("limit items", |types| of_array(types, 0, Returns::Array, true, limit))];
 
 fn limit(args: &[Datum]) -> QueryResult<Datum> {
     let [array, Datum::Int4(oid), Datum::Int4(typmod)] = args else { return Err(wrong(args)) };

@@ -1,13 +1,12 @@
-//! Values as they are, of which DataFusion is told more than it sees: that they are of a `char(n)`, that they may be NULL,
-//! that an average is made of their sum, that each item of a list is compared with them by itself.
+//! Values as they are, of which DataFusion is told more than it sees: that they are of a `char(n)`, that they may be NULL.
 
 use crate::convert::expression_field;
 use crate::error::QueryError;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    Cast, ColumnarValue, Expr, ExprSchemable, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
 use std::sync::Arc;
@@ -38,37 +37,6 @@ pub(crate) fn is_nullable(expr: &Expr) -> bool {
     call.func.inner().downcast_ref::<Labelled>().is_some_and(|labelled| labelled.label == Label::Nullable)
 }
 
-/// A value whose sum is one part of an average: of reals that is a double, unlike their sum.
-pub(crate) fn summand(value: Expr) -> Expr {
-    call(Label::Summand, value)
-}
-
-/// The value in [`summand`], as it is added up.
-pub(crate) fn as_summed(call: &ScalarFunction, schema: &DFSchema) -> Option<Expr> {
-    let [value] = call.args.as_slice() else { return None };
-    let labelled = call.func.inner().downcast_ref::<Labelled>().filter(|labelled| labelled.label == Label::Summand);
-    labelled.map(|_| match value.get_type(schema) {
-        Ok(ArrowType::Float32) => Expr::Cast(Cast::new(Box::new(value.clone()), ArrowType::Float64)),
-        _ => value.clone(),
-    })
-}
-
-/// What a query calls for a value that each item of a list is compared with by itself, whatever the others are. `IN` makes
-/// reals of all items beside a real one; `= ANY (ARRAY[…])` and a chain of OR do not.
-pub(crate) const WITH_EACH: &str = "with each";
-
-/// The function of that name.
-pub(crate) fn with_each() -> ScalarUDF {
-    function(Label::Each)
-}
-
-/// The value that it was called with.
-pub(crate) fn compared_with_each(expr: &Expr) -> Option<&Expr> {
-    let Expr::ScalarFunction(call) = expr else { return None };
-    let labelled = call.func.inner().downcast_ref::<Labelled>().filter(|labelled| labelled.label == Label::Each);
-    labelled.and_then(|_| call.args.first())
-}
-
 fn call(label: Label, value: Expr) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function(label)), vec![value]))
 }
@@ -83,8 +51,6 @@ fn function(label: Label) -> ScalarUDF {
 enum Label {
     Type(DataType),
     Nullable,
-    Summand,
-    Each,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -98,8 +64,6 @@ impl ScalarUDFImpl for Labelled {
         match &self.label {
             Label::Type(ty) => ty.base_name(),
             Label::Nullable => "nullable",
-            Label::Summand => "summand",
-            Label::Each => WITH_EACH,
         }
     }
 
@@ -116,7 +80,6 @@ impl ScalarUDFImpl for Labelled {
         Ok(Arc::new(match &self.label {
             Label::Type(ty) => expression_field(ty).with_data_type(value.data_type().clone()),
             Label::Nullable => value.as_ref().clone().with_nullable(true),
-            Label::Summand | Label::Each => value.as_ref().clone(),
         }))
     }
 

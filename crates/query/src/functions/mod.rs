@@ -23,6 +23,7 @@ mod fold;
 mod format_date;
 mod format_number;
 mod format_text;
+mod in_list;
 mod interval_extremes;
 mod item_limits;
 mod json;
@@ -66,32 +67,30 @@ mod zone;
 pub(crate) use afresh::afresh;
 pub(crate) use average::average_of;
 pub(crate) use by_row::ByRow;
-pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast, quoted_in_session};
-pub(crate) use catalog_text::{name_of_text, prints_as_vector, vector_text};
+pub(crate) use cast::{cast_in_zone, cast_target, in_digits, postgres_cast};
+pub(crate) use catalog_text::{name_of_text, vector_text};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
-pub(crate) use common::{datafusions_own, largest_or_smallest};
+pub(crate) use common::{coalesce, extreme};
 pub(crate) use counted::array_agg;
 pub(crate) use extremes::extremes;
+pub(crate) use in_list::in_list;
 pub(crate) use json::JSON_ROW;
-pub(crate) use labelled::{
-    WITH_EACH, as_summed, compared_with_each, is_nullable, label_of, labelled, nullable, summand,
-};
+pub(crate) use labelled::{is_nullable, label_of, labelled, nullable};
 pub(crate) use like::{matched as like_match, with_backslashes};
 pub(crate) use nested_array::{as_deep, dimensions, even, flat, in_dimensions, is_nested};
 pub(crate) use one_row::one_row;
-pub(crate) use operators::{interval_span, numeric_quotient, operator};
+pub(crate) use operators::{interval_span, numeric_quotient};
 pub(crate) use patterns::{LIKE_ESCAPE, LIKE_OF_BYTES, SIMILAR_TO_ESCAPE};
 pub(crate) use regex::{operator_pattern as regex_pattern, searched as regex_search, similar as similar_pattern};
 pub(crate) use regression::regressions;
 pub use row_body::RowBody;
 pub(crate) use row_count::row_count;
 pub use rust::{RustBody, RustFunction, RustFunctions};
-use session_constant::SessionConstant;
-pub(crate) use session_constant::{session_constant, session_moment, value_of as session_value};
+pub(crate) use session_constant::{session_constant, session_moment, session_setting, value_of as session_value};
 pub(crate) use spread::{Spread, square};
-pub(crate) use sql::{Argument, SqlFunction, call_of, resolve};
+pub(crate) use sql::call_of;
 pub(crate) use sum::own_sum;
-pub(crate) use zone::{Zone, offset_of, without_zone};
+pub(crate) use zone::Zone;
 
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
@@ -102,17 +101,14 @@ pub(crate) const WITH_TIES: &str = "with ties";
 /// The function that refuses to be true, for patterns that end with their escape.
 pub(crate) const PATTERN_ENDS: &str = "pattern ends";
 
-/// Every scalar function of ours; one of DataFusion's of the same name gives way.
+/// Scalar functions of ours that plans find by their names; one of DataFusion's of the same name gives way.
 pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
-    let mut functions: Vec<ScalarUDF> = SessionConstant::ALL.iter().map(|kind| kind.function()).collect();
-    functions.extend(simple::all());
+    let mut functions = simple::all();
     functions.extend(average::all());
     functions.extend(checked::all());
     functions.push(or_empty::function());
-    functions.push(labelled::with_each());
     functions.extend(sleep::all());
     functions.extend(json::all());
-    functions.extend(definitions().map(|definition| ScalarUDF::new_from_impl(SqlFunction::new(*definition))));
     functions.into_iter().map(Arc::new).collect()
 }
 
@@ -139,7 +135,6 @@ fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
         quantifiers::FUNCTIONS,
         item_limits::FUNCTIONS,
         sorted_values::FUNCTIONS,
-        common::FUNCTIONS,
         parse_ident::FUNCTIONS,
         phoenix::FUNCTIONS,
         spread_of_values::FUNCTIONS,

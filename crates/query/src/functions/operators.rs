@@ -1,7 +1,7 @@
 //! Operators that are functions with PostgreSQL's overloads: dates, times and intervals, bits, arrays, `||`, `^`.
 
 use super::clocks::{TIME, TIMESTAMP, TIMESTAMPTZ};
-use super::sql::{Definition, Overload, call_of, define, strict, wrong};
+use super::sql::{Definition, Form, Overload, call_form, define, strict, wrong};
 use super::{array_operators, math, numeric};
 use crate::error::QueryResult;
 use builtins::bodies::{integers, intervals};
@@ -9,27 +9,21 @@ use datafusion::logical_expr::Expr;
 use types::DataType::{self, BigInt, Date, Double, Integer, Interval as Span, SmallInt};
 use types::Datum;
 
-/// The operator of that sign.
-pub(crate) fn operator(sign: &str) -> Option<&'static Definition> {
-    all().find(|definition| definition.name.strip_prefix("operator ") == Some(sign))
-}
-
 /// The quotient of two numerics.
 pub(crate) fn numeric_quotient(left: Expr, right: Expr) -> Expr {
-    let args = vec![left, right];
-    call_of(&DIVIDE, args)
+    call_form("operator /", Form::of(&QUOTIENT), vec![left, right])
 }
+
+const QUOTIENT: Overload = strict(&[NUMERIC, NUMERIC], NUMERIC, numeric::divide);
 
 /// The length of an interval as a number.
 pub(crate) fn interval_span(interval: Expr) -> Expr {
-    let span = super::datetime::FUNCTIONS.iter().find(|definition| definition.name == "interval span");
-    match span {
-        Some(span) => call_of(span, vec![interval]),
-        None => interval,
-    }
+    call_form("interval span", Form::of(&SPAN), vec![interval])
 }
 
-static DIVIDE: Definition = define("operator /", OVER);
+const SPAN: Overload = strict(&[Span], DataType::Numeric(Some((38, 0))), super::datetime::span);
+
+const NUMERIC: DataType = DataType::Numeric(None);
 
 /// All of them. Their names are such that no query can write them as a function's.
 pub(super) fn all() -> impl Iterator<Item = &'static Definition> {
@@ -97,7 +91,7 @@ const TIMES: &[Overload] = &[
 
 const OVER: &[Overload] = &[
     strict(&[Span, Double], Span, body!(intervals::over)),
-    strict(&[DataType::Numeric(None), DataType::Numeric(None)], DataType::Numeric(None), numeric::divide),
+    QUOTIENT,
 ];
 
 const BIT_AND: &[Overload] = &[

@@ -1,25 +1,30 @@
 //! `x = ANY (array)`, `x < ALL (array)` and the like, which no query writes by these names.
 
 use super::array::flat;
-use super::array_types::compare_all;
-use super::sql::{Definition, define_rule, wrong};
+use super::array_types::{Returns, of_array};
+use super::sql::{Body, Definition, Form, define_any, wrong};
 use crate::error::QueryResult;
-use types::Datum;
+use types::{DataType, Datum};
 
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define_rule("= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_eq))),
-    define_rule("<> any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_ne))),
-    define_rule("< any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_lt))),
-    define_rule("<= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_le))),
-    define_rule("> any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_gt))),
-    define_rule(">= any", |args| compare_all(args, |args| any_of(args, std::cmp::Ordering::is_ge))),
-    define_rule("= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_eq))),
-    define_rule("<> all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_ne))),
-    define_rule("< all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_lt))),
-    define_rule("<= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_le))),
-    define_rule("> all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_gt))),
-    define_rule(">= all", |args| compare_all(args, |args| all_of(args, std::cmp::Ordering::is_ge))),
+    define_any("= any", |types| quantified(types, |args| any_of(args, std::cmp::Ordering::is_eq))),
+    define_any("<> any", |types| quantified(types, |args| any_of(args, std::cmp::Ordering::is_ne))),
+    define_any("< any", |types| quantified(types, |args| any_of(args, std::cmp::Ordering::is_lt))),
+    define_any("<= any", |types| quantified(types, |args| any_of(args, std::cmp::Ordering::is_le))),
+    define_any("> any", |types| quantified(types, |args| any_of(args, std::cmp::Ordering::is_gt))),
+    define_any(">= any", |types| quantified(types, |args| any_of(args, std::cmp::Ordering::is_ge))),
+    define_any("= all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_eq))),
+    define_any("<> all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_ne))),
+    define_any("< all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_lt))),
+    define_any("<= all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_le))),
+    define_any("> all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_gt))),
+    define_any(">= all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_ge))),
 ];
+
+/// A value, and an array of values that it is compared with as they are.
+fn quantified(types: &[DataType], body: Body) -> Option<Form> {
+    of_array(types, 1, Returns::Known(DataType::Boolean), false, body)
+}
 
 type Test = fn(std::cmp::Ordering) -> bool;
 

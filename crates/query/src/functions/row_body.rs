@@ -4,14 +4,14 @@
 //! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`, no arrays, no zones).
 
 use super::allowance::Allowance;
-use super::sql::{Argument, Definition, resolve};
-use super::{function_named, operator};
+use super::function_named;
+use super::sql::{Definition, kind};
 use crate::error::QueryError;
-use crate::lower::{LOWERED_OTHERWISE, operator_name, planned_name};
+use crate::lower::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name};
 use crate::plan::Planner;
 use builtins::{EvalError, FuncId, Function, Kind, Ty, Volatility};
 use std::sync::Arc;
-use types::{DataType, Datum, coerce};
+use types::{DataType, Datum};
 
 /// Computes one value.
 pub type RowBody = Box<dyn Fn(&[Datum]) -> Result<Datum, EvalError> + Send + Sync>;
@@ -20,32 +20,22 @@ impl Planner {
     /// The body of a function for arguments of these types; `None`: it runs in plans only.
     pub fn row_body(&self, func: FuncId, args: &[Ty], returns: Ty) -> Option<RowBody> {
         let function = builtins::function(func)?;
-        if !may_run_alone(function, args) {
+        if !may_run_alone(function, args) || !args.iter().chain([&returns]).all(holds_all) {
             return None;
         }
         let definition = definition_of(func, function.name, args.len())?;
-        let types = args.iter().map(|ty| whole_type(*ty)).collect::<Option<Vec<DataType>>>()?;
-        let given: Vec<Argument> = types.iter().map(|ty| Argument::Known(*ty)).collect();
-        let chosen = resolve(&definition.forms, &given)?;
-        if kind(&chosen.returns) != kind(&whole_type(returns)?) {
+        let types = args.iter().enumerate().map(|(at, ty)| parameter_type(function, at, *ty));
+        let form = definition.form(&types.collect::<Vec<_>>())?;
+        if kind(&form.returns) != kind(&returns.held_type()?) {
             return None;
         }
-        let wanted: Vec<Option<DataType>> = types
-            .iter()
-            .zip(&chosen.types)
-            .map(|(given, wanted)| (kind(given) != kind(wanted)).then_some(*wanted))
-            .collect();
         let allowance = Allowance::of(self.options());
         let name = function.name;
         Some(Box::new(move |args| {
-            if chosen.strict && args.iter().any(Datum::is_null) {
+            if form.strict && args.iter().any(Datum::is_null) {
                 return Ok(Datum::Null);
             }
-            let body = || match wanted.iter().all(Option::is_none) {
-                true => (chosen.body)(args),
-                false => (chosen.body)(&coerced(args, &wanted)?),
-            };
-            allowance.during(1, body).map_err(|error| outside(error, name))
+            allowance.during(1, || (form.body)(args)).map_err(|error| outside(error, name))
         }))
     }
 }
@@ -66,7 +56,8 @@ fn may_run_alone(function: &Function, args: &[Ty]) -> bool {
 /// As lowering finds it (`lower/call.rs`).
 fn definition_of(func: FuncId, name: &'static str, args: usize) -> Option<&'static Definition> {
     match operator_name(func, args) {
-        Some(sign) => operator(sign),
+        Some(sign) if args > 1 => function_named(&format!("operator {sign}")),
+        Some(_) => None,
         None => function_named(planned_name(name)),
     }
 }
@@ -76,31 +67,19 @@ fn prints_alike(ty: &DataType) -> bool {
     ty.is_number() || ty.is_text() || *ty == DataType::Boolean
 }
 
-/// The type, if its values hold all of themselves.
-fn whole_type(ty: Ty) -> Option<DataType> {
-    match ty.data_type()? {
-        DataType::Char(_)
-        | DataType::Json
-        | DataType::TimestampTz(_)
-        | DataType::Array(_)
-        | DataType::LimitedArray(_) => None,
-        other => Some(other.unlimited()),
-    }
-}
-
-fn kind(ty: &DataType) -> DataType {
-    match ty {
-        DataType::Varchar(_) => DataType::Text,
-        other => other.unlimited(),
-    }
-}
-
-fn coerced(args: &[Datum], wanted: &[Option<DataType>]) -> Result<Vec<Datum>, QueryError> {
-    let value = |(value, wanted): (&Datum, &Option<DataType>)| match wanted {
-        Some(ty) => Ok(coerce::cast(ty, value.clone())?),
-        None => Ok(value.clone()),
+/// Do values of the type hold all of themselves?
+fn holds_all(ty: &Ty) -> bool {
+    let only_partly = |ty: DataType| {
+        matches!(
+            ty,
+            DataType::Char(_)
+                | DataType::Json
+                | DataType::TimestampTz(_)
+                | DataType::Array(_)
+                | DataType::LimitedArray(_)
+        )
     };
-    args.iter().zip(wanted).map(value).collect()
+    ty.data_type().is_some_and(|ty| !only_partly(ty))
 }
 
 fn outside(error: QueryError, name: &str) -> EvalError {

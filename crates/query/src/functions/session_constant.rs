@@ -3,25 +3,24 @@
 //! DataFusion must not compute them, or a kept plan would have yesterday's `now()`. So in a plan each of them is a
 //! parameter with a name; running the plan gives it the statement's value.
 
+use super::cast::cast_in_zone;
+use super::zone::Zone;
 use crate::QueryContext;
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult};
 use arrow::array::timezone::Tz;
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use chrono::{DateTime, Utc};
-use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::expr::{Placeholder, ScalarFunction};
-use datafusion::logical_expr::{
-    BinaryExpr, Cast, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
-};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
 use std::str::FromStr;
 use std::sync::Arc;
 use types::DataType;
 
 /// Which one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum SessionConstant {
+enum SessionConstant {
     Now,
     StatementTimestamp,
     CurrentDate,
@@ -34,7 +33,7 @@ pub(crate) enum SessionConstant {
 }
 
 impl SessionConstant {
-    pub(crate) const ALL: [Self; 9] = [
+    const ALL: [Self; 9] = [
         Self::Now,
         Self::StatementTimestamp,
         Self::CurrentDate,
@@ -68,13 +67,6 @@ impl SessionConstant {
             Self::LocalTimestamp => DataType::Timestamp(None),
             _ => DataType::Text,
         }
-    }
-
-    /// The function under all its names.
-    pub(crate) fn function(self) -> ScalarUDF {
-        let aliases = self.names().iter().skip(1).map(|name| (*name).to_owned()).collect();
-        let signature = Signature::nullary(Volatility::Stable);
-        ScalarUDF::new_from_impl(SessionFunction { kind: self, aliases, signature })
     }
 
     /// The name of its parameter.
@@ -120,30 +112,20 @@ fn zone_offset(zone: &str, at: i64) -> i64 {
 const SETTING: &str = "$setting ";
 const OPTIONAL_SETTING: &str = "$setting? ";
 
-/// The parameter for a call of one of these functions.
-///
-/// # Errors
-/// [`QueryError::Unsupported`] for `current_setting` of a name that is not constant.
-pub(crate) fn session_constant(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
-    if let Some(function) = call.func.inner().downcast_ref::<SessionFunction>() {
-        return Ok(Some(function.kind.placeholder()));
-    }
-    if call.func.name() != "current_setting" {
-        return Ok(None);
-    }
-    let prefix = match call.args.get(1) {
-        Some(Expr::Literal(ScalarValue::Boolean(Some(true)), _)) => OPTIONAL_SETTING,
-        _ => SETTING,
-    };
-    let Some(Expr::Literal(ScalarValue::Utf8(Some(name)), _)) = call.args.first() else {
-        return Err(QueryError::Unsupported { feature: "current_setting() of a name that varies".to_owned() });
-    };
+/// The parameter for a call of the function of that name, if it is one of these.
+pub(crate) fn session_constant(function: &str) -> Option<Expr> {
+    SessionConstant::ALL.iter().find(|kind| kind.names().contains(&function)).map(|kind| kind.placeholder())
+}
+
+/// The parameter for `current_setting(name)`, or NULL in place of a setting that is not there.
+pub(crate) fn session_setting(name: &str, or_null: bool) -> Expr {
+    let prefix = if or_null { OPTIONAL_SETTING } else { SETTING };
     let field: FieldRef = Arc::new(Field::new("", ArrowType::Utf8, true));
-    Ok(Some(Expr::Placeholder(Placeholder::new_with_field(format!("{prefix}{name}"), Some(field)))))
+    Expr::Placeholder(Placeholder::new_with_field(format!("{prefix}{name}"), Some(field)))
 }
 
 /// What `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` are as a date or time; `None` for other texts and types.
-pub(crate) fn session_moment(text: &str, ty: &DataType) -> Option<Expr> {
+pub(crate) fn session_moment(text: &str, ty: &DataType, zone: Option<&Zone>) -> Option<Expr> {
     let word = text.trim().to_ascii_lowercase();
     let days = match word.as_str() {
         "now" => {
@@ -167,7 +149,11 @@ pub(crate) fn session_moment(text: &str, ty: &DataType) -> Option<Expr> {
     let moved = Expr::BinaryExpr(BinaryExpr::new(Box::new(midnight), Operator::Plus, Box::new(day)));
     match ty {
         DataType::Timestamp(_) => Some(moved),
-        DataType::Date | DataType::TimestampTz(_) => Some(cast(moved, ty)),
+        DataType::Date => Some(cast(moved, ty)),
+        DataType::TimestampTz(_) => Some(match zone {
+            Some(zone) => cast_in_zone(moved, DataType::TimestampTz(None), zone),
+            None => cast(moved, ty),
+        }),
         _ => None,
     }
 }
@@ -185,33 +171,4 @@ pub(crate) fn value_of(id: &str, cx: &QueryContext) -> QueryResult<Option<Scalar
         return Ok(Some(ScalarValue::Utf8(cx.settings.get(name))));
     }
     Ok(SessionConstant::ALL.iter().find(|kind| kind.id() == id).map(|kind| kind.value(cx)))
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct SessionFunction {
-    kind: SessionConstant,
-    aliases: Vec<String>,
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for SessionFunction {
-    fn name(&self) -> &str {
-        self.kind.names().first().copied().unwrap_or_default()
-    }
-
-    fn aliases(&self) -> &[String] {
-        &self.aliases
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
-        Ok(arrow_type(&self.kind.ty()))
-    }
-
-    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Err(QueryError::internal(format!("{}() was not given a value", self.name())).into())
-    }
 }

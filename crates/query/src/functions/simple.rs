@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
 use std::collections::hash_map::RandomState;
@@ -27,17 +27,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
             Returns::Type(ArrowType::FixedSizeBinary(16)),
             random_uuid,
         ),
-        // Replaced by its value before a plan runs: `session_constant.rs`.
-        simple("current_setting", setting_signature(), text(), |_| {
-            Err(QueryError::internal("current_setting() was not given a value").into())
-        }),
     ]
-}
-
-fn setting_signature() -> Signature {
-    let one = TypeSignature::Exact(vec![ArrowType::Utf8]);
-    let two = TypeSignature::Exact(vec![ArrowType::Utf8, ArrowType::Boolean]);
-    Signature::one_of(vec![one, two], Volatility::Volatile)
 }
 
 /// The type of a function's values.

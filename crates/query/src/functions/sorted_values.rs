@@ -1,50 +1,22 @@
 //! `percentile_disc`, `percentile_cont` and `mode`: of an array of sorted values, by names that no query writes.
 
-use super::array_types::array_of;
-use super::sql::{Argument, Body, Chosen, Definition, define_rule, widens, wrong};
+use super::array_types::{Returns, of_array};
+use super::sql::{Body, Definition, Form, define_any, wrong};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use types::{DataType, Datum, ElementType};
+use types::{DataType, Datum};
 
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define_rule("value at share", |args| {
-        let [array, share] = args else { return None };
-        at_share(array_of(array)?, share, [value_at_share, values_at_shares])
-    }),
-    define_rule("value between shares", |args| {
-        let [array, share] = args else { return None };
-        let item = match array_of(array)? {
-            ElementType::Interval => ElementType::Interval,
-            item if is_double(&item.data_type()) => ElementType::Double,
-            _ => return None,
-        };
-        at_share(item, share, [value_between, values_between])
-    }),
-    define_rule("most frequent", |args| {
-        let [array] = args else { return None };
-        let item = array_of(array)?;
-        let types = vec![DataType::Array(item)];
-        Some(Chosen { types, returns: item.data_type(), strict: true, body: most_frequent })
-    }),
+    define_any("value at share", |types| at_share(types, value_at_share, values_at_shares)),
+    define_any("value between shares", |types| at_share(types, value_between, values_between)),
+    define_any("most frequent", |types| of_array(types, 0, Returns::Element, true, most_frequent)),
 ];
 
-fn is_double(ty: &DataType) -> bool {
-    *ty == DataType::Double || widens(ty, &DataType::Double)
-}
-
 /// Of an array and a share, or an array of shares: a body for each.
-fn at_share(item: ElementType, share: &Argument, [one, several]: [Body; 2]) -> Option<Chosen> {
-    let values = DataType::Array(item);
-    match share {
-        Argument::Known(DataType::Array(shares)) if is_double(&shares.data_type()) => {
-            let types = vec![values, DataType::Array(ElementType::Double)];
-            Some(Chosen { types, returns: values, strict: true, body: several })
-        }
-        Argument::Known(ty) if !is_double(ty) => None,
-        _ => {
-            let types = vec![values, DataType::Double];
-            Some(Chosen { types, returns: item.data_type(), strict: true, body: one })
-        }
+fn at_share(types: &[DataType], one: Body, several: Body) -> Option<Form> {
+    match types {
+        [_, DataType::Array(_)] => of_array(types, 0, Returns::Array, true, several),
+        _ => of_array(types, 0, Returns::Element, true, one),
     }
 }
 

@@ -2,37 +2,35 @@
 
 use super::numeric;
 use super::spread::{Spread, exact_spread};
-use super::sql::{Argument, Chosen, Definition, call_of, define_rule, wrong};
-use crate::error::QueryResult;
+use super::array_types::{Returns, of_array};
+use super::sql::{Body, Definition, Form, call_of, define_any, wrong};
+use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::Expr;
 use types::{DataType, Datum, Decimal};
 
 pub(super) static FUNCTIONS: &[Definition] = &[
-    define_rule("stddev_samp of values", |args| rule(args, |args| spread(args, "stddev_samp"))),
-    define_rule("stddev_pop of values", |args| rule(args, |args| spread(args, "stddev_pop"))),
-    define_rule("var_samp of values", |args| rule(args, |args| spread(args, "var_samp"))),
-    define_rule("var_pop of values", |args| rule(args, |args| spread(args, "var_pop"))),
+    define_any("stddev_samp of values", |types| of_numbers(types, |args| spread(args, "stddev_samp"))),
+    define_any("stddev_pop of values", |types| of_numbers(types, |args| spread(args, "stddev_pop"))),
+    define_any("var_samp of values", |types| of_numbers(types, |args| spread(args, "var_samp"))),
+    define_any("var_pop of values", |types| of_numbers(types, |args| spread(args, "var_pop"))),
 ];
 
 impl Spread {
-    /// Of the values of an array.
-    pub(crate) fn of_values(self, values: Expr) -> Expr {
+    /// Of the values of an array of that type.
+    ///
+    /// # Errors
+    /// [`QueryError::Internal`] for what is no array of numbers.
+    pub(crate) fn of_values(self, values: Expr, ty: DataType) -> QueryResult<Expr> {
         let wanted = format!("{} of values", self.name());
-        match FUNCTIONS.iter().find(|definition| definition.name == wanted) {
-            Some(definition) => call_of(definition, vec![values]),
-            None => values,
-        }
+        let definition = FUNCTIONS.iter().find(|definition| definition.name == wanted);
+        call_of(definition.ok_or_else(|| QueryError::internal(wanted))?, &[ty], vec![values], None)
     }
 }
 
-fn rule(args: &[Argument], body: fn(&[Datum]) -> QueryResult<Datum>) -> Option<Chosen> {
-    let [Argument::Known(array @ DataType::Array(element))] = args else { return None };
-    let returns = match element.data_type() {
-        DataType::Real | DataType::Double => DataType::Double,
-        ty if ty.is_number() => DataType::Numeric(None),
-        _ => return None,
-    };
-    Some(Chosen { types: vec![*array], returns, strict: true, body })
+fn of_numbers(types: &[DataType], body: Body) -> Option<Form> {
+    let Some(DataType::Array(element)) = types.first() else { return None };
+    let returns = if element.data_type().is_float() { DataType::Double } else { DataType::Numeric(None) };
+    of_array(types, 0, Returns::Known(returns), true, body)
 }
 
 fn spread(args: &[Datum], name: &str) -> QueryResult<Datum> {

@@ -10,7 +10,7 @@ use chrono_tz::OffsetName as _;
 use std::str::FromStr;
 use types::DataType::{Interval, Numeric, Text};
 use types::temporal::{self, SECOND, ZoneRules};
-use types::{DataType, Datum, Style};
+use types::{DataType, DateOrder, Datum, ElementType, IntervalStyle, Style};
 
 pub(super) static FUNCTIONS: &[Definition] = &[
     define(
@@ -63,6 +63,17 @@ impl Zone {
     /// When clocks of the session show it.
     pub(crate) fn moment_of(&self, local: i64) -> QueryResult<i64> {
         moment_of(local, &self.name)
+    }
+
+    /// Does a cast depend on the zone or the style?
+    pub(crate) fn changes_cast(&self, from: &DataType, to: &DataType) -> bool {
+        let styled = from.is_text() && is_read_in(self.style, to) || to.is_text() && is_shown_in(self.style, from);
+        styled || reads_clocks(from, to)
+    }
+
+    /// Does the text of values of that type depend on one of them?
+    pub(crate) fn changes_text(&self, ty: &DataType) -> bool {
+        !ty.is_text() && self.changes_cast(ty, &DataType::Text)
     }
 
     /// A moment as text, with the zone's offset.
@@ -274,4 +285,34 @@ fn is_infinite(micros: i64) -> bool {
 
 fn date_time(micros: i64) -> Option<DateTime<Utc>> {
     DateTime::<Utc>::from_timestamp_micros(micros)
+}
+
+/// Do texts of that type mean something else in that style?
+fn is_read_in(style: Style, ty: &DataType) -> bool {
+    match ty {
+        DataType::Array(element) => is_read_in(style, &element.data_type()),
+        DataType::Interval => style.intervals != IntervalStyle::Postgres,
+        ty => ty.is_temporal() && style.dates != DateOrder::MonthDayYear,
+    }
+}
+
+/// Have values of that type another text in that style?
+fn is_shown_in(style: Style, ty: &DataType) -> bool {
+    match ty {
+        DataType::Array(element) => is_shown_in(style, &element.data_type()),
+        DataType::Interval => style.intervals != IntervalStyle::Postgres,
+        ty => ty.is_float() && style.float_digits <= 0,
+    }
+}
+
+/// Does a cast depend on the zone?
+fn reads_clocks(from: &DataType, to: &DataType) -> bool {
+    use DataType as T;
+    const MOMENTS: DataType = T::Array(ElementType::TimestampTz);
+    match (from, to) {
+        (T::TimestampTz(_), to) => to.is_text() || matches!(to, T::Date | T::Time(_) | T::Timestamp(_)),
+        (from, T::TimestampTz(_)) => from.is_text() || matches!(from, T::Date | T::Timestamp(_)),
+        (T::Array(_), T::Array(_)) => (*from == MOMENTS) != (*to == MOMENTS),
+        (from, to) => (*from == MOMENTS && to.is_text()) || (*to == MOMENTS && from.is_text()),
+    }
 }

@@ -4,20 +4,24 @@
 //! computes in several aggregates, such as an average, is put together above.
 
 use super::Lowering;
+use super::aggregate_parts::Call;
+use super::comparable::by_length;
+use super::constant::value_type;
 use super::error::{LowerResult, internal, unsupported};
+use super::rel::without_repetitions;
 use crate::error::QueryError;
-use crate::representation::planned_aggregate;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
-use datafusion::logical_expr::planner::RawAggregateExpr;
+use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
-    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, Values, binary_expr,
+    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, SortExpr, Values, binary_expr,
 };
 use std::sync::Arc;
+use types::{DataType, ElementType};
 
 /// The parts of an aggregate node.
 pub(super) struct Groups<'t> {
@@ -50,15 +54,9 @@ impl Lowering<'_> {
         let distinct = of.calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
         let compared: Vec<ColId> = of.keys.iter().chain(distinct).copied().collect();
         let input = self.signless(input, &compared)?;
-        let mut groups: Vec<Expr> = Vec::with_capacity(of.keys.len());
-        for key in of.keys {
-            let column = Expr::Column(self.columns.get(*key)?.clone());
-            if !groups.contains(&column) {
-                groups.push(column);
-            }
-        }
-        let mut shown = groups.clone();
+        let (input, lengths) = self.with_lengths(input, of.keys)?;
         let mut parts: Vec<Expr> = Vec::new();
+        let mut shown = self.shown_keys(of, &lengths, &mut parts)?;
         for (id, call) in of.calls {
             let planned = self.aggregate_call(call, input.schema())?;
             let value = above(planned, &mut parts)?;
@@ -68,7 +66,7 @@ impl Lowering<'_> {
         }
         let mut count = None;
         // One group without any value has a number of rows, too.
-        if counted || groups.is_empty() && parts.is_empty() {
+        if counted || of.keys.is_empty() && parts.is_empty() {
             let value = above(count_udaf().call(vec![Expr::Literal(COUNT_STAR_EXPANSION, None)]), &mut parts)?;
             if counted {
                 let column = self.columns.nameless("rows");
@@ -76,11 +74,19 @@ impl Lowering<'_> {
                 count = Some(column);
             }
         }
+        // Groups are those of the lengths of intervals.
+        let intervals = lengths.iter().map(|length| self.columns.replace(length.key, length.length.clone()));
+        let intervals: Vec<Column> = intervals.collect::<LowerResult<_>>()?;
+        let groups = of.keys.iter().map(|key| Ok(Expr::Column(self.columns.get(*key)?.clone())));
+        let groups = without_repetitions(groups.collect::<LowerResult<_>>()?);
         let groups = self.in_sets(groups, of.sets)?;
         for (id, keys) in of.groupings {
             let value = self.grouping(keys, groups.first())?;
             let Column { relation, name, .. } = self.columns.computed(*id, "grouping");
             shown.push(value.alias_qualified(relation, name));
+        }
+        for (length, interval) in lengths.iter().zip(intervals) {
+            self.columns.replace(length.key, interval)?;
         }
         let without_keys = groups.is_empty();
         let mut aggregate = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, parts)?);
@@ -159,16 +165,17 @@ impl Lowering<'_> {
             args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));
         }
         let filter = call.filter.map(|filter| self.columns.get(filter).cloned()).transpose()?;
-        let order = self.aggregate_order(name, call)?;
-        let raw = RawAggregateExpr {
-            func,
-            args,
-            distinct: call.distinct,
-            filter: filter.map(|filter| Box::new(Expr::Column(filter))),
-            order_by: order,
-            null_treatment: None,
-        };
-        Ok(planned_aggregate(raw)?)
+        let filter = filter.map(|filter| Box::new(Expr::Column(filter)));
+        let order = self.aggregate_order(name, call, schema)?;
+        if call.distinct && name == "count" {
+            args = args.into_iter().map(|arg| by_length(arg, schema)).collect();
+        }
+        let ty = call.args.first().map(|arg| self.type_of(*arg)).transpose()?.flatten();
+        let parts = Call { function: func, args, ty, distinct: call.distinct, schema };
+        parts.value(&|function, args| {
+            let (filter, order) = (filter.clone(), order.clone());
+            Expr::AggregateFunction(AggregateFunction::new_udf(function, args, call.distinct, filter, order, None))
+        })
     }
 
     /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.
@@ -181,34 +188,34 @@ impl Lowering<'_> {
         if let Some(condition) = call.filter {
             filter = Expr::Column(self.columns.get(condition)?.clone()).and(filter);
         }
-        let order_by = self.sort_keys(&call.order)?;
-        let values = planned_aggregate(RawAggregateExpr {
-            func,
-            args: vec![value],
-            distinct: false,
-            filter: Some(Box::new(filter)),
-            order_by,
-            null_treatment: None,
-        })?;
+        let order = self.sort_keys(&call.order, schema)?;
+        let values = AggregateFunction::new_udf(func, vec![value], false, Some(Box::new(filter)), order, None);
+        let values = Expr::AggregateFunction(values);
+        let types = call.direct.iter().map(|direct| value_type(direct.ty)).collect::<LowerResult<Vec<_>>>()?;
+        let Some(array) = self.type_of(*arg)?.and_then(|ty| ElementType::of(&ty)) else {
+            return internal("values without an array");
+        };
+        let types: Vec<DataType> = std::iter::once(DataType::Array(array)).chain(types).collect();
         let mut args = vec![values];
         args.extend(self.typed_exprs(&call.direct, schema)?);
-        self.named(function, args)
+        self.sql_call(function, &types, args)
     }
 
     /// DISTINCT sorts, and an array or a list shows it.
-    fn aggregate_order(&self, name: &str, call: &AggCall) -> LowerResult<Vec<datafusion::logical_expr::SortExpr>> {
+    fn aggregate_order(&self, name: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
         let shows = matches!(name, "array_agg" | "string_agg");
         match call.args.first() {
             Some(arg) if shows && call.distinct && call.order.is_empty() => {
-                self.sort_keys(&[Key { col: *arg, desc: false, nulls_first: false }])
+                self.column_keys(&[Key { col: *arg, desc: false, nulls_first: false }])
             }
             // Each key is an argument but for a cast that changes no value, which may be a column of its own.
             Some(arg) if call.distinct => {
                 let of_args =
                     |key: &Key| Key { col: if call.args.contains(&key.col) { key.col } else { *arg }, ..*key };
-                self.sort_keys(&call.order.iter().map(of_args).collect::<Vec<_>>())
+                // DataFusion compares them with the arguments.
+                self.column_keys(&call.order.iter().map(of_args).collect::<Vec<_>>())
             }
-            _ => self.sort_keys(&call.order),
+            _ => self.sort_keys(&call.order, schema),
         }
     }
 }
@@ -234,7 +241,7 @@ pub(super) fn aggregate_name(name: &str) -> &str {
 }
 
 /// The expression over the columns of the aggregates in it, which join `parts`, each once.
-fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
+pub(super) fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
     let lifted = planned.transform_down(|expr| match expr {
         Expr::AggregateFunction(_) => {
             let column = Column::new_unqualified(expr.schema_name().to_string());

@@ -4,14 +4,13 @@
 //! answer, in a cast to text, in a function that prints what it gets. Vectors are arrays until they are shown.
 
 use super::Lowering;
-use super::cast::written;
 use super::constant::{constant, parameter};
 use super::error::LowerResult;
 use crate::functions::{name_of_text, vector_text};
-use ::bind::tree::{CastVia, Kind, ParamId, Scalar};
+use ::bind::tree::{CastContext, CastVia, Kind, ParamId, Scalar};
 use builtins::lists::{PgType, casts};
 use builtins::{FuncId, Function, Ty, TypeId};
-use datafusion::common::{DFSchemaRef, ScalarValue};
+use datafusion::common::{DFSchema, DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::{Expr, lit};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -71,6 +70,7 @@ impl Lowering<'_> {
         arg: &Scalar,
         via: CastVia,
         to: Ty,
+        schema: &DFSchema,
     ) -> LowerResult<Option<Expr>> {
         let from = arg.ty;
         if via == CastVia::Length {
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         if to_text && (from.id.oid_alias().is_some() || from.id.is_vector() || is_named_array(from.id)) {
             let shown = self.as_shown(value.clone(), from)?;
             // An array of names has a text of its own.
-            let whole = if is_named_array(from.id) { written(shown, &DataType::Text) } else { shown };
+            let whole = if is_named_array(from.id) { self.written(shown, &DataType::Text, schema)? } else { shown };
             return Ok(Some(whole));
         }
         if from.id.is_oid() && to.id.is_oid() {
@@ -93,11 +93,14 @@ impl Lowering<'_> {
             return self.elements_cast(value, from, to);
         }
         Ok(match (from.id, to.id) {
-            (TypeId::CHAR, TypeId::INT4) => Some(self.named("ascii", vec![value.clone()])?),
-            (TypeId::INT4, TypeId::CHAR) => Some(self.named("chr", vec![value.clone()])?),
+            (TypeId::CHAR, TypeId::INT4) => Some(self.sql_call("ascii", &[DataType::Text], vec![value.clone()])?),
+            (TypeId::INT4, TypeId::CHAR) => Some(self.sql_call("chr", &[DataType::Integer], vec![value.clone()])?),
             (_, TypeId::NAME) if is_text && from.id != TypeId::NAME => Some(name_of_text(value.clone())),
             (TypeId::CHAR, _) if to_text => Some(value.clone()),
-            (_, TypeId::CHAR) if is_text => Some(self.named("substr", vec![value.clone(), lit(1_i32), lit(1_i32)])?),
+            (_, TypeId::CHAR) if is_text => {
+                let types = [DataType::Text, DataType::Integer, DataType::Integer];
+                Some(self.sql_call("substr", &types, vec![value.clone(), lit(1_i32), lit(1_i32)])?)
+            }
             (from, _) if from.is_catalog_text() && to_text => Some(value.clone()),
             _ => None,
         })
@@ -124,7 +127,7 @@ impl Lowering<'_> {
         if let (Some(to), [arg]) = (CASTS.get(&function.id), args) {
             let value = self.expr(arg, schema)?;
             let via = CastVia::Function(function.id);
-            return self.cast(value, arg, via, Ty::plain(*to), ::bind::tree::CastContext::Explicit).map(Some);
+            return self.cast(value, arg, (via, CastContext::Explicit), Ty::plain(*to), schema).map(Some);
         }
         if let ("pg_typeof", [arg]) = (function.name, args) {
             return constant(&Datum::Int8(i64::from(arg.ty.id.0)), Ty::plain(TypeId::OID)).map(Some);
@@ -146,20 +149,25 @@ impl Lowering<'_> {
 
     /// An argument in the form in which a function that prints it wants it.
     pub(super) fn argument(&mut self, value: Expr, arg: &Scalar, function: &Function, at: usize) -> LowerResult<Expr> {
-        let wanted = function.args.get(at).copied().or(function.variadic);
-        let prints = match wanted {
-            Some(TypeId::ANY) => !NOT_PRINTING.contains(&function.name),
-            Some(wanted) if wanted.is_polymorphic() => PRINTING.contains(&function.name),
-            _ => false,
-        };
-        if prints { self.as_shown(value, arg.ty) } else { Ok(value) }
+        if prints(function, at) { self.as_shown(value, arg.ty) } else { Ok(value) }
     }
 }
 
-/// A subscript of an array: those of vectors begin with 0. `representation` sees to it where the array is a column.
-pub(super) fn place(at: Expr, array: &Scalar, lowered: &Expr) -> Expr {
-    let is_column = matches!(lowered, Expr::Column(_) | Expr::OuterReferenceColumn(..));
-    if array.ty.id.is_vector() && !is_column { at + lit(1_i32) } else { at }
+/// Does a function print an argument?
+pub(super) fn prints(function: &Function, at: usize) -> bool {
+    match function.args.get(at).copied().or(function.variadic) {
+        Some(TypeId::ANY) => !NOT_PRINTING.contains(&function.name),
+        // `text || anynonarray` is behind an operator.
+        Some(wanted) if wanted.is_polymorphic() => {
+            PRINTING.contains(&function.name) || [FuncId::TEXTANYCAT, FuncId::ANYTEXTCAT].contains(&function.id)
+        }
+        _ => false,
+    }
+}
+
+/// A subscript of an array: those of vectors begin with 0.
+pub(super) fn place(at: Expr, array: &Scalar) -> Expr {
+    if array.ty.id.is_vector() { at + lit(1_i32) } else { at }
 }
 
 /// The oid that a constant is.

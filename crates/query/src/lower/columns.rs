@@ -45,6 +45,12 @@ impl Columns {
         column
     }
 
+    /// Another column for an id that has one, which is given back.
+    pub(super) fn replace(&mut self, id: ColId, column: Column) -> LowerResult<Column> {
+        let missing = || QueryError::internal(format!("column {} out of scope", id.index()));
+        self.by_id.insert(id, column).ok_or_else(missing)
+    }
+
     /// A column that only the plan has.
     pub(super) fn nameless(&mut self, name: &str) -> Column {
         let shown: String = name.chars().take(LONGEST).collect();

@@ -1,27 +1,28 @@
 //! Comparisons of values, lists, arrays and rows.
 
-use super::call::operator_name;
+use super::call::{operator_name, with_type};
 use super::constant::value_type;
 use super::error::{LowerResult, internal};
-use super::{Lowering, cast};
-use crate::functions::WITH_EACH;
-use crate::representation::{compare_rows, planned_operator};
+use super::row_compare::compare_rows;
+use super::Lowering;
+use crate::functions::in_list;
 use ::bind::tree::{CompareOp, Kind, Scalar};
-use builtins::{FuncId, TypeId};
+use builtins::{FuncId, Ty, TypeId};
 use datafusion::common::{DFSchemaRef, ScalarValue};
-use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{Expr, Operator};
+use types::{DataType, ElementType};
 
 impl Lowering<'_> {
     pub(super) fn comparison(&mut self, kind: &Kind, schema: &DFSchemaRef) -> LowerResult<Expr> {
         match kind {
             Kind::Distinct { left, right, negated, .. } => {
                 let (left, right) = (self.expr(left, schema)?, self.expr(right, schema)?);
-                Ok(distinct(left, right, *negated))
+                self.distinct_values(left, right, *negated, schema)
             }
             Kind::InList { arg, list, negated, .. } => {
                 let arg = self.expr(arg, schema)?;
-                Ok(Expr::InList(InList::new(Box::new(arg), self.exprs(list, schema)?, *negated)))
+                let list = self.exprs(list, schema)?;
+                self.in_list(arg, list, *negated, schema)
             }
             Kind::AnyArray { op, arg, array, all } => self.any_of_array(*op, (arg, array), *all, schema),
             Kind::RowCompare { op, pairs } => {
@@ -30,8 +31,8 @@ impl Lowering<'_> {
                     left.push(self.expr(a, schema)?);
                     right.push(self.expr(b, schema)?);
                 }
-                let one = |a, op, b| planned_operator(op, a, b, schema);
-                Ok(compare_rows(&left, operator_of(*op), &right, &one)?)
+                let one = |a, op, b| self.binary(op, a, b, schema);
+                compare_rows(&left, operator_of(*op), &right, &one)
             }
             _ => internal("this comparison"),
         }
@@ -51,28 +52,64 @@ impl Lowering<'_> {
         {
             // Key ranges are made of a list. Its items are compared one by one, whatever type the others are of.
             let arg = self.expr(arg, schema)?;
-            let each = self.named(WITH_EACH, vec![arg])?;
-            return Ok(Expr::InList(InList::new(Box::new(each), self.exprs(items, schema)?, all)));
+            let items = self.exprs(items, schema)?;
+            return self.in_list(arg, items, all, schema);
         }
+        let value = with_type(self.expr(arg, schema)?, arg)?;
+        let Some(element) = array.ty.element() else { return internal("ANY of no array") };
+        let items = with_type(self.expr(array, schema)?, array)?;
+        self.quantified_test(sign, all, (value, arg.ty), (items, element), schema)
+    }
+
+    fn distinct_values(&self, left: Expr, right: Expr, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let op = if negated { Operator::IsNotDistinctFrom } else { Operator::IsDistinctFrom };
+        match (is_null_constant(&left), is_null_constant(&right)) {
+            (_, true) => Ok(nullness(left, negated)),
+            (true, _) => Ok(nullness(right, negated)),
+            _ => self.binary(op, left, right, schema),
+        }
+    }
+
+    /// `value op ANY (array)`, each with its type; of the array it is that of its elements.
+    pub(super) fn quantified_test(
+        &mut self,
+        sign: &str,
+        all: bool,
+        (mut value, mut ty): (Expr, Ty),
+        (mut array, mut element): (Expr, Ty),
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        // Operators compare numbers of unlike widths, and dates beside timestamps: in the wider type.
+        if widens(ty.id, element.id) {
+            value = self.written(value, &value_type(element)?, schema)?;
+            ty = element;
+        } else if widens(element.id, ty.id) {
+            let wide = value_type(ty)?.unlimited();
+            let Some(wide) = ElementType::of(&wide) else { return internal("an array of this type") };
+            array = self.written(array, &DataType::Array(wide), schema)?;
+            element = ty;
+        }
+        let items = ElementType::of(&value_type(element)?.unlimited()).map(DataType::Array);
+        let Some(items) = items else { return internal("an array of this type") };
         let name = format!("{sign} {}", if all { "all" } else { "any" });
-        let mut value = self.expr(arg, schema)?;
-        // A real among doubles is a double.
-        if let (TypeId::FLOAT4, Some(element @ TypeId::FLOAT8)) = (arg.ty.id, array.ty.id.element()) {
-            value = cast::written(value, &value_type(element.into())?);
+        let types = vec![value_type(ty)?.unlimited(), items];
+        let args = vec![value, array];
+        if let Some(list) = in_list(&name, &args)? {
+            return Ok(list);
         }
-        let args = vec![value, self.expr(array, schema)?];
-        self.named(&name, args)
+        self.by_value(&name, types, args, Ty::BOOL, schema)
     }
 }
 
-fn distinct(left: Expr, right: Expr, negated: bool) -> Expr {
-    let op = if negated { Operator::IsNotDistinctFrom } else { Operator::IsDistinctFrom };
-    match (is_null_constant(&left), is_null_constant(&right)) {
-        (_, true) => nullness(left, negated),
-        (true, _) => nullness(right, negated),
-        _ => Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))),
+/// Does an operator of the two cast the first to the second?
+fn widens(from: TypeId, to: TypeId) -> bool {
+    match (from, to) {
+        (TypeId::FLOAT4, TypeId::FLOAT8) => true,
+        (TypeId::DATE, TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ) | (TypeId::TIMESTAMP, TypeId::TIMESTAMPTZ) => true,
+        _ => false,
     }
 }
+
 
 fn is_null_constant(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(value, _) if value.is_null())

@@ -1,13 +1,14 @@
 //! Rows and arrays.
 
 use super::Lowering;
-use super::constant::plain;
+use super::constant::{plain, value_type};
 use super::error::{LowerResult, internal};
+use super::one_type::array as array_of;
 use crate::Refusal;
 use ::bind::tree::{Kind, Scalar};
 use datafusion::common::{DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::Expr;
-use types::Datum;
+use types::{DataType, Datum};
 
 /// Dimensions that an array may have.
 const MOST_DIMENSIONS: usize = 6;
@@ -44,14 +45,13 @@ impl Lowering<'_> {
                 if items.is_empty() {
                     return plain(&Datum::Array(Vec::new()), value.ty);
                 }
-                self.named("make_array", items)
+                array_of(items, schema)
             }
             Kind::Element { array, at } => {
-                let at = self.exprs(at, schema)?;
-                let of = array;
-                let array = self.expr(of, schema)?;
-                let at = at.into_iter().map(|at| super::catalog::place(at, of, &array)).collect::<Vec<_>>();
-                self.named("array subscript", std::iter::once(array).chain(at).collect())
+                let places = self.typed_exprs(at, schema)?;
+                let places = places.into_iter().map(|at| super::catalog::place(at, array));
+                let args: Vec<Expr> = std::iter::once(self.expr(array, schema)?).chain(places).collect();
+                self.of_array("array subscript", array, args)
             }
             Kind::Slice { array, bounds } => self.slice(array, bounds, schema),
             _ => internal("this value of several parts"),
@@ -65,25 +65,31 @@ impl Lowering<'_> {
             let mut args = vec![value];
             for bound in [low, high] {
                 let Some(bound) = bound else {
-                    args.push(Expr::Literal(ScalarValue::Null, None));
+                    args.push(Expr::Literal(ScalarValue::Int32(None), None));
                     continue;
                 };
                 let bound = self.expr(bound, schema)?;
-                args.push(match args.first() {
-                    Some(of) if at == 0 => super::catalog::place(bound, array, of),
-                    _ => bound,
-                });
+                args.push(if at == 0 { super::catalog::place(bound, array) } else { bound });
             }
             value = match i32::try_from(at) {
-                Ok(0) => self.named("array slice", args)?,
+                Ok(0) => self.of_array("array slice", array, args)?,
                 Ok(inside) => {
                     args.push(Expr::Literal(ScalarValue::Int32(Some(inside)), None));
-                    self.named("array slice inside", args)?
+                    self.of_array("array slice inside", array, args)?
                 }
                 Err(_) => return internal("a slice of so many dimensions"),
             };
         }
         Ok(value)
+    }
+
+    /// A function of an array and of integers.
+    fn of_array(&self, name: &str, array: &Scalar, args: Vec<Expr>) -> LowerResult<Expr> {
+        let mut types = vec![DataType::Integer; args.len()];
+        if let Some(first) = types.first_mut() {
+            *first = value_type(array.ty)?.unlimited();
+        }
+        self.sql_call(name, &types, args)
     }
 }
 

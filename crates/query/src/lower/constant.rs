@@ -1,6 +1,6 @@
 //! Constants and parameters.
 
-use super::cast::written;
+use super::cast::written_literal;
 use super::error::{LowerResult, unsupported};
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, field};
 use ::bind::tree::ParamId;
@@ -37,7 +37,9 @@ pub(super) fn plain(value: &Datum, ty: Ty) -> LowerResult<Expr> {
 pub(super) fn constant(value: &Datum, ty: Ty) -> LowerResult<Expr> {
     // A `char(n)` is kept without its blanks; what shows it asks how many there are.
     match ty.data_type() {
-        Some(char @ DataType::Char(_)) if !value.is_null() => Ok(written(plain(value, ty)?, &char)),
+        Some(char @ DataType::Char(_)) if !value.is_null() => {
+            Ok(written_literal(datum_to_scalar(&value_type(ty)?, value)?, &char))
+        }
         _ => plain(value, ty),
     }
 }

@@ -1,18 +1,25 @@
 //! Expressions: which form each kind has. Comparisons are in `compare.rs`, rows and arrays in `composite.rs`.
 
 use super::call::with_type;
-use super::constant::{constant, plain};
+use super::constant::{constant, plain, value_type};
+use super::comparable::Side;
 use super::error::{LowerResult, internal};
+use super::one_type::{as_named, chosen, unify};
+use super::row_compare::join as join_all;
+use super::sort::ordered;
 use super::{Lowering, cast};
 use crate::error::QueryError;
-use crate::functions::interval_span;
-use crate::representation::join_all;
+use crate::functions::{coalesce, extreme};
 use ::bind::tree::{BoolTest, CastVia, ColId, Kind, PhoenixForm, Scalar, SessionValue, SubqueryKind};
 use builtins::TypeId;
 use datafusion::common::{Column, DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{Expr, Operator, binary_expr};
+use datafusion::functions::core::nullif;
+use datafusion::logical_expr::{Expr, Operator, when};
 use types::DataType;
+
+/// Parameters of the function that limits intervals.
+const LIMITED_INTERVAL: [DataType; 3] = [DataType::Interval, DataType::Integer, DataType::Integer];
 
 impl Lowering<'_> {
     /// An expression over rows of `schema`.
@@ -22,18 +29,19 @@ impl Lowering<'_> {
             Kind::Const(datum) => constant(datum, value.ty),
             Kind::Param(id) => self.parameter(*id, value.ty),
             Kind::Session(of) => self.named(session_function(*of), Vec::new()),
-            Kind::Call { func, args } => self.call(*func, args, schema),
+            Kind::Call { func, args } => self.call(*func, args, value.ty, schema),
             Kind::Phoenix { form, args } => {
-                let args = self.exprs(args, schema)?;
-                self.named(phoenix_function(*form), args)
+                let types = args.iter().map(|arg| value_type(arg.ty)).collect::<LowerResult<Vec<_>>>()?;
+                let args = self.typed_exprs(args, schema)?;
+                self.by_value(phoenix_function(*form), types, args, value.ty, schema)
             }
             Kind::Own { function, args } => self.own_call(function, args, schema),
             Kind::Cast { via, arg, context } => {
                 let lowered = self.expr(arg, schema)?;
                 if let (CastVia::Length, Some(DataType::LimitedInterval(limits))) = (via, value.ty.data_type()) {
-                    return self.named("limit interval", cast::limited_interval(lowered, limits));
+                    return self.sql_call("limit interval", &LIMITED_INTERVAL, cast::limited_interval(lowered, limits));
                 }
-                self.cast(lowered, arg, *via, value.ty, *context)
+                self.cast(lowered, arg, (*via, *context), value.ty, schema)
             }
             Kind::And(_) | Kind::Or(_) | Kind::Not(_) | Kind::IsNull(_) | Kind::Is { .. } => {
                 self.logical(&value.kind, schema)
@@ -73,7 +81,7 @@ impl Lowering<'_> {
                     lowered.push((Box::new(self.expr(when, schema)?), Box::new(self.expr(then, schema)?)));
                 }
                 let other = other.as_ref().map(|other| self.expr(other, schema)).transpose()?;
-                Ok(Expr::Case(Case::new(None, lowered, other.map(Box::new))))
+                Ok(case(Case::new(None, lowered, other.map(Box::new)), schema)?)
             }
             Kind::CaseOf { operand, arms, other, .. } => {
                 let operand = self.compared_value(operand, schema)?;
@@ -82,20 +90,17 @@ impl Lowering<'_> {
                     lowered.push((Box::new(self.compared_value(of, schema)?), Box::new(self.expr(then, schema)?)));
                 }
                 let other = other.as_ref().map(|other| self.expr(other, schema)).transpose()?;
-                Ok(Expr::Case(Case::new(Some(Box::new(operand)), lowered, other.map(Box::new))))
+                Ok(case(Case::new(Some(Box::new(operand)), lowered, other.map(Box::new)), schema)?)
             }
             Kind::Coalesce(all) => {
                 let all = self.values_of_one(all, schema)?;
-                self.named("coalesce", all)
+                chosen(all, schema, |all, _| coalesce(all))
             }
             Kind::Extreme { max, args, .. } => {
                 let args = self.values_of_one(args, schema)?;
-                self.named(if *max { "greatest" } else { "least" }, args)
+                chosen(args, schema, |args, ty| extreme(*max, ty.unwrap_or(DataType::Text), args))
             }
-            Kind::NullIf { left, args, .. } => {
-                let (value, other) = (self.expr(left, schema)?, self.expr(&args.1, schema)?);
-                self.named("nullif", vec![value, other])
-            }
+            Kind::NullIf { left, args, .. } => self.null_if(left, args, schema),
             _ => internal("this choice"),
         }
     }
@@ -109,20 +114,28 @@ impl Lowering<'_> {
         lowered.into_iter().zip(values).map(|(value, of)| with_type(value, of)).collect()
     }
 
+    /// NULLIF: its equality has the values in forms of its own.
+    fn null_if(&mut self, left: &Scalar, args: &(Scalar, Scalar), schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let value = self.expr(left, schema)?;
+        let (mut compared, mut other) = (self.expr(&args.0, schema)?, self.expr(&args.1, schema)?);
+        let ty = match Side::of(&value, schema) {
+            Side::Known(ty) => Some(ty),
+            _ => None,
+        };
+        self.comparable_bits((&mut compared, schema), (&mut other, schema));
+        // DataFusion's own function has no form of these.
+        let strange = matches!(left.ty.id, TypeId::BOOL | TypeId::UUID);
+        if compared == value && left.ty.id == args.1.ty.id && !strange {
+            return Ok(as_named(nullif().call(vec![value, other]), ty));
+        }
+        let null = Expr::Literal(ScalarValue::Null, None);
+        Ok(as_named(when(compared.eq(other), null).otherwise(value)?, ty))
+    }
+
     /// A value that is compared bit by bit: an interval by its length, zero without its sign.
     fn compared_value(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let lowered = self.expr(value, schema)?;
-        Ok(match value.ty.id {
-            TypeId::INTERVAL => interval_span(with_type(lowered, value)?),
-            TypeId::FLOAT4 | TypeId::FLOAT8 => {
-                let zero = match value.ty.id {
-                    TypeId::FLOAT4 => ScalarValue::Float32(Some(0.0)),
-                    _ => ScalarValue::Float64(Some(0.0)),
-                };
-                binary_expr(with_type(lowered, value)?, Operator::Plus, Expr::Literal(zero, None))
-            }
-            _ => lowered,
-        })
+        let lowered = with_type(self.expr(value, schema)?, value)?;
+        Ok(ordered(lowered, schema))
     }
 
     pub(super) fn exprs(&mut self, all: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
@@ -170,6 +183,14 @@ impl Lowering<'_> {
             other => Expr::Not(Box::new(other)),
         })
     }
+}
+
+/// The branches of CASE are of one type; PostgreSQL looks at ELSE first.
+fn case(mut case: Case, schema: &DFSchemaRef) -> LowerResult<Expr> {
+    let last = case.else_expr.iter_mut().map(AsMut::as_mut);
+    let branches = last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut()));
+    let ty = unify(&mut branches.collect::<Vec<_>>(), schema)?;
+    Ok(as_named(Expr::Case(case), ty))
 }
 
 fn outer_column(outer: &DFSchemaRef, column: &Column) -> Option<Expr> {

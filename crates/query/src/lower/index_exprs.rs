@@ -62,7 +62,7 @@ impl Planner {
         let bound = ::bind::bind_over_rows(&over, &NoRelations, &Environment { text, rules: &Utc });
         let Ok(OverRows { bound, cols }) = bound else { return internal("the text of an index") };
         let plan = self.lowered_over_table(cx, (&bound, &cols), (table, columns), clause)?;
-        let plan = self.represented(cx, plan)?;
+        let plan = self.without_subqueries(cx, plan)?;
         let plan = self.finished(cx, plan, Vec::new(), false, Ok)?;
         Ok(plan.into_logical())
     }

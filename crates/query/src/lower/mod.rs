@@ -1,20 +1,27 @@
 //! The bound tree to DataFusion's logical plan.
 //!
 //! ```text
-//!   Bound ──lower──> LogicalPlan ──representation of values, decorrelation──> optimised Plan
+//!   Bound ──lower──> LogicalPlan ──decorrelation──> optimised Plan
 //! ```
 //! Names, types and functions were resolved by `bind`; nothing here looks one up again. Nodes are made by their own
 //! constructors. A column is found by its [`ColId`]: a table's has the table's qualifier (`t`, the next of that name
 //! `t_1`), every other one the qualifier [`COMPUTED`] and a name that no other column of the statement has.
 //!
+//! Values get the form that DataFusion's operators want of PostgreSQL's types where the expression is made: intervals that
+//! are compared are their lengths, floats lose the sign of zero, `char(n)` is padded where its blanks count, casts and
+//! calls that depend on the session's zone name it, `now()` is a parameter. No pass goes over the plan for that later.
+//!
 //! All that the binder makes has a form here. A function of the list of built-ins without a planned one is refused (0A000); a
 //! tree that the binder does not make is a defect (XX000).
 
 mod aggregate;
+mod aggregate_parts;
+mod budget;
 mod call;
 mod cast;
 mod catalog;
 mod columns;
+mod comparable;
 mod compare;
 mod composite;
 mod computed;
@@ -23,27 +30,39 @@ mod error;
 mod expr;
 mod index_exprs;
 mod join;
+mod lengths;
+mod list;
+mod one_type;
+mod operator;
 mod output;
 mod pattern;
 mod recursive;
 mod rel;
+mod row_compare;
 mod row_exprs;
 mod set_op;
 mod sort;
 mod subquery;
+mod union;
 mod unnest;
 mod values;
 mod window;
+mod window_calls;
+mod window_frames;
 mod zero;
+mod zone;
 
-pub(crate) use call::{LOWERED_OTHERWISE, operator_name, planned_name};
+pub(crate) use call::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name};
+pub(crate) use recursive::is_work_table;
 pub use row_exprs::RowInput;
+pub(crate) use window_calls::check_windows;
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;
+use crate::functions::Zone;
 use crate::plan::{Plan, Planner, guarded};
-use crate::representation::bounded;
 use ::bind::tree::{Body, Bound, ColId, Cte, CteId};
+use budget::bounded;
 use columns::Columns;
 use datafusion::common::DFSchemaRef;
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -74,6 +93,8 @@ struct Lowering<'a> {
     providers: computed::Providers,
     /// Is a function called that is bound to the session?
     calls_bound: bool,
+    /// The session's zone and style, if they are not UTC and PostgreSQL's own.
+    zone: Option<Zone>,
 }
 
 impl Planner {
@@ -89,7 +110,7 @@ impl Planner {
             let began = Instant::now();
             let mut lowering = Lowering::new(self, cx, bound, &query.ctes);
             lowering.providers = computed::providers(cx, bound).await?;
-            let lower = || lowering.query(query).and_then(|plan| self.represented(cx, plan));
+            let lower = || lowering.query(query).and_then(|plan| self.without_subqueries(cx, plan));
             let plan = bounded(&cx.stop, lower)?;
             let cacheable = !lowering.calls_bound;
             let lower = began.elapsed();
@@ -116,6 +137,7 @@ impl<'a> Lowering<'a> {
             constants: HashMap::new(),
             providers: computed::Providers::new(),
             calls_bound: false,
+            zone: Zone::of_session(&cx.time_zone, cx.settings.style()),
         }
     }
 
@@ -123,6 +145,11 @@ impl<'a> Lowering<'a> {
     fn query(&mut self, query: &::bind::tree::Query) -> LowerResult<LogicalPlan> {
         let plan = self.rel(&query.rel)?;
         self.outputs(plan, &query.outputs)
+    }
+
+    /// The type of a column's values.
+    fn type_of(&self, col: ColId) -> LowerResult<Option<DataType>> {
+        self.bound.col(col).map(|info| constant::value_type(info.ty).map(DataType::unlimited)).transpose()
     }
 
     /// An operand of an aggregate or a window function: the constant that the column is, or the column.

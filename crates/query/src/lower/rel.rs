@@ -1,6 +1,7 @@
 //! Nodes: one after the other, and the plain ones.
 
 use super::aggregate::Groups;
+use super::budget::ask;
 use super::error::{LowerResult, internal};
 use super::recursive::Terms;
 use super::{COMPUTED, Lowering};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 impl Lowering<'_> {
     /// The rows of a node. Columns of its inputs stay readable where the tree says so; rules drop what nothing reads.
     pub(super) fn rel(&mut self, rel: &Rel) -> LowerResult<LogicalPlan> {
+        ask()?;
         match rel {
             Rel::OneRow => {
                 let schema = Arc::new(DFSchema::empty());
@@ -145,7 +147,7 @@ impl Lowering<'_> {
     }
 }
 
-fn without_repetitions(exprs: Vec<Expr>) -> Vec<Expr> {
+pub(super) fn without_repetitions(exprs: Vec<Expr>) -> Vec<Expr> {
     let mut kept: Vec<Expr> = Vec::with_capacity(exprs.len());
     for expr in exprs {
         if !kept.contains(&expr) {

@@ -4,12 +4,12 @@
 //! expressions (`plan/row_exprs.rs`): nothing is planned where they are evaluated.
 
 use super::Lowering;
+use super::budget::bounded;
 use super::error::LowerResult;
 use crate::context::QueryContext;
 use crate::convert::arrow_type;
 use crate::error::QueryError;
 use crate::plan::{OutputColumn, Plan, Planner, RowExprs, RowTable, guarded};
-use crate::representation::bounded;
 use ::bind::tree::{Bound, ColId, Scalar};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::builder::LogicalTableSource;
@@ -51,7 +51,7 @@ impl Planner {
             let columns = inputs.iter().enumerate().map(|(at, input)| (format!("c{at}"), input.ty)).collect();
             let row = RowTable { columns };
             let mut lowering = Lowering::new(self, cx, bound, &[]);
-            let lower = || lowering.over_row(&row, inputs, scalars).and_then(|plan| self.represented(cx, plan));
+            let lower = || lowering.over_row(&row, inputs, scalars).and_then(|plan| self.without_subqueries(cx, plan));
             let plan = bounded(&cx.stop, lower)?;
             let cacheable = !lowering.calls_bound;
             let plan: Plan = self.finished(cx, plan, parameters, cacheable, |found| typed(found, scalars))?;

@@ -1,10 +1,14 @@
 //! UNION, INTERSECT and EXCEPT.
 
 use super::Lowering;
-use super::error::LowerResult;
+use super::error::{LowerResult, internal};
+use super::union::union_all;
 use ::bind::tree::{ColId, Rel, SetOpKind};
-use datafusion::common::Column;
-use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, LogicalPlanBuilder, Projection, Union};
+use datafusion::common::{Column, JoinType, NullEquality};
+use datafusion::functions_window::row_number::row_number;
+use datafusion::logical_expr::{
+    Expr, ExprFunctionExt, Join, JoinConstraint, LogicalPlan, LogicalPlanBuilder, Projection, Window,
+};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -30,14 +34,46 @@ impl Lowering<'_> {
         let of_right = self.side(right, cols.iter().map(|(_, _, col)| *col), &outputs)?;
         Ok(match op {
             SetOpKind::Union => {
-                let inputs = vec![Arc::new(of_left), Arc::new(of_right)];
-                let rows = LogicalPlan::Union(Union::try_new_with_loose_types(inputs)?);
-                let rows = if all { rows } else { LogicalPlan::Distinct(Distinct::All(Arc::new(rows))) };
+                let rows = union_all(of_left, of_right)?;
+                let rows = if all { rows } else { self.distinct_rows(rows)? };
                 named(rows, &outputs)?
             }
-            SetOpKind::Intersect => named(LogicalPlanBuilder::intersect(of_left, of_right, all)?, &outputs)?,
-            SetOpKind::Except => named(LogicalPlanBuilder::except(of_left, of_right, all)?, &outputs)?,
+            SetOpKind::Intersect => named(self.met(of_left, of_right, JoinType::LeftSemi, all)?, &outputs)?,
+            SetOpKind::Except => named(self.met(of_left, of_right, JoinType::LeftAnti, all)?, &outputs)?,
         })
+    }
+
+    /// Rows of the left side that the right side has, or has not. With ALL equal rows count: those of each side are numbered, and
+    /// the second of a side meets only the second of the other.
+    ///
+    /// ```text
+    ///   a a b  EXCEPT ALL  a c      (a,1) (a,2) (b,1)  anti join  (a,1) (c,1)      a b
+    /// ```
+    fn met(&mut self, left: LogicalPlan, right: LogicalPlan, kind: JoinType, all: bool) -> LowerResult<LogicalPlan> {
+        let left = if all { left } else { self.distinct_rows(left)? };
+        let joined = match kind {
+            JoinType::LeftSemi => LogicalPlanBuilder::intersect(left, right, true)?,
+            _ => LogicalPlanBuilder::except(left, right, true)?,
+        };
+        let LogicalPlan::Join(mut join) = joined else { return internal("a set operation that is no join") };
+        let shown = columns(&join.left);
+        if all {
+            let (left, right) = (self.columns.nameless("number"), self.columns.nameless("number"));
+            join.left = Arc::new(numbered(&join.left, &left)?);
+            join.right = Arc::new(numbered(&join.right, &right)?);
+            join.on.push((Expr::Column(left), Expr::Column(right)));
+        }
+        for (left, right) in &mut join.on {
+            self.comparable_bits((left, join.left.schema()), (right, join.right.schema()));
+        }
+        let on = std::mem::take(&mut join.on);
+        let nulls = NullEquality::NullEqualsNull;
+        let joined = Join::try_new(join.left, join.right, on, None, kind, JoinConstraint::On, nulls, false)?;
+        let joined = LogicalPlan::Join(joined);
+        if !all {
+            return Ok(joined);
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(joined))?))
     }
 
     /// The columns of one side under the names of the result.
@@ -54,6 +90,20 @@ impl Lowering<'_> {
         }
         Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(plan))?))
     }
+}
+
+/// The rows, and how many equal ones are up to each.
+fn numbered(side: &Arc<LogicalPlan>, number: &Column) -> LowerResult<LogicalPlan> {
+    let count = row_number().partition_by(columns(side)).build()?;
+    let counted = Expr::Column(Column::new_unqualified(count.schema_name().to_string()));
+    let rows = LogicalPlan::Window(Window::try_new(vec![count], Arc::clone(side))?);
+    let mut exprs = columns(side);
+    exprs.push(counted.alias_qualified(number.relation.clone(), number.name.clone()));
+    Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
+}
+
+fn columns(plan: &LogicalPlan) -> Vec<Expr> {
+    plan.schema().columns().into_iter().map(Expr::Column).collect()
 }
 
 /// The rows with columns of these names, if a node has dropped their qualifiers.

@@ -1,21 +1,34 @@
 //! Order, limits and rows that differ.
 
 use super::Lowering;
+use super::comparable::by_length;
 use super::error::LowerResult;
+use super::zero::without_sign;
+use super::rel::without_repetitions;
 use crate::functions::WITH_TIES;
 use ::bind::tree::{ColId, Key, Rel, Scalar};
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::logical_expr::{Distinct, DistinctOn, Expr, Limit, LogicalPlan, Projection, Sort, SortExpr};
 use std::sync::Arc;
+use types::DataType;
 
 impl Lowering<'_> {
     pub(super) fn sort(&mut self, input: LogicalPlan, keys: &[Key]) -> LowerResult<LogicalPlan> {
-        let expr = self.sort_keys(keys)?;
+        let expr = self.sort_keys(keys, input.schema())?;
         Ok(LogicalPlan::Sort(Sort { expr, input: Arc::new(input), fetch: None }))
     }
 
-    /// Keys of an order; a column that comes a second time orders nothing.
-    pub(super) fn sort_keys(&self, keys: &[Key]) -> LowerResult<Vec<SortExpr>> {
+    /// Keys of an order of rows of `schema`.
+    pub(super) fn sort_keys(&self, keys: &[Key], schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
+        let mut sorted = self.column_keys(keys)?;
+        for key in &mut sorted {
+            key.expr = ordered(std::mem::take(&mut key.expr), schema);
+        }
+        Ok(sorted)
+    }
+
+    /// The columns of an order; one that comes a second time orders nothing.
+    pub(super) fn column_keys(&self, keys: &[Key]) -> LowerResult<Vec<SortExpr>> {
         let mut sorted: Vec<SortExpr> = Vec::with_capacity(keys.len());
         for key in keys {
             let column = Expr::Column(self.columns.get(key.col)?.clone());
@@ -40,7 +53,7 @@ impl Lowering<'_> {
         };
         let (skip, mut fetch) = (bound(offset)?, bound(count)?);
         if let (true, Some(count)) = (ties, fetch.take_if(|_| ties)) {
-            fetch = Some(self.named(WITH_TIES, vec![count])?);
+            fetch = Some(self.sql_call(WITH_TIES, &[DataType::BigInt], vec![count])?);
         }
         let (skip, fetch) = (skip.map(Box::new), fetch.map(Box::new));
         Ok(LogicalPlan::Limit(Limit { skip, fetch, input: Arc::new(input) }))
@@ -48,22 +61,23 @@ impl Lowering<'_> {
 
     pub(super) fn distinct(&mut self, input: &Rel, on: &[ColId], order: Option<&[Key]>) -> LowerResult<LogicalPlan> {
         let input = self.rel(input)?;
-        let input = Arc::new(self.signless(input, on)?);
-        let on = on.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
-        let on = on.collect::<LowerResult<Vec<_>>>()?;
+        let columns = on.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
+        let columns = columns.collect::<LowerResult<Vec<_>>>()?;
         let Some(order) = order else {
-            let mut kept: Vec<Expr> = Vec::with_capacity(on.len());
-            on.into_iter().for_each(|column| {
-                if !kept.contains(&column) {
-                    kept.push(column)
-                }
-            });
-            let rows = LogicalPlan::Projection(Projection::try_new(kept, input)?);
-            return Ok(LogicalPlan::Distinct(Distinct::All(Arc::new(rows))));
+            let rows = self.signless(input, on)?;
+            let rows = LogicalPlan::Projection(Projection::try_new(without_repetitions(columns), Arc::new(rows))?);
+            return self.distinct_rows(rows);
         };
+        let input = Arc::new(input);
         let all = input.schema().columns().into_iter().map(Expr::Column).collect();
-        let sort = self.sort_keys(order)?;
+        let on = columns.into_iter().map(|column| ordered(column, input.schema())).collect();
+        let sort = self.sort_keys(order, input.schema())?;
         let sort = (!sort.is_empty()).then_some(sort);
         Ok(LogicalPlan::Distinct(Distinct::On(DistinctOn::try_new(on, all, sort, input)?)))
     }
+}
+
+/// What rows are ordered by: intervals by their lengths, zeros without their sign.
+pub(super) fn ordered(value: Expr, schema: &DFSchema) -> Expr {
+    by_length(without_sign(value, schema), schema)
 }

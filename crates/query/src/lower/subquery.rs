@@ -4,8 +4,9 @@ use super::Lowering;
 use super::call::operator_name;
 use super::compare::operator_of;
 use super::error::{LowerResult, internal};
+use super::row_compare::compare_rows;
 use crate::plan::outer_references;
-use crate::representation::{compare_rows, planned_operator};
+use crate::functions::nullable;
 use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
 use builtins::Ty;
 use datafusion::common::{Column, DFSchemaRef, ScalarValue, Spans};
@@ -13,15 +14,15 @@ use datafusion::functions_aggregate::bool_and_or::bool_or;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection, Subquery as Query, lit, when};
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, Projection, Subquery as Query, lit, when};
 use std::sync::Arc;
 
 impl Lowering<'_> {
     pub(super) fn subquery(&mut self, subquery: &Subquery, _ty: Ty, schema: &DFSchemaRef) -> LowerResult<Expr> {
         match &subquery.kind {
             SubqueryKind::Scalar => {
-                let rows = self.inner(subquery, schema)?;
-                Ok(Expr::ScalarSubquery(query(rows)))
+                let subquery = query(self.inner(subquery, schema)?);
+                Ok(Expr::ScalarSubquery(self.perhaps_without_row(subquery)?))
             }
             SubqueryKind::Exists => self.exists(subquery, false, schema),
             SubqueryKind::Quantified { .. } => self.quantified(subquery, false, schema),
@@ -73,12 +74,47 @@ impl Lowering<'_> {
         };
         if let Some(negated) = is_in {
             let rows = self.inner(subquery, schema)?;
-            return Ok(Expr::InSubquery(InSubquery::new(Box::new(value), query(rows), negated)));
+            return self.within(value, rows, negated, schema);
         }
         let array = self.array(subquery, schema)?;
         let array = self.named("array_or_empty", vec![array])?;
-        let test = self.named(&format!("{sign} {}", if *all { "all" } else { "any" }), vec![value, array])?;
+        let element = subquery.cols.first().map(|col| self.bound.col(*col)).flatten().map(|info| info.ty);
+        let test = self.quantified_test(sign, *all, (value, left.ty), (array, element.unwrap_or(left.ty)), schema)?;
         Ok(if negated { Expr::Not(Box::new(test)) } else { test })
+    }
+
+    /// `value [NOT] IN (SELECT …)`, each in the form in which they are compared.
+    fn within(&mut self, mut value: Expr, rows: LogicalPlan, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let Some(column) = rows.schema().columns().into_iter().next() else { return internal("IN of no column") };
+        let mut item = Expr::Column(column.clone());
+        self.comparable_bits((&mut value, schema), (&mut item, rows.schema()));
+        let rows = match item {
+            Expr::Column(_) => rows,
+            item => {
+                // Where the subquery is one side of OR, DataFusion asks for the column by its name alone.
+                let name = self.columns.nameless("item");
+                let item = vec![item.alias_qualified(name.relation, name.name)];
+                LogicalPlan::Projection(Projection::try_new(item, Arc::new(rows))?)
+            }
+        };
+        let mut subquery = query(rows);
+        // DataFusion asks whether the value is NULL where one of the columns that are compared may be; of an expression it looks
+        // at the columns within, and `nullif(id, 0)` is NULL where `id` never is.
+        if negated && !matches!(value, Expr::Column(_)) && value.nullable(schema)? {
+            subquery = maybe_null(subquery)?;
+        }
+        Ok(Expr::InSubquery(InSubquery::new(Box::new(value), subquery, negated)))
+    }
+
+    /// Says of the column of a subquery that may have no row that it may be NULL: DataFusion does not believe it. Those that
+    /// depend on the row outside become outer joins, which say so themselves.
+    fn perhaps_without_row(&self, subquery: Query) -> LowerResult<Query> {
+        let rows = &subquery.subquery;
+        let never_null = rows.schema().fields().first().is_some_and(|field| !field.is_nullable());
+        if !never_null || !subquery.outer_ref_columns.is_empty() || has_a_row(rows) {
+            return Ok(subquery);
+        }
+        maybe_null(subquery)
     }
 
     /// `(a, b) op ANY (SELECT …)`: decided by one row, unknown because of a NULL, or decided by no row.
@@ -107,8 +143,8 @@ impl Lowering<'_> {
         let right = subquery.cols.iter().map(|col| self.column(*col, &inner)).collect::<LowerResult<Vec<_>>>()?;
         let outer = self.outer.last().cloned();
         let one = |a, op, b| match &outer {
-            Some(outer) => planned_operator(op, a, b, &Arc::new(inner.join(outer)?)),
-            None => planned_operator(op, a, b, &inner),
+            Some(outer) => self.binary(op, a, b, &inner.join(outer)?),
+            None => self.binary(op, a, b, &inner),
         };
         let holds = compare_rows(&left, operator_of(op), &right, &one)?;
         let decisive = if all { Expr::Not(Box::new(holds.clone())) } else { holds.clone() };
@@ -138,8 +174,8 @@ impl Lowering<'_> {
         self.outer.pop();
         // Decorrelation keeps the order that an aggregate asks for, and no other.
         let keys = order_of(&subquery.rel);
-        let order = self.sort_keys(keys)?;
-        let order = if order.iter().all(|by| is_column_of(&by.expr, rows.schema())) { order } else { Vec::new() };
+        let within = self.column_keys(keys)?.iter().all(|by| is_column_of(&by.expr, rows.schema()));
+        let order = if within { self.sort_keys(keys, rows.schema())? } else { Vec::new() };
         let call = AggregateFunction::new_udf(func, vec![value?], false, None, order, None);
         let collected = vec![Expr::AggregateFunction(call)];
         let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), collected)?);
@@ -180,6 +216,29 @@ impl Lowering<'_> {
 fn query(rows: LogicalPlan) -> Query {
     let outer_ref_columns = outer_references(&rows);
     Query { subquery: Arc::new(rows), outer_ref_columns, spans: Spans::new() }
+}
+
+/// Says of the one column of a subquery that it may be NULL, whatever becomes of it when constants are computed.
+fn maybe_null(subquery: Query) -> LowerResult<Query> {
+    let rows = Arc::clone(&subquery.subquery);
+    let columns = rows.schema().columns().into_iter();
+    let columns = columns.map(|column| {
+        let value = nullable(Expr::Column(column.clone()));
+        value.alias_qualified(column.relation, column.name)
+    });
+    let rows = LogicalPlan::Projection(Projection::try_new(columns.collect(), rows)?);
+    Ok(Query { subquery: Arc::new(rows), ..subquery })
+}
+
+/// Has a plan a row, whatever is in the tables?
+fn has_a_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => has_a_row(&projection.input),
+        LogicalPlan::Sort(sort) => has_a_row(&sort.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::EmptyRelation(relation) => relation.produce_one_row,
+        _ => false,
+    }
 }
 
 /// What has rows if and only if `rel` has some, and is the least to compute.

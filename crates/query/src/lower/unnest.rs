@@ -1,13 +1,14 @@
 //! Set-returning functions: arrays that are taken apart, and series of integers, which are counted.
 
 use super::Lowering;
-use super::cast::written;
+use super::call::parameter_types;
+use super::cast::written_literal;
 use super::error::{LowerResult, internal, unsupported};
 use super::rel::computed;
 use crate::functions::{flat, is_nested};
 use ::bind::tree::{ColId, Kind, Rel, Scalar, SetCall};
 use arrow::datatypes::DataType as ArrowType;
-use builtins::TypeId;
+use builtins::{Ty, TypeId};
 use datafusion::common::{Column, DFSchemaRef, ScalarValue, UnnestOptions};
 use datafusion::datasource::provider_as_source;
 use datafusion::functions_window::row_number::row_number;
@@ -62,16 +63,16 @@ impl Lowering<'_> {
         let of_calls = rows.schema().fields().len().saturating_sub(calls.len());
         let named = rows.schema().columns().into_iter().zip(shown).enumerate().map(|(at, (column, shown))| {
             if column == shown {
-                return Expr::Column(column);
+                return Ok(Expr::Column(column));
             }
             let call = at.checked_sub(of_calls).and_then(|at| calls.get(at));
             let value = match call.is_some_and(gives_texts_of_arrays) {
-                true => written(Expr::Column(column), &DataType::Array(ElementType::Text)),
+                true => self.written(Expr::Column(column), &DataType::Array(ElementType::Text), rows.schema())?,
                 false => Expr::Column(column),
             };
-            value.alias_qualified(shown.relation, shown.name)
+            Ok(value.alias_qualified(shown.relation, shown.name))
         });
-        let named = named.collect();
+        let named = named.collect::<LowerResult<_>>()?;
         Ok(LogicalPlan::Projection(Projection::try_new(named, Arc::new(rows))?))
     }
 
@@ -79,34 +80,52 @@ impl Lowering<'_> {
     fn array_of(&mut self, call: &SetCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown function") };
         let mut args = self.typed_exprs(&call.args, schema)?;
+        let types = parameter_types(function, &call.args);
+        let series = |types: usize| vec![DataType::Integer; types];
         match (function.name, args.as_slice()) {
             ("unnest", [_]) => Ok(args.remove(0)),
-            ("generate_series", _) => self.named("generate_series", args),
+            ("generate_series", _) => self.by_value("generate_series", types, args, Ty::INT4, schema),
             ("generate_subscripts", [array, dimension]) => {
-                let ends = vec![array.clone(), dimension.clone()];
-                let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
-                self.named("generate_series", vec![lower, upper])
+                let (lower, upper) = self.bounds(call, array, dimension, &types)?;
+                self.sql_call("generate_series", &series(2), vec![lower, upper])
             }
             ("generate_subscripts", [array, dimension, reverse]) => {
-                let ends = vec![array.clone(), dimension.clone()];
-                let (lower, upper) = (self.named("array_lower", ends.clone())?, self.named("array_upper", ends)?);
+                let (lower, upper) = self.bounds(call, array, dimension, &types)?;
                 // NULL for NULL, of which there is no series.
                 let either = |on: Expr, off: Expr| {
                     when(reverse.clone(), on).when(Expr::Not(Box::new(reverse.clone())), off).end()
                 };
                 let (from, to) = (either(upper.clone(), lower.clone())?, either(lower, upper)?);
-                self.named("generate_series", vec![from, to, either(lit(-1_i32), lit(1_i32))?])
+                self.sql_call("generate_series", &series(3), vec![from, to, either(lit(-1_i32), lit(1_i32))?])
             }
-            ("regexp_matches", _) => self.named("regexp_match_texts", args),
-            ("regexp_split_to_table", _) => self.named("regexp_split_to_array", args),
-            ("string_to_table", _) => self.named("string_to_array", args),
+            ("regexp_matches", _) => self.sql_call("regexp_match_texts", &types, args),
+            ("regexp_split_to_table", _) => self.sql_call("regexp_split_to_array", &types, args),
+            ("string_to_table", _) => self.sql_call("string_to_array", &types, args),
             // Nothing is a partition.
             ("pg_partition_ancestors", _) => {
                 let oids = DataType::Array(ElementType::Oid);
-                Ok(written(Expr::Literal(ScalarValue::Null, None), &oids))
+                Ok(written_literal(ScalarValue::Null, &oids))
             }
             (name, _) => unsupported(format!("function {name}()")),
         }
+    }
+
+    /// The first and the last subscript of a dimension of an array; those of vectors begin with 0.
+    fn bounds(
+        &self,
+        call: &SetCall,
+        array: &Expr,
+        dimension: &Expr,
+        types: &[DataType],
+    ) -> LowerResult<(Expr, Expr)> {
+        let of_vector = call.args.first().is_some_and(|array| array.ty.id.is_vector());
+        let ends = vec![array.clone(), dimension.clone()];
+        let types = types.get(..2).unwrap_or_default();
+        let bound = |name: &str| {
+            let bound = self.sql_call(name, types, ends.clone())?;
+            LowerResult::Ok(if of_vector { bound - lit(1_i32) } else { bound })
+        };
+        Ok((bound("array_lower")?, bound("array_upper")?))
     }
 
     /// A series of integers between constants, which needs no array.

@@ -2,27 +2,30 @@
 
 use super::Lowering;
 use super::aggregate::aggregate_name;
-use super::cast::written;
+use super::aggregate_parts::{self, picked_from};
+use super::cast::written_literal;
 use super::constant::{constant, value_type};
 use super::error::{LowerResult, internal, unsupported};
+use super::sort::ordered;
+use super::window_calls;
+use super::window_frames::{counting_peers, range_distance};
 use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
 use crate::error::QueryError;
-use crate::representation::planned_window;
 use ::bind::tree::{ColId, Frame, FrameBound, FrameMode, Kind, Rel, Scalar, WindowCall, WindowSpec};
 use arrow::datatypes::DataType as ArrowType;
 use builtins::Kind as FunctionKind;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, DFSchema, ScalarValue};
-use datafusion::logical_expr::planner::RawWindowExpr;
+use datafusion::common::{Column, DFSchema, DFSchemaRef, ScalarValue};
+use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
-    Expr, LogicalPlan, Projection, SortExpr, Window, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    Expr, ExprSchemable, LogicalPlan, Projection, SortExpr, Window, WindowFrame, WindowFrameBound, WindowFrameUnits,
     WindowFunctionDefinition,
 };
 use std::sync::Arc;
-use types::Datum;
+use types::{DataType, Datum};
 
 /// A window that is lowered.
 struct Lowered {
@@ -30,6 +33,9 @@ struct Lowered {
     order: Vec<SortExpr>,
     frame: WindowFrame,
 }
+
+/// The mode of a frame and the type of what its rows are ordered by.
+type Order<'t> = (FrameMode, Option<&'t DataType>);
 
 /// Windows of one partition and order, and the calls of each.
 type Alike<'t> = Vec<(Lowered, &'t [(ColId, WindowCall)])>;
@@ -41,7 +47,7 @@ impl Lowering<'_> {
         let mut rows = self.rel(input)?;
         let mut groups: Vec<Alike<'_>> = Vec::new();
         for (spec, calls) in nodes {
-            let window = self.lowered_window(spec)?;
+            let window = self.lowered_window(spec, rows.schema())?;
             let alike = groups.iter_mut().find(|group| group.first().is_some_and(|(first, _)| first.sorts_as(&window)));
             match alike {
                 Some(group) => group.push((window, calls)),
@@ -54,11 +60,14 @@ impl Lowering<'_> {
         Ok(rows)
     }
 
-    fn lowered_window(&mut self, spec: &WindowSpec) -> LowerResult<Lowered> {
-        let partition = spec.partition.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
-        let partition = partition.collect::<LowerResult<Vec<_>>>()?;
-        let mut order = self.sort_keys(&spec.order)?;
-        let frame = self.frame_of(&spec.frame, order.is_empty())?;
+    fn lowered_window(&mut self, spec: &WindowSpec, schema: &DFSchemaRef) -> LowerResult<Lowered> {
+        let part = |col: &ColId| Ok(ordered(Expr::Column(self.columns.get(*col)?.clone()), schema));
+        let partition = spec.partition.iter().map(part).collect::<LowerResult<Vec<_>>>()?;
+        let mut order = self.sort_keys(&spec.order, schema)?;
+        let ty = spec.order.first().map(|key| self.type_of(key.col)).transpose()?.flatten();
+        let frame = self.frame_of(&spec.frame, ty.as_ref())?;
+        let ordered_by = order.first().map(|key| key.expr.get_type(schema)).transpose()?;
+        let frame = counting_peers(frame, ordered_by.as_ref());
         frame.regularize_order_bys(&mut order)?;
         Ok(Lowered { partition, order, frame })
     }
@@ -68,7 +77,7 @@ impl Lowering<'_> {
         let mut parts: Vec<Expr> = Vec::new();
         for (window, calls) in windows {
             for (id, call) in calls {
-                let planned = self.window_call(call, &window)?;
+                let planned = self.window_call(call, &window, input.schema())?;
                 let value = above(planned, &mut parts)?;
                 let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
                 let Column { relation, name, .. } = self.columns.computed(*id, &name);
@@ -83,7 +92,7 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(rows))?))
     }
 
-    fn window_call(&mut self, call: &WindowCall, window: &Lowered) -> LowerResult<Expr> {
+    fn window_call(&mut self, call: &WindowCall, window: &Lowered, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown window function") };
         let name = function.name;
         let func_def = match function.kind {
@@ -113,16 +122,29 @@ impl Lowering<'_> {
             args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));
         }
         let filter = call.filter.map(|filter| self.columns.get(filter).cloned()).transpose()?;
-        Ok(planned_window(RawWindowExpr {
-            func_def,
-            args,
-            partition_by: window.partition.clone(),
-            order_by: window.order.clone(),
-            window_frame: window.frame.clone(),
-            filter: filter.map(|filter| Box::new(Expr::Column(filter))),
-            null_treatment: None,
-            distinct: false,
-        })?)
+        let filter = filter.map(|filter| Box::new(Expr::Column(filter)));
+        let over = |fun: WindowFunctionDefinition, args: Vec<Expr>| {
+            let params = WindowFunctionParams {
+                args,
+                partition_by: window.partition.clone(),
+                order_by: window.order.clone(),
+                window_frame: window.frame.clone(),
+                filter: filter.clone(),
+                null_treatment: None,
+                distinct: false,
+            };
+            Expr::WindowFunction(Box::new(WindowFunction { fun, params }))
+        };
+        let picked = args.first().cloned();
+        let value = match func_def {
+            WindowFunctionDefinition::AggregateUDF(function) => {
+                let ty = call.args.first().map(|arg| self.type_of(*arg)).transpose()?.flatten();
+                let parts = aggregate_parts::Call { function, args, ty, distinct: false, schema };
+                return parts.value(&|function, args| over(WindowFunctionDefinition::AggregateUDF(function), args));
+            }
+            function => window_calls::Call { name, function, args, schema, over: &over }.value()?,
+        };
+        Ok(picked_from(name, picked.as_ref(), value, schema))
     }
 }
 
@@ -173,10 +195,10 @@ fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
 }
 
 impl Lowering<'_> {
-    fn frame_of(&mut self, frame: &Frame, unordered: bool) -> LowerResult<WindowFrame> {
+    fn frame_of(&mut self, frame: &Frame, ordered_by: Option<&DataType>) -> LowerResult<WindowFrame> {
         let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
         if frame.mode == FrameMode::Range && plain {
-            return Ok(WindowFrame::new((!unordered).then_some(false)));
+            return Ok(WindowFrame::new(ordered_by.map(|_| false)));
         }
         let units = match frame.mode {
             FrameMode::Rows => WindowFrameUnits::Rows,
@@ -185,25 +207,30 @@ impl Lowering<'_> {
         };
         let start = match &frame.start {
             FrameBound::Unbounded => WindowFrameBound::Preceding(unbounded(frame.mode)),
-            bound => self.bound_of(bound, frame.mode, "starting")?,
+            bound => self.bound_of(bound, (frame.mode, ordered_by), "starting")?,
         };
         let end = match &frame.end {
             FrameBound::Unbounded => WindowFrameBound::Following(unbounded(frame.mode)),
-            bound => self.bound_of(bound, frame.mode, "ending")?,
+            bound => self.bound_of(bound, (frame.mode, ordered_by), "ending")?,
         };
         Ok(WindowFrame::new_bounds(units, start, end))
     }
 
-    fn bound_of(&mut self, bound: &FrameBound, mode: FrameMode, which: &str) -> LowerResult<WindowFrameBound> {
+    fn bound_of(&mut self, bound: &FrameBound, of: Order<'_>, which: &str) -> LowerResult<WindowFrameBound> {
         Ok(match bound {
-            FrameBound::Preceding(distance) => WindowFrameBound::Preceding(self.distance_of(distance, mode, which)?),
-            FrameBound::Following(distance) => WindowFrameBound::Following(self.distance_of(distance, mode, which)?),
+            FrameBound::Preceding(distance) => WindowFrameBound::Preceding(self.distance_of(distance, of, which)?),
+            FrameBound::Following(distance) => WindowFrameBound::Following(self.distance_of(distance, of, which)?),
             FrameBound::Current | FrameBound::Unbounded => WindowFrameBound::CurrentRow,
         })
     }
 
-    /// A count of rows or peers, or a distance as text, which gets the type of the order.
-    fn distance_of(&mut self, distance: &Scalar, mode: FrameMode, which: &str) -> LowerResult<ScalarValue> {
+    /// A count of rows or peers, or a distance between values of the order, which DataFusion reads from a text.
+    fn distance_of(
+        &mut self,
+        distance: &Scalar,
+        (mode, ordered_by): Order<'_>,
+        which: &str,
+    ) -> LowerResult<ScalarValue> {
         let datum = match &distance.kind {
             Kind::Const(datum) => datum.clone(),
             _ => self.offset_value(distance)?,
@@ -223,7 +250,8 @@ impl Lowering<'_> {
             let message = "invalid preceding or following size in window function";
             return Err(Refusal::FrameOffset.because(message));
         }
-        Ok(ScalarValue::Utf8(Some(text)))
+        let known = ordered_by.map(|ty| range_distance(&text, ty)).transpose()?.flatten();
+        Ok(known.unwrap_or(ScalarValue::Utf8(Some(text))))
     }
 
     /// The value of a computed offset. DataFusion's frames are part of the plan, so it must be known by then.
@@ -257,7 +285,7 @@ fn is_empty(frame: &WindowFrame) -> bool {
 fn over_no_rows(name: &str, call: &WindowCall) -> LowerResult<Expr> {
     match name {
         "count" | "regr_count" => constant(&Datum::Int8(0), call.ty),
-        _ => Ok(written(Expr::Literal(ScalarValue::Null, None), &value_type(call.ty)?)),
+        _ => Ok(written_literal(ScalarValue::Null, &value_type(call.ty)?)),
     }
 }
 

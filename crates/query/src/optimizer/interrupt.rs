@@ -2,7 +2,7 @@
 //!
 //! Planning never gives way, and a join of a hundred wide tables takes it seconds: whoever cancels the statement would
 //! wait for as long. So each rule asks before it looks at a node of the plan. Before the rules ask the steps of
-//! `plan/mod.rs` and, node by node, those of `representation`; after them ask the scans (`provider.rs`) and each rule for
+//! `plan/mod.rs` and, node by node, lowering; after them ask the scans (`provider.rs`) and each rule for
 //! operators, before it looks at the plan.
 
 use crate::error::QueryError;

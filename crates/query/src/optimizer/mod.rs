@@ -15,7 +15,6 @@ mod pauses;
 mod pushed_filters;
 
 use crate::error::QueryResult;
-use crate::representation::IntegerArithmetic;
 use chrono::{DateTime, Utc};
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
@@ -37,11 +36,10 @@ fn analyzer_rules_of_datafusion() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     vec![Arc::new(ResolveGroupingFunction::new()), Arc::new(TypeCoercion::new())]
 }
 
-/// Rules that make a plan's meaning explicit. Ours come when all types are known.
+/// Rules that make a plan's meaning explicit: DataFusion's own.
 fn analyzer_rules() -> QueryResult<Vec<Arc<dyn AnalyzerRule + Send + Sync>>> {
-    let mut rules = analyzer_rules_of_datafusion();
+    let rules = analyzer_rules_of_datafusion();
     fences::check_analyzer(&Analyzer::new().rules, &rules)?;
-    rules.push(Arc::new(IntegerArithmetic));
     Ok(rules)
 }
 

@@ -7,7 +7,9 @@ use crate::convert::datum_to_scalar;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::session_value;
 use crate::provider::RegionTable;
-use crate::representation::{check_limit, check_windows, in_list};
+use crate::Refusal;
+use crate::functions::in_list;
+use crate::lower::check_windows;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -94,6 +96,28 @@ pub(super) fn fold_limits(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
     Ok(folded.data()?)
 }
 
+/// Counts of rows are not negative.
+///
+/// # Errors
+/// 2201W and 2201X.
+fn check_limit(node: &LogicalPlan) -> QueryResult<()> {
+    let LogicalPlan::Limit(limit) = node else { return Ok(()) };
+    let negative = |bound: &Option<Box<Expr>>| {
+        bound.as_deref().is_some_and(|bound| match bound {
+            Expr::Literal(ScalarValue::Int64(Some(count)), _) => *count < 0,
+            Expr::Negative(inner) => matches!(inner.as_ref(), Expr::Literal(ScalarValue::Int64(Some(1..)), _)),
+            _ => false,
+        })
+    };
+    if negative(&limit.fetch) {
+        return Err(Refusal::Limit.because("LIMIT must not be negative"));
+    }
+    if negative(&limit.skip) {
+        return Err(Refusal::Offset.because("OFFSET must not be negative"));
+    }
+    Ok(())
+}
+
 /// LIMIT and OFFSET must be constants, not what is computed of some.
 fn constant(expr: Expr) -> Result<Expr> {
     let is_fixed = |part: &Expr| !matches!(part, Expr::ScalarSubquery(_) | Expr::OuterReferenceColumn(..));
@@ -143,7 +167,7 @@ fn bind_expr(expr: Expr, cx: &QueryContext, parameters: &[ScalarValue]) -> Resul
         Expr::Placeholder(placeholder) => {
             Ok(Transformed::yes(Expr::Literal(value_of(placeholder, cx, parameters)?, None)))
         }
-        Expr::ScalarFunction(call) => Ok(match in_list(call)? {
+        Expr::ScalarFunction(call) => Ok(match in_list(call.func.name(), &call.args)? {
             Some(list) => Transformed::yes(list),
             None => Transformed::no(expr),
         }),

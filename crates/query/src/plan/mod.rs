@@ -1,7 +1,7 @@
 //! From a lowered plan to rows.
 //!
 //! ```text
-//!   lowered plan ──representation, decorrelation, output, optimise──> Plan      kept by the engine
+//!   lowered plan ──decorrelation, output, optimise──> Plan      kept by the engine
 //!   execute:  Plan ──bind: parameters, session, views──> physical plan ──> batches
 //! ```
 //! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
@@ -21,7 +21,6 @@ mod phases;
 mod refused_functions;
 mod row_exprs;
 mod seen_order;
-mod set_operations;
 mod single_row;
 mod spill;
 mod stop;
@@ -32,7 +31,6 @@ use crate::context::QueryContext;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::Allowance;
 use crate::held_memory::HeldMemory;
-use crate::representation::{in_zone, represent};
 use crate::{functions, join_order, optimizer};
 use arrow::datatypes::SchemaRef;
 use datafusion::catalog::{TableFunctionArgs, TableProvider};
@@ -181,13 +179,16 @@ impl Planner {
         self.state.window_functions().get(name).cloned()
     }
 
-    /// A lowered plan with values in their representation, without subqueries.
+    /// A lowered plan with its subqueries as joins.
     ///
     /// # Errors
-    /// What is wrong with constants; [`QueryError::Stopped`].
-    pub(crate) fn represented(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
+    /// [`QueryError::Stopped`].
+    pub(crate) fn without_subqueries(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
         stop::check(&cx.stop)?;
-        represented(cx, set_operations::count_equal_rows(plan)?)
+        let flattened = flatten::flatten(constant_rows::tabulate(plan)?)?;
+        // Walks of it end early in a stopped statement: what they found is not to be used.
+        stop::check(&cx.stop)?;
+        Ok(seen_order::keep(flattened)?)
     }
 
     /// A plan that can be kept; `columns` makes those of the answer of what the plan tells.
@@ -282,21 +283,6 @@ impl Planner {
     pub(crate) fn tasks(&self) -> &Arc<TaskContext> {
         &self.tasks
     }
-}
-
-/// The plan with values in their representation, without subqueries.
-fn represented(cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
-    let zone = functions::Zone::of_session(&cx.time_zone, cx.settings.style());
-    let plan = represent(plan)?;
-    stop::check(&cx.stop)?;
-    let plan = match &zone {
-        Some(zone) => in_zone(plan, zone)?,
-        None => plan,
-    };
-    let flattened = flatten::flatten(constant_rows::tabulate(plan)?)?;
-    // Walks of it end early in a stopped statement: what they found is not to be used.
-    stop::check(&cx.stop)?;
-    Ok(seen_order::keep(flattened)?)
 }
 
 /// DataFusion is large; should it panic, one statement fails and not the server.

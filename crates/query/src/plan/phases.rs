@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// What a plan took to make.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// From the bound tree to DataFusion's logical plan, values in their representation and subqueries as joins.
+    /// From the bound tree to DataFusion's logical plan with subqueries as joins.
     pub lower: Duration,
     /// DataFusion's rules and ours.
     pub optimize: Duration,

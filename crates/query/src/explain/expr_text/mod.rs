@@ -7,6 +7,7 @@ pub(super) use names::readable;
 pub(super) use physical::{order, physical};
 
 use crate::convert::{scalar_to_datum, sql_type_of};
+use crate::functions::{cast_target, label_of};
 use datafusion::arrow::datatypes::Field;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator};
@@ -47,7 +48,11 @@ pub(super) fn logical(expr: &Expr) -> String {
             format!("{}::{}", bracketed(&cast.expr), type_name(&cast.field))
         }
         Expr::ScalarFunction(call) => match (call.args.as_slice(), operator_of(call.name())) {
-            ([value], _) if is_type(call.name()) => format!("{}::{}", bracketed(value), call.name()),
+            ([value], _) if label_of(call).is_some() => logical(value),
+            ([value], _) if cast_target(call).is_some() => {
+                let ty = cast_target(call).map(|ty| ty.sql_name()).unwrap_or_default();
+                format!("{}::{ty}", bracketed(value))
+            }
             ([left, right], Some(sign)) => format!("{} {sign} {}", bracketed(left), bracketed(right)),
             ([only], Some(sign)) => format!("{sign} {}", bracketed(only)),
             (args, _) => {

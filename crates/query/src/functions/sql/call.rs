@@ -1,7 +1,6 @@
 //! A function of ours as DataFusion sees it.
 
-use super::resolve::{Argument, resolve};
-use super::{Chosen, Definition};
+use super::{Definition, Form};
 use crate::classify::too_large_batch;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type};
@@ -25,62 +24,44 @@ use types::{DataType, Datum, interrupt};
 const KEEP_DIMENSIONS: [&str; 7] =
     ["array_cat", "operator ||", "array slice", "array slice inside", "array_replace", "trim_array", "limit items"];
 
-/// The function. Two of one name are the same.
+/// The function in the form of one call.
 #[derive(Clone)]
-pub(crate) struct SqlFunction {
-    pub(crate) definition: Definition,
-    /// Is its type that of its arguments' types, whatever their values?
-    pinned: bool,
+struct SqlFunction {
+    definition: Definition,
+    form: Form,
     signature: Signature,
 }
 
-impl SqlFunction {
-    pub(crate) fn new(definition: Definition) -> Self {
-        Self { definition, pinned: false, signature: Signature::user_defined(definition.volatility) }
+/// A call of a function whose parameters have these types. `digits`: how many of them a numeric result has, if all values
+/// have the same number.
+///
+/// # Errors
+/// [`QueryError::Internal`] without such a form.
+pub(crate) fn call_of(
+    definition: &Definition,
+    types: &[DataType],
+    args: Vec<Expr>,
+    digits: Option<(u8, u8)>,
+) -> QueryResult<Expr> {
+    let missing = || {
+        let types: Vec<String> = types.iter().map(DataType::sql_name).collect();
+        QueryError::internal(format!("no form of {}({})", definition.name, types.join(", ")))
+    };
+    let mut form = definition.form(types).ok_or_else(missing)?;
+    if form.returns == DataType::Numeric(None) {
+        form.returns = DataType::Numeric(digits);
     }
-
-    /// The function for a call whose arguments may become constants later, by folding or as values of parameters: its
-    /// type then stays what it was.
-    pub(crate) fn pinned(&self) -> Self {
-        Self { pinned: true, ..self.clone() }
-    }
-
-    /// Does its type depend on the value of an argument? Which one.
-    pub(crate) fn telling_argument(&self) -> Option<usize> {
-        match self.definition.name {
-            "round" | "trunc" => Some(1),
-            "extract" => Some(0),
-            _ => None,
-        }
-    }
-
-    /// The form for arguments of these Arrow types. Text may still be a constant that is none: that is decided
-    /// later, so here it fits everything if it must.
-    fn chosen(&self, args: &[ArrowType]) -> Option<Chosen> {
-        let argument = |lenient: bool| {
-            move |ty: &ArrowType| match sql_type(ty) {
-                _ if ty.is_null() => Argument::Unknown,
-                Some(DataType::Text) | None if lenient => Argument::Unknown,
-                // Constants that DataFusion has made are bigints.
-                Some(DataType::BigInt) if lenient => Argument::Known(DataType::Integer),
-                Some(ty) => Argument::Known(ty),
-                None => Argument::Unknown,
-            }
-        };
-        let exact: Vec<Argument> = args.iter().map(argument(false)).collect();
-        let lenient: Vec<Argument> = args.iter().map(argument(true)).collect();
-        let forms = &self.definition.forms;
-        resolve(forms, &exact).or_else(|| resolve(forms, &lenient))
-    }
-
-    fn chosen_or_fail(&self, args: &[ArrowType]) -> QueryResult<Chosen> {
-        self.chosen(args).ok_or_else(|| QueryError::internal(format!("{}() of {args:?}", self.definition.name)))
-    }
+    Ok(call(*definition, form, args))
 }
 
-/// A call of a function of ours.
-pub(crate) fn call_of(definition: &Definition, args: Vec<Expr>) -> Expr {
-    let function = ScalarUDF::new_from_impl(SqlFunction::new(*definition));
+/// A call of a form that only plans have.
+pub(crate) fn call_form(name: &'static str, form: Form, args: Vec<Expr>) -> Expr {
+    call(super::define(name, &[]), form, args)
+}
+
+fn call(definition: Definition, form: Form, args: Vec<Expr>) -> Expr {
+    let signature = Signature::user_defined(definition.volatility);
+    let function = ScalarUDF::new_from_impl(SqlFunction { definition, form, signature });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
 }
 
@@ -93,7 +74,8 @@ impl std::fmt::Debug for SqlFunction {
 /// Names are unique among functions of ours, and bodies cannot be compared.
 impl PartialEq for SqlFunction {
     fn eq(&self, other: &Self) -> bool {
-        self.definition.name == other.definition.name && self.pinned == other.pinned
+        let (form, others) = (&self.form, &other.form);
+        self.definition.name == other.definition.name && form.types == others.types && form.returns == others.returns
     }
 }
 
@@ -128,79 +110,35 @@ impl ScalarUDFImpl for SqlFunction {
     }
 
     fn coerce_types(&self, args: &[ArrowType]) -> Result<Vec<ArrowType>> {
-        // That nothing fits is told where constants are known.
-        let Some(chosen) = self.chosen(args) else { return Ok(args.to_vec()) };
-        Ok(chosen.types.iter().zip(args).map(|(ty, given)| coerced(ty, given)).collect())
+        Ok(self.form.types.iter().zip(args).map(|(ty, given)| coerced(ty, given)).collect())
     }
 
-    fn return_type(&self, args: &[ArrowType]) -> Result<ArrowType> {
-        Ok(arrow_type(&self.chosen_or_fail(args)?.returns))
+    fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
+        Ok(arrow_type(&self.form.returns))
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        let types: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let chosen = self.chosen_or_fail(&types)?;
-        let returns = chosen.returns;
-        let scale = if self.pinned { None } else { shown_scale(self.definition.name, &args) };
-        let returns = match (returns, scale) {
-            (DataType::Numeric(None), Some(scale)) => DataType::Numeric(Some((38, scale))),
-            (returns, _) => returns,
-        };
-        let field = expression_field(&returns);
-        if !matches!(returns, DataType::Array(_)) || !KEEP_DIMENSIONS.contains(&self.definition.name) {
+        let field = expression_field(&self.form.returns);
+        if !matches!(self.form.returns, DataType::Array(_)) || !KEEP_DIMENSIONS.contains(&self.definition.name) {
             return Ok(Arc::new(field));
         }
-        let ty = as_deep(field.data_type().clone(), types.iter());
+        let ty = as_deep(field.data_type().clone(), args.arg_fields.iter().map(|field| field.data_type()));
         Ok(Arc::new(field.with_data_type(ty)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let given: Vec<ArrowType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        let chosen = self.chosen_or_fail(&given)?;
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)))
             && self.definition.volatility != datafusion::logical_expr::Volatility::Volatile;
         let rows = if constant { 1 } else { args.number_rows };
         let arrays: Vec<ArrayRef> = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<_>>()?;
-        let mut chosen = chosen;
-        chosen.returns = sql_type(args.return_field.data_type()).filter(|ty| ty.is_number()).unwrap_or(chosen.returns);
         let allowance = Allowance::of(&args.config_options);
-        let computed = allowance.during(rows, || evaluate(&chosen, &arrays, rows))?;
+        let computed = allowance.during(rows, || evaluate(&self.form, &arrays, rows))?;
         let result = in_dimensions(computed, args.return_field.data_type())?;
         Ok(if constant {
             ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
         } else {
             ColumnarValue::Array(result)
         })
-    }
-}
-
-/// Fraction digits of a numeric result where the constants of a call tell them: `round(x, 2)` has two.
-fn shown_scale(name: &str, args: &ReturnFieldArgs<'_>) -> Option<u8> {
-    let constant = |at: usize| args.scalar_arguments.get(at).copied().flatten();
-    match (name, constant(0), constant(1)) {
-        ("round" | "trunc", _, Some(digits)) => {
-            let digits = match digits {
-                ScalarValue::Int32(Some(digits)) => i64::from(*digits),
-                ScalarValue::Int64(Some(digits)) => *digits,
-                _ => return None,
-            };
-            u8::try_from(digits.max(0)).ok().filter(|digits| *digits <= types::NUMERIC_MAX_SCALE)
-        }
-        ("round" | "trunc" | "ceil" | "ceiling" | "floor", ..) if args.arg_fields.len() == 1 => Some(0),
-        ("extract", Some(ScalarValue::Utf8(Some(field))), _) => {
-            let date = args.arg_fields.get(1).is_some_and(|field| *field.data_type() == ArrowType::Date32);
-            extract_scale(field, date)
-        }
-        _ => None,
-    }
-}
-
-fn extract_scale(field: &str, of_date: bool) -> Option<u8> {
-    match field.to_ascii_lowercase().as_str() {
-        "second" => Some(6),
-        "milliseconds" => Some(3),
-        "epoch" if !of_date => Some(6),
-        _ => None,
     }
 }
 
@@ -237,8 +175,8 @@ const MOST_OF_A_BATCH: usize = i32::MAX as usize;
 /// What a row takes beside its long values.
 const STEPS_OF_A_ROW: usize = 64;
 
-fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
-    let canonical: Vec<(DataType, ArrayRef)> = chosen
+fn evaluate(form: &Form, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
+    let canonical: Vec<(DataType, ArrayRef)> = form
         .types
         .iter()
         .zip(arrays)
@@ -258,8 +196,8 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
         for ((_, array), read) in canonical.iter().zip(&readers) {
             row_values.push(if array.is_null(row) { Datum::Null } else { read(row)? });
         }
-        let is_null = chosen.strict && row_values.iter().any(Datum::is_null);
-        let value = if is_null { Datum::Null } else { (chosen.body)(&row_values)? };
+        let is_null = form.strict && row_values.iter().any(Datum::is_null);
+        let value = if is_null { Datum::Null } else { (form.body)(&row_values)? };
         let bytes: usize = row_values.iter().map(allowance::size_of_value).sum();
         interrupt::spend(STEPS_OF_A_ROW.saturating_add(bytes))?;
         // Of the others a batch has so many and no more.
@@ -271,7 +209,7 @@ fn evaluate(chosen: &Chosen, arrays: &[ArrayRef], rows: usize) -> QueryResult<Ar
         }
         values.push(value);
     }
-    datums_to_array(&chosen.returns, values)
+    datums_to_array(&form.returns, values)
 }
 
 #[cfg(test)]
@@ -283,8 +221,8 @@ mod tests {
     fn a_batch_of_long_texts_is_refused_before_it_takes_all_memory() {
         // A gigabyte of zeros, which the system lends without filling it.
         let body: super::super::Body = |_| Ok(Datum::Text(String::from_utf8(vec![0; 1 << 30]).unwrap_or_default()));
-        let chosen = Chosen { types: Vec::new(), returns: DataType::Text, strict: false, body };
-        let refused = evaluate(&chosen, &[], 200).unwrap_err();
+        let form = Form { types: Vec::new(), returns: DataType::Text, strict: false, body };
+        let refused = evaluate(&form, &[], 200).unwrap_err();
         assert!(matches!(refused, QueryError::Refused { reason: crate::Refusal::Size, .. }), "{refused:?}");
     }
 }

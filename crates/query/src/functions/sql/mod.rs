@@ -5,18 +5,16 @@
 //!   round(numeric)          -> numeric
 //!   round(numeric, integer) -> numeric
 //! ```
-//! A call picks its overload by PostgreSQL's rules (`resolve.rs`): quoted constants are of whatever type is wanted,
-//! numbers widen, text never becomes a number. NULL in gives NULL out unless an overload says otherwise.
+//! The binder has chosen a line of the table of built-ins; its parameter types are those of one overload, which is the
+//! call's form. NULL in gives NULL out unless an overload says otherwise.
 
 mod call;
-mod resolve;
 
-pub(crate) use call::{SqlFunction, call_of, without_views};
-pub(crate) use resolve::{Argument, resolve, widens};
+pub(crate) use call::{call_form, call_of, without_views};
 
 use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::Volatility;
-use types::{DataType, Datum};
+use types::{DataType, Datum, ElementType};
 
 /// What computes one value.
 pub(crate) type Body = fn(&[Datum]) -> QueryResult<Datum>;
@@ -25,31 +23,29 @@ pub(crate) type Body = fn(&[Datum]) -> QueryResult<Datum>;
 #[derive(Clone, Copy)]
 pub(crate) struct Overload {
     pub(crate) args: &'static [DataType],
-    /// May the last argument come any number of times?
-    pub(crate) variadic: bool,
     pub(crate) returns: DataType,
     /// Is it NULL as soon as an argument is?
     pub(crate) strict: bool,
     pub(crate) body: Body,
 }
 
-/// What a call turned out to be.
+/// What a call runs.
 #[derive(Clone)]
-pub(crate) struct Chosen {
-    /// Types that the arguments must have.
+pub(crate) struct Form {
+    /// Types of the arguments.
     pub(crate) types: Vec<DataType>,
     pub(crate) returns: DataType,
     pub(crate) strict: bool,
     pub(crate) body: Body,
 }
 
-/// How a call finds its form.
+/// The forms of a function.
 #[derive(Clone, Copy)]
 pub(crate) enum Forms {
-    /// One of a list.
+    /// One for each list of argument types.
     Overloads(&'static [Overload]),
-    /// By a rule, where the types of arguments depend on each other: `array_append(anyarray, anyelement)`.
-    Rule(fn(&[Argument]) -> Option<Chosen>),
+    /// Of arguments of any type, or of arrays and their elements: the types are those that a call has.
+    Any(fn(&[DataType]) -> Option<Form>),
 }
 
 /// A function by its name.
@@ -68,16 +64,44 @@ impl Definition {
         self.sees_blanks = true;
         self
     }
+
+    /// The form whose parameters are of these types.
+    pub(crate) fn form(&self, types: &[DataType]) -> Option<Form> {
+        let overloads = match self.forms {
+            Forms::Overloads(overloads) => overloads,
+            Forms::Any(form) => return form(types),
+        };
+        let kinds: Vec<DataType> = types.iter().map(kind).collect();
+        overloads.iter().find(|overload| overload.args == kinds).map(Form::of)
+    }
+}
+
+impl Form {
+    pub(crate) fn of(overload: &Overload) -> Self {
+        let Overload { args, returns, strict, body } = *overload;
+        Self { types: args.to_vec(), returns, strict, body }
+    }
+}
+
+/// The type that overloads name: without parameters, one for all texts and one for all bytes. Numbers of objects are bigints.
+pub(crate) fn kind(ty: &DataType) -> DataType {
+    match ty {
+        ty if ty.is_text() => DataType::Text,
+        ty if ty.is_bytes() => DataType::Bytea,
+        DataType::Oid => DataType::BigInt,
+        DataType::Array(ElementType::Varchar) => DataType::Array(ElementType::Text),
+        ty => ty.unlimited(),
+    }
 }
 
 /// An overload that is NULL for NULL.
 pub(crate) const fn strict(args: &'static [DataType], returns: DataType, body: Body) -> Overload {
-    Overload { args, variadic: false, returns, strict: true, body }
+    Overload { args, returns, strict: true, body }
 }
 
 /// An overload that sees NULLs.
 pub(crate) const fn lenient(args: &'static [DataType], returns: DataType, body: Body) -> Overload {
-    Overload { args, variadic: false, returns, strict: false, body }
+    Overload { args, returns, strict: false, body }
 }
 
 /// A function of its arguments alone.
@@ -85,9 +109,9 @@ pub(crate) const fn define(name: &'static str, overloads: &'static [Overload]) -
     Definition { name, forms: Forms::Overloads(overloads), volatility: Volatility::Immutable, sees_blanks: false }
 }
 
-/// A function whose form follows from its arguments by `rule`.
-pub(crate) const fn define_rule(name: &'static str, rule: fn(&[Argument]) -> Option<Chosen>) -> Definition {
-    Definition { name, forms: Forms::Rule(rule), volatility: Volatility::Immutable, sees_blanks: false }
+/// A function of arguments of any type.
+pub(crate) const fn define_any(name: &'static str, form: fn(&[DataType]) -> Option<Form>) -> Definition {
+    Definition { name, forms: Forms::Any(form), volatility: Volatility::Immutable, sees_blanks: false }
 }
 
 /// Planning gave a function something else than its overload asks for.

@@ -6,7 +6,7 @@
 use super::domain::{Domain, Names};
 use super::push::{arranged, push, requalified};
 use crate::plan::stop::step;
-use crate::representation::is_work_table;
+use crate::lower::is_work_table;
 use arrow::datatypes::Schema;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::tree_node::TreeNodeRecursion;

@@ -1,11 +1,10 @@
-//! How much a statement may grow while it gets PostgreSQL's meaning.
+//! How much a statement may grow while it is lowered.
 //!
 //! `x BETWEEN a AND b` is two comparisons of `x`, `(x, 1) IN (…)` one for each item. Within each other such forms double
 //! with every level, so that a few hundred bytes would fill the memory. So all who copy an operand do it here: copies
 //! are counted for the statement as a whole, and each is a chance to stop.
 //!
-//! The count is kept by thread, since the planner calls operators back with nothing of ours in hand. Nothing awaits
-//! while it runs.
+//! The count is kept by thread. Nothing awaits while it runs.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -35,7 +34,7 @@ thread_local! {
 /// # Errors
 /// Those of `work`; of [`copy`] in it 54001 and [`QueryError::Stopped`].
 pub(crate) fn bounded<T>(stop: &Arc<dyn Stop>, work: impl FnOnce() -> QueryResult<T>) -> QueryResult<T> {
-    /// Puts the old budget back, also when the planner panics.
+    /// Puts the old budget back, also when DataFusion panics.
     struct Restore(Option<Budget>);
     impl Drop for Restore {
         fn drop(&mut self) {

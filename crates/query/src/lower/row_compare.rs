@@ -2,7 +2,7 @@
 //!
 //! The range algebra makes one key range of `a > 1 OR a = 1 AND b > 2` again.
 
-use super::growth::copy;
+use super::budget::copy;
 use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 /// # Errors
 /// [`QueryError::Invalid`] for rows of different lengths, [`QueryError::Unsupported`] for other operators; and what
 /// `compare` says.
-pub(crate) fn compare_rows(
+pub(super) fn compare_rows(
     left: &[Expr],
     op: Operator,
     right: &[Expr],
@@ -48,7 +48,7 @@ pub(crate) fn compare_rows(
 ///
 /// # Errors
 /// [`QueryError::Invalid`] for an empty list.
-pub(crate) fn join(op: Operator, mut exprs: Vec<Expr>) -> QueryResult<Expr> {
+pub(super) fn join(op: Operator, mut exprs: Vec<Expr>) -> QueryResult<Expr> {
     while exprs.len() > 1 {
         let mut next = Vec::with_capacity(exprs.len().div_ceil(2));
         let mut rest = exprs.into_iter();

@@ -1,0 +1,143 @@
+//! Calls that depend on the session's time zone and style, where these are not UTC and PostgreSQL's own.
+//!
+//! ```text
+//!   extract(hour from timestamptz), to_char, age     of the local time: timezone('Europe/Berlin', timestamptz)
+//!   date_trunc('day', timestamptz)                   date_trunc('day', timestamptz, 'Europe/Berlin')
+//!   timestamptz + interval                           by the zone's days
+//! ```
+//! In UTC, which most sessions have, none of it is there. Plans are kept by zone.
+
+use super::Lowering;
+use super::error::LowerResult;
+use crate::convert::arrow_type;
+use crate::functions::{Zone, cast_in_zone};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Cast, Expr};
+use types::DataType::{Interval, Text};
+use types::{DataType, ElementType};
+
+const LOCAL: DataType = DataType::Timestamp(None);
+const MOMENT: DataType = DataType::TimestampTz(None);
+
+/// Phoenix's functions of one field.
+const FIELDS: [&str; 9] = ["year", "month", "week", "dayofyear", "dayofmonth", "dayofweek", "hour", "minute", "second"];
+
+/// Functions that show values as casts to text do.
+const SHOWN: [&str; 4] = ["concat", "concat_ws", "format", "operator ||"];
+
+/// A call: the function, the types of its parameters and its arguments.
+pub(super) struct Call<'n> {
+    pub(super) name: &'n str,
+    pub(super) types: Vec<DataType>,
+    pub(super) args: Vec<Expr>,
+}
+
+/// What a call becomes.
+pub(super) enum Zoned<'n> {
+    /// A call, perhaps of another function.
+    Call(Call<'n>),
+    Value(Expr),
+}
+
+impl Lowering<'_> {
+    pub(super) fn zoned<'n>(&self, zone: &Zone, call: Call<'n>) -> LowerResult<Zoned<'n>> {
+        Ok(match (call.name, call.types.as_slice()) {
+            ("extract" | "date_part", [_, MOMENT]) => return self.zoned_field(zone, call),
+            ("date_trunc", [_, MOMENT]) => Zoned::Call(call.with_last(Text, name_of(zone))),
+            ("to_char", [MOMENT, _]) => Zoned::Call(call.with_first("to_char in zone", name_of(zone))),
+            ("age", [MOMENT, MOMENT]) => Zoned::Call(self.of_local_times(zone, call)?),
+            (name, [MOMENT]) if FIELDS.contains(&name) => Zoned::Call(self.of_local_times(zone, call)?),
+            ("operator +", [MOMENT, _]) => Zoned::Call(call.with_first("plus in zone", name_of(zone))),
+            ("operator +", [_, MOMENT]) => Zoned::Call(call.flipped().with_first("plus in zone", name_of(zone))),
+            ("operator -", [MOMENT, Interval]) => Zoned::Call(call.with_first("minus in zone", name_of(zone))),
+            ("make_timestamptz", [_, _, _, _, _, _]) => {
+                let local = self.sql_call("make_timestamp", &call.types, call.args)?;
+                Zoned::Value(self.other_side(name_of(zone), LOCAL, local)?)
+            }
+            ("to_timestamp", [_, _]) => {
+                let utc = Expr::Literal(ScalarValue::Utf8(Some("UTC".to_owned())), None);
+                let moment = self.sql_call("to_timestamp", &call.types, call.args)?;
+                let local = self.other_side(utc, MOMENT, moment)?;
+                Zoned::Value(self.other_side(name_of(zone), LOCAL, local)?)
+            }
+            ("generate_series", [MOMENT, MOMENT, _]) => {
+                let Call { name, types, args } = self.of_local_times(zone, call)?;
+                let local = self.sql_call(name, &types, args)?;
+                Zoned::Value(cast_in_zone(local, DataType::Array(ElementType::TimestampTz), zone))
+            }
+            (name, _) if SHOWN.contains(&name) => Zoned::Call(call.of_texts(zone)),
+            _ => Zoned::Call(call),
+        })
+    }
+
+    /// What local clocks show at a moment, or the moment at which they show it.
+    fn other_side(&self, zone: Expr, ty: DataType, value: Expr) -> LowerResult<Expr> {
+        self.sql_call("timezone", &[Text, ty], vec![zone, value])
+    }
+
+    /// The call with local times instead of moments.
+    fn of_local_times<'n>(&self, zone: &Zone, mut call: Call<'n>) -> LowerResult<Call<'n>> {
+        for (ty, arg) in call.types.iter_mut().zip(&mut call.args) {
+            if *ty == MOMENT {
+                *arg = self.other_side(name_of(zone), MOMENT, std::mem::take(arg))?;
+                *ty = LOCAL;
+            }
+        }
+        Ok(call)
+    }
+
+    /// Seconds since 1970 are the same everywhere, and the offset is the zone's own.
+    fn zoned_field<'n>(&self, zone: &Zone, call: Call<'n>) -> LowerResult<Zoned<'n>> {
+        let field = match call.args.first() {
+            Some(Expr::Literal(ScalarValue::Utf8(Some(field)), _)) => field.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        match field.as_str() {
+            "epoch" => Ok(Zoned::Call(call)),
+            "timezone" | "timezone_hour" | "timezone_minute" => {
+                let part = Expr::Literal(ScalarValue::Utf8(Some(field)), None);
+                let args = [part, name_of(zone)].into_iter().chain(call.args.into_iter().skip(1)).collect();
+                let offset = self.sql_call("offset in zone", &[Text, Text, MOMENT], args)?;
+                let double = call.name == "date_part";
+                let wanted = if double { DataType::Double } else { DataType::Numeric(Some((10, 0))) };
+                Ok(Zoned::Value(Expr::Cast(Cast::new(Box::new(offset), arrow_type(&wanted)))))
+            }
+            _ => Ok(Zoned::Call(self.of_local_times(zone, call)?)),
+        }
+    }
+}
+
+impl<'n> Call<'n> {
+    fn with_first(mut self, name: &'n str, arg: Expr) -> Self {
+        self.types.insert(0, Text);
+        self.args.insert(0, arg);
+        Self { name, ..self }
+    }
+
+    fn with_last(mut self, ty: DataType, arg: Expr) -> Self {
+        self.types.push(ty);
+        self.args.push(arg);
+        self
+    }
+
+    fn flipped(mut self) -> Self {
+        self.types.reverse();
+        self.args.reverse();
+        self
+    }
+
+    /// The call with texts instead of values whose text depends on the zone or the style.
+    fn of_texts(mut self, zone: &Zone) -> Self {
+        for (ty, arg) in self.types.iter_mut().zip(&mut self.args) {
+            if zone.changes_text(ty) {
+                *arg = cast_in_zone(std::mem::take(arg), Text, zone);
+                *ty = Text;
+            }
+        }
+        self
+    }
+}
+
+fn name_of(zone: &Zone) -> Expr {
+    Expr::Literal(ScalarValue::Utf8(Some(zone.name().to_owned())), None)
+}
