@@ -89,10 +89,7 @@ const TIMES: &[Overload] = &[
     strict(&[Double, Span], Span, body!(flipped intervals::times)),
 ];
 
-const OVER: &[Overload] = &[
-    strict(&[Span, Double], Span, body!(intervals::over)),
-    QUOTIENT,
-];
+const OVER: &[Overload] = &[strict(&[Span, Double], Span, body!(intervals::over)), QUOTIENT];
 
 const BIT_AND: &[Overload] = &[
     strict(&[Integer, Integer], Integer, |args| bits(args, |a, b| a & b)),

@@ -1,8 +1,8 @@
 //! `stddev` and `variance` of the values of an array: what they are with DISTINCT.
 
+use super::array_types::{Returns, of_array};
 use super::numeric;
 use super::spread::{Spread, exact_spread};
-use super::array_types::{Returns, of_array};
 use super::sql::{Body, Definition, Form, call_of, define_any, wrong};
 use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::Expr;

@@ -3,13 +3,15 @@
 use super::Lowering;
 use super::cast::written_literal;
 use super::catalog::prints;
-use super::constant::value_type;
 use super::comparable::pad;
+use super::constant::value_type;
 use super::error::{LowerResult, internal, unsupported};
 use super::operator::negative;
 use super::zone::{Call, Zoned};
 use crate::error::QueryError;
-use crate::functions::{JSON_ROW, LIKE_ESCAPE, SIMILAR_TO_ESCAPE, call_of, function_named, labelled, session_constant, session_setting};
+use crate::functions::{
+    JSON_ROW, LIKE_ESCAPE, SIMILAR_TO_ESCAPE, call_of, function_named, labelled, session_constant, session_setting,
+};
 use ::bind::OwnFunction;
 use ::bind::tree::{Kind, Scalar};
 use builtins::{FuncId, Function, Ty, TypeId};
@@ -259,10 +261,8 @@ pub(crate) fn parameter_type(function: &Function, at: usize, arg: Ty) -> DataTyp
 
 /// Is it arithmetic of dates, times or intervals?
 fn is_of_times(op: Operator, types: &[DataType]) -> bool {
-    let is_arithmetic = matches!(
-        op,
-        Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide | Operator::Modulo
-    );
+    let is_arithmetic =
+        matches!(op, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide | Operator::Modulo);
     is_arithmetic && types.len() == 2 && types.iter().any(|ty| ty.is_temporal() || *ty == DataType::Interval)
 }
 

@@ -65,9 +65,9 @@ impl Lowering<'_> {
     /// The same, of values that are compared by their bits: intervals by their lengths, zeros without their sign.
     pub(super) fn comparable_bits(&self, left: (&mut Expr, &DFSchema), right: (&mut Expr, &DFSchema)) {
         let ((left, left_schema), (right, right_schema)) = (left, right);
-        let interval = [(&*left, left_schema), (&*right, right_schema)].into_iter().any(|(value, schema)| {
-            Side::of(value, schema) == Side::Known(DataType::Interval)
-        });
+        let interval = [(&*left, left_schema), (&*right, right_schema)]
+            .into_iter()
+            .any(|(value, schema)| Side::of(value, schema) == Side::Known(DataType::Interval));
         self.comparable((&mut *left, left_schema), (&mut *right, right_schema));
         for (value, schema) in [(left, left_schema), (right, right_schema)] {
             let bare = std::mem::take(value);

@@ -1,10 +1,10 @@
 //! Comparisons of values, lists, arrays and rows.
 
+use super::Lowering;
 use super::call::{operator_name, with_type};
 use super::constant::value_type;
 use super::error::{LowerResult, internal};
 use super::row_compare::compare_rows;
-use super::Lowering;
 use crate::functions::in_list;
 use ::bind::tree::{CompareOp, Kind, Scalar};
 use builtins::{FuncId, Ty, TypeId};
@@ -109,7 +109,6 @@ fn widens(from: TypeId, to: TypeId) -> bool {
         _ => false,
     }
 }
-
 
 fn is_null_constant(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(value, _) if value.is_null())

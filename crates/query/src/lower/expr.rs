@@ -1,8 +1,8 @@
 //! Expressions: which form each kind has. Comparisons are in `compare.rs`, rows and arrays in `composite.rs`.
 
 use super::call::with_type;
-use super::constant::{constant, plain, value_type};
 use super::comparable::Side;
+use super::constant::{constant, plain, value_type};
 use super::error::{LowerResult, internal};
 use super::one_type::{as_named, chosen, unify};
 use super::row_compare::join as join_all;
@@ -13,8 +13,8 @@ use crate::functions::{coalesce, extreme};
 use ::bind::tree::{BoolTest, CastVia, ColId, Kind, PhoenixForm, Scalar, SessionValue, SubqueryKind};
 use builtins::TypeId;
 use datafusion::common::{Column, DFSchemaRef, ScalarValue};
-use datafusion::logical_expr::expr::Case;
 use datafusion::functions::core::nullif;
+use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, Operator, when};
 use types::DataType;
 

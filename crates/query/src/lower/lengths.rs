@@ -30,9 +30,15 @@ pub(super) struct Length {
 
 impl Lowering<'_> {
     /// The rows, with a column for the length of each interval among the keys.
-    pub(super) fn with_lengths(&mut self, rows: LogicalPlan, keys: &[ColId]) -> LowerResult<(LogicalPlan, Vec<Length>)> {
+    pub(super) fn with_lengths(
+        &mut self,
+        rows: LogicalPlan,
+        keys: &[ColId],
+    ) -> LowerResult<(LogicalPlan, Vec<Length>)> {
         let is_interval = |key: &&ColId| self.bound.col(**key).is_some_and(|info| info.ty.id == TypeId::INTERVAL);
-        let intervals: Vec<ColId> = keys.iter().filter(is_interval).copied().collect();
+        let mut intervals: Vec<ColId> = keys.iter().filter(is_interval).copied().collect();
+        intervals.sort_unstable();
+        intervals.dedup();
         if intervals.is_empty() {
             return Ok((rows, Vec::new()));
         }

@@ -16,13 +16,7 @@ impl Lowering<'_> {
     ///
     /// # Errors
     /// A pattern that is none.
-    pub(super) fn binary(
-        &self,
-        op: Operator,
-        mut left: Expr,
-        mut right: Expr,
-        schema: &DFSchema,
-    ) -> LowerResult<Expr> {
+    pub(super) fn binary(&self, op: Operator, mut left: Expr, mut right: Expr, schema: &DFSchema) -> LowerResult<Expr> {
         match op {
             Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide | Operator::Modulo => {
                 Ok(arithmetic(op, left, right, schema))

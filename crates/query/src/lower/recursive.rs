@@ -2,10 +2,10 @@
 
 use super::Lowering;
 use super::error::{LowerResult, internal};
-use crate::plan::{materialized_as, next_cte_number};
-use ::bind::tree::{ColId, Cte, Rel};
 use crate::convert::{ORIGIN_KEY, TYPE_KEY, sql_type_of};
 use crate::functions::nullable;
+use crate::plan::{materialized_as, next_cte_number};
+use ::bind::tree::{ColId, Cte, Rel};
 use arrow::datatypes::{Field, Schema};
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::metadata::FieldMetadata;

@@ -3,8 +3,8 @@
 use super::Lowering;
 use super::comparable::by_length;
 use super::error::LowerResult;
-use super::zero::without_sign;
 use super::rel::without_repetitions;
+use super::zero::without_sign;
 use crate::functions::WITH_TIES;
 use ::bind::tree::{ColId, Key, Rel, Scalar};
 use datafusion::common::{DFSchema, DFSchemaRef};

@@ -111,13 +111,7 @@ impl Lowering<'_> {
     }
 
     /// The first and the last subscript of a dimension of an array; those of vectors begin with 0.
-    fn bounds(
-        &self,
-        call: &SetCall,
-        array: &Expr,
-        dimension: &Expr,
-        types: &[DataType],
-    ) -> LowerResult<(Expr, Expr)> {
+    fn bounds(&self, call: &SetCall, array: &Expr, dimension: &Expr, types: &[DataType]) -> LowerResult<(Expr, Expr)> {
         let of_vector = call.args.first().is_some_and(|array| array.ty.id.is_vector());
         let ends = vec![array.clone(), dimension.clone()];
         let types = types.get(..2).unwrap_or_default();

@@ -2,14 +2,14 @@
 
 use super::parameters::number_of;
 use super::{distinct_prefix, first_rows};
+use crate::Refusal;
 use crate::context::QueryContext;
 use crate::convert::datum_to_scalar;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::session_value;
-use crate::provider::RegionTable;
-use crate::Refusal;
 use crate::functions::in_list;
+use crate::functions::session_value;
 use crate::lower::check_windows;
+use crate::provider::RegionTable;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};

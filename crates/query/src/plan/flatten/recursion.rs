@@ -5,8 +5,8 @@
 
 use super::domain::{Domain, Names};
 use super::push::{arranged, push, requalified};
-use crate::plan::stop::step;
 use crate::lower::is_work_table;
+use crate::plan::stop::step;
 use arrow::datatypes::Schema;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::tree_node::TreeNodeRecursion;
