@@ -170,7 +170,7 @@ impl Lowering<'_> {
         if call.distinct && name == "count" {
             args = args.into_iter().map(|arg| by_length(arg, schema)).collect();
         }
-        let ty = call.args.first().map(|arg| self.type_of(*arg)).transpose()?.flatten();
+        let ty = call.args.first().and_then(|arg| self.type_of(*arg));
         let parts = Call { function: func, args, ty, distinct: call.distinct, schema };
         parts.value(&|function, args| {
             let (filter, order) = (filter.clone(), order.clone());
@@ -192,7 +192,7 @@ impl Lowering<'_> {
         let values = AggregateFunction::new_udf(func, vec![value], false, Some(Box::new(filter)), order, None);
         let values = Expr::AggregateFunction(values);
         let types = call.direct.iter().map(|direct| value_type(direct.ty)).collect::<LowerResult<Vec<_>>>()?;
-        let Some(array) = self.type_of(*arg)?.and_then(|ty| ElementType::of(&ty)) else {
+        let Some(array) = self.type_of(*arg).and_then(|ty| ElementType::of(&ty)) else {
             return internal("values without an array");
         };
         let types: Vec<DataType> = std::iter::once(DataType::Array(array)).chain(types).collect();

@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::cast::written_literal;
-use super::catalog::prints;
+use super::catalog::{begins_with_zero, prints};
 use super::comparable::pad;
 use super::constant::value_type;
 use super::error::{LowerResult, internal, unsupported};
@@ -87,7 +87,7 @@ impl Lowering<'_> {
         let value = self.by_value(name, types, lowered, ty, schema)?;
         // Vectors of catalogs are kept as arrays, whose subscripts begin with 1.
         let is_bound = matches!(name, "array_lower" | "array_upper");
-        let of_vector = is_bound && args.first().is_some_and(|array| array.ty.id.is_vector());
+        let of_vector = is_bound && args.first().is_some_and(begins_with_zero);
         Ok(if of_vector { value - lit(1_i32) } else { value })
     }
 

@@ -88,7 +88,7 @@ pub(super) fn written_literal(value: ScalarValue, ty: &DataType) -> Expr {
 }
 
 /// A target field without a name would take the operand's, and say that the value is one of a table's column.
-fn cast_from(value: Expr, from: &Field, ty: &DataType) -> Expr {
+pub(super) fn cast_from(value: Expr, from: &Field, ty: &DataType) -> Expr {
     postgres_cast(&value, from, ty).unwrap_or_else(|| {
         let field = expression_field(ty).with_name("cast");
         Expr::Cast(Cast::new_from_field(Box::new(value), Arc::new(field)))

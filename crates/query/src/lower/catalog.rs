@@ -167,7 +167,15 @@ pub(super) fn prints(function: &Function, at: usize) -> bool {
 
 /// A subscript of an array: those of vectors begin with 0.
 pub(super) fn place(at: Expr, array: &Scalar) -> Expr {
-    if array.ty.id.is_vector() { at + lit(1_i32) } else { at }
+    if begins_with_zero(array) { at + lit(1_i32) } else { at }
+}
+
+/// Begin the subscripts of an array with 0? Those of vectors do, which stay what they are as arrays of their elements.
+pub(super) fn begins_with_zero(array: &Scalar) -> bool {
+    match &array.kind {
+        Kind::Cast { via: CastVia::Relabel | CastVia::Elements, arg, .. } => begins_with_zero(arg),
+        _ => array.ty.id.is_vector(),
+    }
 }
 
 /// The oid that a constant is.

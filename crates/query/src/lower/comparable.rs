@@ -2,14 +2,15 @@
 //! timestamps, constant texts.
 
 use super::Lowering;
+use super::cast::cast_from;
 use super::zero::without_sign;
-use crate::convert::{arrow_type, sql_type_of};
+use crate::convert::sql_type_of;
 use crate::functions::{cast_in_zone, interval_span};
-use arrow::datatypes::Field;
+use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::functions::string::rtrim;
 use datafusion::functions::unicode::rpad;
-use datafusion::logical_expr::{Cast, Expr, ExprSchemable};
+use datafusion::logical_expr::{Expr, ExprSchemable};
 use types::DataType;
 
 /// What is known about the type of one side.
@@ -76,8 +77,8 @@ impl Lowering<'_> {
     }
 
     /// A date beside a timestamp is its midnight, and a local time beside a `timestamptz` is one of the session's zone.
-    /// DataFusion's own choice for dates, nanoseconds, would end in the year 2262, and no range of a key or check on bytes is
-    /// made of them.
+    /// DataFusion's own choice for dates, nanoseconds, would end in the year 2262 and has no infinity, and no range of a key
+    /// or check on bytes is made of them.
     fn among_moments(&self, value: &mut Expr, own: &DataType, other: &DataType) {
         use DataType as T;
         let cast = match (own, other, &self.zone) {
@@ -85,7 +86,7 @@ impl Lowering<'_> {
                 cast_in_zone(std::mem::take(value), T::TimestampTz(None), zone)
             }
             (T::Date, T::Timestamp(_) | T::TimestampTz(_), _) => {
-                Expr::Cast(Cast::new(Box::new(std::mem::take(value)), arrow_type(other)))
+                cast_from(std::mem::take(value), &Field::new("", ArrowType::Date32, true), &other.unlimited())
             }
             _ => return,
         };

@@ -147,9 +147,9 @@ impl<'a> Lowering<'a> {
         self.outputs(plan, &query.outputs)
     }
 
-    /// The type of a column's values.
-    fn type_of(&self, col: ColId) -> LowerResult<Option<DataType>> {
-        self.bound.col(col).map(|info| constant::value_type(info.ty).map(DataType::unlimited)).transpose()
+    /// The type of a column's values; `None` of rows.
+    fn type_of(&self, col: ColId) -> Option<DataType> {
+        self.bound.col(col).and_then(|info| constant::value_type(info.ty).ok()).map(DataType::unlimited)
     }
 
     /// An operand of an aggregate or a window function: the constant that the column is, or the column.

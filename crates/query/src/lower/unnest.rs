@@ -3,6 +3,7 @@
 use super::Lowering;
 use super::call::parameter_types;
 use super::cast::written_literal;
+use super::catalog::begins_with_zero;
 use super::error::{LowerResult, internal, unsupported};
 use super::rel::computed;
 use crate::functions::{flat, is_nested};
@@ -112,7 +113,7 @@ impl Lowering<'_> {
 
     /// The first and the last subscript of a dimension of an array; those of vectors begin with 0.
     fn bounds(&self, call: &SetCall, array: &Expr, dimension: &Expr, types: &[DataType]) -> LowerResult<(Expr, Expr)> {
-        let of_vector = call.args.first().is_some_and(|array| array.ty.id.is_vector());
+        let of_vector = call.args.first().is_some_and(begins_with_zero);
         let ends = vec![array.clone(), dimension.clone()];
         let types = types.get(..2).unwrap_or_default();
         let bound = |name: &str| {

@@ -64,8 +64,11 @@ impl Lowering<'_> {
         let part = |col: &ColId| Ok(ordered(Expr::Column(self.columns.get(*col)?.clone()), schema));
         let partition = spec.partition.iter().map(part).collect::<LowerResult<Vec<_>>>()?;
         let mut order = self.sort_keys(&spec.order, schema)?;
-        let ty = spec.order.first().map(|key| self.type_of(key.col)).transpose()?.flatten();
-        let frame = self.frame_of(&spec.frame, ty.as_ref())?;
+        let ty = spec.order.first().and_then(|key| self.type_of(key.col));
+        let frame = match is_default(&spec.frame) {
+            true => WindowFrame::new((!order.is_empty()).then_some(false)),
+            false => self.frame_of(&spec.frame, ty.as_ref())?,
+        };
         let ordered_by = order.first().map(|key| key.expr.get_type(schema)).transpose()?;
         let frame = counting_peers(frame, ordered_by.as_ref());
         frame.regularize_order_bys(&mut order)?;
@@ -138,7 +141,7 @@ impl Lowering<'_> {
         let picked = args.first().cloned();
         let value = match func_def {
             WindowFunctionDefinition::AggregateUDF(function) => {
-                let ty = call.args.first().map(|arg| self.type_of(*arg)).transpose()?.flatten();
+                let ty = call.args.first().and_then(|arg| self.type_of(*arg));
                 let parts = aggregate_parts::Call { function, args, ty, distinct: false, schema };
                 return parts.value(&|function, args| over(WindowFunctionDefinition::AggregateUDF(function), args));
             }
@@ -196,10 +199,6 @@ fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
 
 impl Lowering<'_> {
     fn frame_of(&mut self, frame: &Frame, ordered_by: Option<&DataType>) -> LowerResult<WindowFrame> {
-        let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
-        if frame.mode == FrameMode::Range && plain {
-            return Ok(WindowFrame::new(ordered_by.map(|_| false)));
-        }
         let units = match frame.mode {
             FrameMode::Rows => WindowFrameUnits::Rows,
             FrameMode::Range => WindowFrameUnits::Range,
@@ -266,6 +265,12 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// Up to the current row and its peers; without an order, all rows.
+fn is_default(frame: &Frame) -> bool {
+    let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
+    frame.mode == FrameMode::Range && plain
 }
 
 /// Does it end before it begins, for each row? DataFusion has no such frames.
