@@ -1,6 +1,7 @@
 //! UNION, INTERSECT and EXCEPT.
 
 use super::Lowering;
+use super::comparable::by_length;
 use super::error::{LowerResult, internal};
 use super::union::union_all;
 use ::bind::tree::{ColId, Rel, SetOpKind};
@@ -94,7 +95,8 @@ impl Lowering<'_> {
 
 /// The rows, and how many equal ones are up to each.
 fn numbered(side: &Arc<LogicalPlan>, number: &Column) -> LowerResult<LogicalPlan> {
-    let count = row_number().partition_by(columns(side)).build()?;
+    let keys = columns(side).into_iter().map(|column| by_length(column, side.schema())).collect();
+    let count = row_number().partition_by(keys).build()?;
     let counted = Expr::Column(Column::new_unqualified(count.schema_name().to_string()));
     let rows = LogicalPlan::Window(Window::try_new(vec![count], Arc::clone(side))?);
     let mut exprs = columns(side);
