@@ -14,6 +14,7 @@ use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream, turn, utility};
 use bind::tree::Span;
 use parking_lot::Mutex;
+use query::HeldMemory;
 use sql::{Hint, Parsed, RowLockStrength, Statement};
 use std::sync::Arc;
 use txn::ReadView;
@@ -29,6 +30,8 @@ pub(crate) struct Written {
     pub(crate) text: Arc<str>,
     /// Characters before it in the text that the client sent.
     pub(crate) before: usize,
+    /// For the trees of a long text, while any of them is there.
+    pub(crate) memory: Option<Arc<HeldMemory>>,
 }
 
 impl Written {
@@ -100,6 +103,12 @@ impl Source {
         self
     }
 
+    /// The same, with the memory that its tree is counted in.
+    pub(crate) fn held_by(mut self, memory: Arc<HeldMemory>) -> Self {
+        self.written.memory = Some(memory);
+        self
+    }
+
     /// The statements of `text`, in its order.
     pub(crate) fn all(text: &str, parsed: Vec<Parsed>, types: &[Option<DataType>]) -> Vec<Self> {
         // Characters are counted in one walk: a text may have very many statements.
@@ -108,7 +117,7 @@ impl Source {
             before += text.get(byte..span.start).map_or(0, |between| between.chars().count());
             byte = span.start;
             let text: Arc<str> = Arc::from(text.get(span).unwrap_or(text));
-            let written = Written { text: Arc::clone(&text), before };
+            let written = Written { text: Arc::clone(&text), before, memory: None };
             Self { text, written, statement, types: types.to_vec(), hints }
         };
         parsed.into_iter().map(source).collect()

@@ -214,7 +214,8 @@ impl IndexCodec {
     /// [`RowError::Corrupted`] for bytes that are no entry of this index.
     pub fn rowkey_into(&self, table: &RowCodec, key: &[u8], fragment: &[u8], rowkey: &mut Vec<u8>) -> RowResult<()> {
         if let Some(part) = self.rowkey_from {
-            let start = self.entries.key_schema().part_start(key, part).map_err(|error| self.entries.corrupted(&error))?;
+            let start =
+                self.entries.key_schema().part_start(key, part).map_err(|error| self.entries.corrupted(&error))?;
             table.key_schema().put_salt(key.get(start..).unwrap_or_default(), rowkey);
             return Ok(());
         }

@@ -17,9 +17,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyList, KeyRange, LargeWrite, Mutation,
-    OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, SortedRows, Store, StoreError, StoreResult,
-    StoreStats, TableChange, TableId, TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyList, KeyRange, LargeWrite,
+    Mutation, OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, SortedRows, Store, StoreError,
+    StoreResult, StoreStats, TableChange, TableId, TableSize, WriteBatch,
 };
 use tokio::sync::OwnedSemaphorePermit;
 
