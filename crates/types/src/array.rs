@@ -6,10 +6,13 @@ use crate::{DataType, Datum, ElementType, TypeError, text};
 /// Most dimensions of an array, PostgreSQL's `MAXDIM`.
 pub const MAX_DIMENSIONS: usize = 6;
 
+/// Most elements of an array that is made from fewer bytes than it takes.
+pub const MAX_ITEMS: usize = 1 << 20;
+
 /// Reads an array whose elements are of type `element`.
 ///
 /// # Errors
-/// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], and what the element's type says.
+/// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], [`TypeError::TooManyItems`], and what the element's type says.
 pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
     parse_array_in(&element.data_type(), input, &Utc)
 }
@@ -23,7 +26,7 @@ pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRu
         Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => body,
     };
-    let mut reader = Reader { element: *element, rest: body, rules };
+    let mut reader = Reader { element: *element, rest: body, items: 0, rules };
     let array = reader.array(1)?.ok_or_else(malformed)?;
     if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());
@@ -62,6 +65,8 @@ fn even(array: &[Datum]) -> Option<Vec<usize>> {
 struct Reader<'a> {
     element: DataType,
     rest: &'a str,
+    /// So many were read.
+    items: usize,
     rules: &'a dyn ZoneRules,
 }
 
@@ -106,6 +111,10 @@ impl Reader<'_> {
             };
             let Some(item) = item else { return Ok(None) };
             items.push(item);
+            self.items += 1;
+            if self.items > MAX_ITEMS {
+                return Err(TypeError::TooManyItems);
+            }
             if self.eat('}') {
                 return Ok(Some(items));
             }
@@ -235,6 +244,13 @@ mod tests {
             let deep = format!("{}1{}", "{".repeat(depth), "}".repeat(depth));
             assert_eq!(round(ElementType::Integer, &deep), Err(TypeError::TooManyDimensions { found: 7 }));
         }
+    }
+
+    #[test]
+    fn an_array_has_no_more_elements_than_the_limit() {
+        let text = |items: usize| format!("{{{}1}}", "1,".repeat(items - 1));
+        assert!(parse_array(ElementType::Integer, &text(MAX_ITEMS)).is_ok());
+        assert_eq!(parse_array(ElementType::Integer, &text(MAX_ITEMS + 1)), Err(TypeError::TooManyItems));
     }
 
     #[test]

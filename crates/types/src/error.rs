@@ -49,6 +49,9 @@ pub enum TypeError {
         /// How many, at least.
         found: usize,
     },
+    /// An array of more elements than there may be (54000).
+    #[error("array size exceeds the maximum allowed ({})", crate::array::MAX_ITEMS)]
+    TooManyItems,
     /// Text that is no JSON (22P02).
     #[error("invalid input syntax for type json")]
     BadJson {
@@ -133,7 +136,7 @@ impl TypeError {
         match self {
             Self::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
             Self::InvalidText { .. } | Self::BadArray { .. } | Self::BadJson { .. } => "22P02",
-            Self::TooManyDimensions { .. } => "54000",
+            Self::TooManyDimensions { .. } | Self::TooManyItems => "54000",
             Self::IntervalRange { .. } => "22015",
             Self::InvalidHex { .. } => "22023",
             Self::DateTimeRange { .. } | Self::MomentRange { .. } | Self::IntervalOverflow { .. } => "22008",

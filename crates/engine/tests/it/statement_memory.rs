@@ -1,4 +1,4 @@
-//! The trees of long statements are part of the memory that statements share.
+//! The trees of long statements, and answers of RETURNING, are part of the memory that statements share.
 
 use crate::client::Client;
 use engine::{Engine, EngineOptions};
@@ -48,4 +48,22 @@ async fn what_the_trees_of_a_text_hold_is_given_back_with_its_last_statement() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("the memory of a statement that has ended is held");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_answer_of_returning_is_refused_and_its_statement_undone() {
+    let mut client = client().await;
+    client.ok("CREATE TABLE t (k integer PRIMARY KEY, v text)").await;
+    client.ok("INSERT INTO t SELECT i, 'v' FROM generate_series(1, 500) AS g (i)").await;
+    for statement in [
+        "UPDATE t SET v = 'w' RETURNING repeat(v, 100000)",
+        "DELETE FROM t RETURNING repeat(v, 100000)",
+        "INSERT INTO t SELECT k + 1000, v FROM t RETURNING repeat(v, 100000)",
+    ] {
+        let answer = client.run(statement).await;
+        assert!(answer.starts_with("ERROR 53200"), "{}", answer.get(..100).unwrap_or(&answer));
+        assert_eq!(client.run("SELECT count(*), max(v) FROM t").await, "500|v\nSELECT 1");
+    }
+    let answer = client.run("UPDATE t SET v = 'w' RETURNING length(repeat(v, 100000))").await;
+    assert!(answer.ends_with("UPDATE 500"), "{answer}");
 }

@@ -7,6 +7,7 @@ use super::text::may_have;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, Integer, Text};
+use types::array::MAX_ITEMS;
 use types::array::dimensions;
 use types::{Datum, ElementType};
 
@@ -258,8 +259,8 @@ fn fill(args: &[Datum]) -> QueryResult<Datum> {
         sizes.iter().map(|size| size.as_i64().and_then(|size| usize::try_from(size).ok())).collect();
     let sizes = sizes.ok_or_else(|| Refusal::Null.because("dimension values cannot be null"))?;
     let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
-    if count.is_none_or(|count| count > 1 << 20) {
-        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({})", 1 << 20)));
+    if count.is_none_or(|count| count > MAX_ITEMS) {
+        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({MAX_ITEMS})")));
     }
     match sizes.as_slice() {
         [] => Ok(Datum::Array(Vec::new())),
