@@ -34,6 +34,7 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::CreateIndex(_) => "create index",
         Statement::DropIndex { .. } => "drop index",
         Statement::RenameIndex { .. } => "rename index",
+        Statement::SetIndexOptions { .. } => "set index options",
         Statement::AlterIndex { .. } => "alter index",
         Statement::Reindex { .. } => "reindex",
         Statement::CheckIndexes(_) => "check indexes",
