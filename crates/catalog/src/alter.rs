@@ -5,8 +5,8 @@ use crate::definition::NewColumn;
 use crate::index::key_keeps_value;
 use crate::property::check_changes;
 use crate::{
-    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner,
-    Table, TableOid,
+    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
+    TableOid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

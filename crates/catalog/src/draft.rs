@@ -56,7 +56,14 @@ impl Draft {
     pub(crate) fn new(current: &Catalog) -> Self {
         let mut next = current.clone();
         next.version += 1;
-        Self { next, dirty: Dirty::default(), stores: Vec::new(), jobs: Vec::new(), first_made: current.next_storage, search_path: vec![crate::PUBLIC_SCHEMA.to_string()] }
+        Self {
+            next,
+            dirty: Dirty::default(),
+            stores: Vec::new(),
+            jobs: Vec::new(),
+            first_made: current.next_storage,
+            search_path: vec![crate::PUBLIC_SCHEMA.to_string()],
+        }
     }
 
     /// What names of others are shown by: those that are found without their schema are shown without it.

@@ -225,8 +225,7 @@ impl Draft {
             let of_table = |read: &&crate::ViewRead| read.relation == table.oid;
             reads.iter().filter(of_table).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
         };
-        let dependents: Vec<String> =
-            self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect();
+        let dependents: Vec<String> = self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect();
         if dependents.is_empty() {
             return Ok(());
         }

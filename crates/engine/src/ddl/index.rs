@@ -274,10 +274,11 @@ impl Session {
             }
         };
         let tables = catalog.tables().map(|table| (catalog.schema_name(table).to_string(), table));
-        let wanted = tables.filter(|(of, table)| {
-            schema.as_ref().is_none_or(|schema| schema == of) && !table.indexes.is_empty()
-        });
-        Ok(wanted.map(|(of, table)| ObjectName { database: None, schema: Some(of), name: table.name.clone() }).collect())
+        let wanted =
+            tables.filter(|(of, table)| schema.as_ref().is_none_or(|schema| schema == of) && !table.indexes.is_empty());
+        Ok(wanted
+            .map(|(of, table)| ObjectName { database: None, schema: Some(of), name: table.name.clone() })
+            .collect())
     }
 
     pub(super) async fn reindex(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
@@ -401,7 +402,8 @@ impl Session {
                 name if option.family.is_none() && PARAMETERS.contains(&name) => self.kept_in_no_pages(name),
                 "consistency" if option.family.is_none() => check_consistency(option)?,
                 name if name == catalog::GUIDE_POSTS_WIDTH => {
-                    let message = "guide_posts_width is given for the table, and is that of its indexes too".to_string();
+                    let message =
+                        "guide_posts_width is given for the table, and is that of its indexes too".to_string();
                     return fail(Fault::InvalidDefinition { message });
                 }
                 "refresh" if option.family.is_none() => {
@@ -478,8 +480,22 @@ fn accepts(class: &str, ty: DataType) -> Option<bool> {
 
 /// Operator classes of PostgreSQL for types that no index has here.
 const OTHER_CLASSES: &[&str] = &[
-    "array_ops", "bit_ops", "char_ops", "cidr_ops", "enum_ops", "inet_ops", "interval_ops", "jsonb_ops", "macaddr_ops",
-    "money_ops", "name_ops", "oid_ops", "range_ops", "record_ops", "timetz_ops", "tsvector_ops",
+    "array_ops",
+    "bit_ops",
+    "char_ops",
+    "cidr_ops",
+    "enum_ops",
+    "inet_ops",
+    "interval_ops",
+    "jsonb_ops",
+    "macaddr_ops",
+    "money_ops",
+    "name_ops",
+    "oid_ops",
+    "range_ops",
+    "record_ops",
+    "timetz_ops",
+    "tsvector_ops",
 ];
 
 fn check_operator_class(class: &str, ty: DataType) -> EngineResult<()> {

@@ -69,9 +69,8 @@ impl Arbiters {
                 }
             }
             Some(ConflictTarget::Columns { names, exprs, predicate }) => {
-                let is_column = |name: &&String| table.visible_columns().any(|column| column.name == **name);
-                if let Some(name) = names.iter().find(|name| !is_column(name)) {
-                    return fail(Fault::NoIndexedColumn { column: name.clone() });
+                for name in names {
+                    target.position(&sql::ColumnName::bare(name.clone()))?;
                 }
                 let is_key = || is_set(table, names, table.key.iter().map(|part| part.column));
                 let key = exprs.is_empty() && !table.has_hidden_row_id() && is_key();

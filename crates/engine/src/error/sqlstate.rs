@@ -52,7 +52,10 @@ fn fault_code(fault: &Fault) -> &'static str {
         | Fault::NoAccessMethod { .. }
         | Fault::NoOperatorClass { .. }
         | Fault::NoSuchIndex { .. } => "42704",
-        Fault::DeferrableArbiter { .. } | Fault::IndexNotBuilt { .. } | Fault::JobState { .. } | Fault::JobEnded { .. } => "55000",
+        Fault::DeferrableArbiter { .. }
+        | Fault::IndexNotBuilt { .. }
+        | Fault::JobState { .. }
+        | Fault::JobEnded { .. } => "55000",
         Fault::JobCancelled { .. } => "57014",
         Fault::ColumnTwice { .. } | Fault::UniqueTwice { .. } => "42701",
         Fault::NoIndexedColumn { .. } | Fault::NoKeyColumn { .. } => "42703",

@@ -69,7 +69,8 @@ impl Session {
         let mut all = BTreeMap::new();
         for index in table.indexes.iter().filter(computed) {
             let row = RowTable::of(table);
-            let exprs = index.expressions().map(|expr| sql::parse_expr(&expr.text)).collect::<Result<Vec<Expr>, _>>()?;
+            let exprs =
+                index.expressions().map(|expr| sql::parse_expr(&expr.text)).collect::<Result<Vec<Expr>, _>>()?;
             let expressions = match exprs.as_slice() {
                 [] => Exprs::default(),
                 exprs => self.exprs_over(catalog, &row, exprs, Clause::IndexExpression).await?,

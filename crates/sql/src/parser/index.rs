@@ -6,8 +6,8 @@ use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::phoenix::{options, split_on};
 use crate::statement::{
-    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName, OptionValue,
-    Reindex, TableOption, UniqueDef, WrittenExpr,
+    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName,
+    OptionValue, Reindex, TableOption, UniqueDef, WrittenExpr,
 };
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
@@ -133,9 +133,7 @@ pub(super) fn part_of(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
     let WrittenExpr { expr, text } = c.written_expr()?;
     Ok(match expr {
         Expr::Nested(inner) if matches!(inner.as_ref(), Expr::Identifier(_)) => column_or(*inner, text),
-        expr @ Expr::Nested(_) => {
-            IndexPartOf::Expression(Box::new(WrittenExpr { expr, text }.without_parentheses()))
-        }
+        expr @ Expr::Nested(_) => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text }.without_parentheses())),
         expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
     })
 }

@@ -11,24 +11,24 @@ fn value(random: &mut Random) -> String {
 }
 
 fn statement(random: &mut Random) -> String {
-        let (k, a, n) = (random.below(20), random.below(12), value(random));
-        let (other, text) = (random.below(20), random.pick(&["x", "y", "", "a\u{e4}"]));
-        match random.below(14) {
-            0..=2 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
-            3 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}'), ({other}, NULL, {n}, NULL)"),
-            4 => format!("UPSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
-            5 => format!("UPSERT INTO t (k, n) VALUES ({k}, {n})"),
-            6 => format!(
-                "INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT (a) DO UPDATE SET n = excluded.n, s = t.s || 'u'"
-            ),
-            7 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT DO NOTHING"),
-            8 => format!("UPDATE t SET a = a + 1 WHERE k > {k}"),
-            9 => format!("UPDATE t SET n = {n}, s = '{text}' WHERE k % 3 = {}", k % 3),
-            10 => format!("UPDATE t SET k = k + {} WHERE k < {other}", 1 + k % 3),
-            11 => format!("DELETE FROM t WHERE k = {k} OR a = {a}"),
-            12 if k == 0 => "DELETE FROM t".to_string(),
-            _ => format!("UPDATE t SET k = {other}, a = {a} WHERE k = {k}"),
-        }
+    let (k, a, n) = (random.below(20), random.below(12), value(random));
+    let (other, text) = (random.below(20), random.pick(&["x", "y", "", "a\u{e4}"]));
+    match random.below(14) {
+        0..=2 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
+        3 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}'), ({other}, NULL, {n}, NULL)"),
+        4 => format!("UPSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
+        5 => format!("UPSERT INTO t (k, n) VALUES ({k}, {n})"),
+        6 => format!(
+            "INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT (a) DO UPDATE SET n = excluded.n, s = t.s || 'u'"
+        ),
+        7 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT DO NOTHING"),
+        8 => format!("UPDATE t SET a = a + 1 WHERE k > {k}"),
+        9 => format!("UPDATE t SET n = {n}, s = '{text}' WHERE k % 3 = {}", k % 3),
+        10 => format!("UPDATE t SET k = k + {} WHERE k < {other}", 1 + k % 3),
+        11 => format!("DELETE FROM t WHERE k = {k} OR a = {a}"),
+        12 if k == 0 => "DELETE FROM t".to_string(),
+        _ => format!("UPDATE t SET k = {other}, a = {a} WHERE k = {k}"),
+    }
 }
 
 async fn run(seed: u64, mut w: World) {
