@@ -247,6 +247,7 @@ impl Session {
             | Statement::CreateIndex(_)
             | Statement::DropIndex { .. }
             | Statement::RenameIndex { .. }
+            | Statement::SetIndexOptions { .. }
             | Statement::AlterIndex { .. }
             | Statement::Reindex { .. }
             | Statement::CreateView(_)

@@ -144,10 +144,10 @@ impl IndexCodec {
             let detail = format!("an entry of index \"{}\" is made without its expressions", self.index.name);
             return Err(RowError::internal(detail).into());
         };
-        let mut values = exprs.eval(row)?;
-        if self.index.predicate.is_some() && !matches!(values.pop(), Some(Datum::Bool(true))) {
+        if !exprs.holds(row)? {
             return Ok(None);
         }
+        let mut values = exprs.eval(row)?;
         let mut computed = row.get(..self.width).unwrap_or(row).to_vec();
         computed.append(&mut values);
         Ok(Some(Cow::Owned(computed)))

@@ -44,6 +44,7 @@ mod row_exprs;
 mod row_locks;
 mod row_programs;
 mod row_writer;
+mod seeded;
 mod sequences;
 mod settings;
 mod statement_memory;
