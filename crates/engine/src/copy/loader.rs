@@ -93,7 +93,7 @@ impl Loader {
         let Self { sink, rows, count, engine, .. } = self;
         let done = match sink {
             Sink::Load { rows: bulk, _lock } => bulk.finish(rows.target()).await.map(|(commit, tally)| {
-                session.last_commit = session.last_commit.max(commit);
+                session.note_commit(commit);
                 engine.counters().count(tally);
             }),
             Sink::Work(mut work) => match session.check_written_references(&mut work).await {

@@ -46,6 +46,7 @@ mod row_programs;
 mod row_writer;
 mod sequences;
 mod settings;
+mod stamps;
 mod truncate;
 mod unfit_arguments;
 mod views;
