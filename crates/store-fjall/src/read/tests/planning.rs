@@ -95,8 +95,8 @@ fn assert_near(bed: &Bed, ranges: &[KeyRange], rows: u64) {
 fn estimates_of_many_rows_in_memory_are_near() {
     for kind in KINDS {
         let mut bed = Bed::new(kind);
-        for rows in [5000, 20_000] {
-            (0..rows).for_each(|i| bed.put(key(i), fragment(i, 20, Form::Dense)));
+        for (from, rows) in [(0, 5000), (5000, 20_000)] {
+            (from..rows).for_each(|i| bed.put(key(i), fragment(i, 20, Form::Dense)));
             assert_near(&bed, &[KeyRange::all()], rows.into());
             assert_near(&bed, &[range(1000, 3000)], 2000);
             assert_near(&bed, &[range(0, 400), range(2000, 3000)], 1400);
@@ -119,7 +119,7 @@ fn estimates_have_the_rows_of_sealed_memtables_once() {
         assert_near(&bed, &[KeyRange::all()], 10_000);
         bed.keyspace.tree.flush(&bed.keyspace.tree.get_flush_lock(), 0).unwrap();
         let found = estimate(&bed.source(), &[KeyRange::all()]).unwrap();
-        assert_eq!(found.rows, if kind.shared { 10_080 } else { 10_000 });
+        assert!(found.rows.abs_diff(10_000) < 500, "flushed: {found:?}");
     }
 }
 
