@@ -344,17 +344,22 @@ impl Session {
         prepared: Option<&Arc<Prepared>>,
     ) -> EngineResult<(ReadView, Arc<Compiled>)> {
         loop {
+            let version = self.engine.catalog().version();
             // The state comes first: what it has of definitions, the catalog then has too.
             let view = self.read_view().await?;
             self.set_configs.begin();
             let compiled = self.compile(source, prepared).await?;
-            // The catalog may have changed in between. A transaction that repeats its reads keeps its state, and where
-            // there is no state of the whole store there is no order to go by.
-            let ordered = self.engine.store().capabilities().store_snapshots() && !self.block.repeats();
-            if !ordered || self.engine.catalog().made_by() <= view.snapshot().commit() {
+            // A transaction that repeats its reads keeps its state.
+            if self.block.repeats() || self.is_read_with(version) {
                 return Ok((view, compiled));
             }
         }
+    }
+
+    /// Are the definitions still those of `version`, which the catalog had before a state was taken? Then the state has them,
+    /// too: the catalog shows what is published. Where no state is of the whole store there is nothing to keep in step.
+    pub(crate) fn is_read_with(&self, version: u64) -> bool {
+        !self.engine.store().capabilities().store_snapshots() || self.engine.catalog().version() == version
     }
 
     pub(crate) async fn run_write(

@@ -1,7 +1,7 @@
 //! Arrays as text: `{1,NULL,"a b"}`, nested ones in braces of their own.
 
-use crate::temporal::{Utc, ZoneRules};
-use crate::{DataType, Datum, ElementType, TypeError, text};
+use crate::temporal::ZoneRules;
+use crate::{DataType, Datum, TypeError, text};
 
 /// Most dimensions of an array, PostgreSQL's `MAXDIM`.
 pub const MAX_DIMENSIONS: usize = 6;
@@ -9,15 +9,10 @@ pub const MAX_DIMENSIONS: usize = 6;
 /// Most elements of an array that is made from fewer bytes than it takes.
 pub const MAX_ITEMS: usize = 1 << 20;
 
-/// Reads an array whose elements are of type `element`.
+/// Reads an array whose elements are of type `element`, with a session's zone and style.
 ///
 /// # Errors
 /// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], [`TypeError::TooManyItems`], and what the element's type says.
-pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
-    parse_array_in(&element.data_type(), input, &Utc)
-}
-
-/// The same with a session's zone and style.
 pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
@@ -157,13 +152,7 @@ impl Reader<'_> {
     }
 }
 
-/// Appends `{1,NULL,"a b"}`, times with a zone in UTC.
-pub fn print_array(element: ElementType, items: &[Datum], out: &mut String) {
-    let ty = element.data_type();
-    print_array_by(items, &mut |item, word| text::print(&ty, item, word), out);
-}
-
-/// Appends an array whose elements, which are neither NULL nor arrays, `print` appends.
+/// Appends `{1,NULL,"a b"}`; its elements, which are neither NULL nor arrays, `print` appends.
 pub fn print_array_by(items: &[Datum], print: &mut dyn FnMut(&Datum, &mut String), out: &mut String) {
     out.push('{');
     for (place, item) in items.iter().enumerate() {
@@ -211,11 +200,12 @@ fn push_quoted(word: &str, out: &mut String) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::ElementType;
 
     fn round(element: ElementType, input: &str) -> Result<String, TypeError> {
-        let Datum::Array(items) = parse_array(element, input)? else { unreachable!() };
+        let array = DataType::Array(element);
         let mut out = String::new();
-        print_array(element, &items, &mut out);
+        text::print(&array, &text::parse(&array, input)?, &mut out);
         Ok(out)
     }
 
@@ -248,16 +238,16 @@ mod tests {
 
     #[test]
     fn an_array_has_no_more_elements_than_the_limit() {
-        let text = |items: usize| format!("{{{}1}}", "1,".repeat(items - 1));
-        assert!(parse_array(ElementType::Integer, &text(MAX_ITEMS)).is_ok());
-        assert_eq!(parse_array(ElementType::Integer, &text(MAX_ITEMS + 1)), Err(TypeError::TooManyItems));
+        let literal = |items: usize| format!("{{{}1}}", "1,".repeat(items - 1));
+        let read = |items: usize| text::parse(&DataType::Array(ElementType::Integer), &literal(items));
+        assert!(read(MAX_ITEMS).is_ok());
+        assert_eq!(read(MAX_ITEMS + 1), Err(TypeError::TooManyItems));
     }
 
     #[test]
     fn dimensions_are_counted() {
-        let Datum::Array(items) = parse_array(ElementType::Integer, "{{1,2,3},{4,5,6}}").unwrap() else {
-            unreachable!()
-        };
+        let array = text::parse(&DataType::Array(ElementType::Integer), "{{1,2,3},{4,5,6}}").unwrap();
+        let Datum::Array(items) = array else { unreachable!() };
         assert_eq!(dimensions(&items), [2, 3]);
         assert!(dimensions(&[]).is_empty());
     }

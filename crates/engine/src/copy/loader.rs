@@ -95,7 +95,7 @@ impl Loader {
             Sink::Load { rows: bulk, _lock } => {
                 let done = bulk.finish(rows.target(), engine.catalog().row_ids()).await;
                 done.map(|(commit, tally)| {
-                    session.last_commit = session.last_commit.max(commit);
+                    session.note_commit(commit);
                     engine.counters().count(tally);
                 })
             }

@@ -62,7 +62,8 @@ impl Session {
 
     /// Later reads see what was committed so far: who wrote to a row before it was locked may not be published yet.
     pub(super) async fn see_all_commits(&mut self) -> EngineResult<()> {
-        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
         Ok(())
     }
 

@@ -47,6 +47,7 @@ mod row_writer;
 mod seeded;
 mod sequences;
 mod settings;
+mod stamps;
 mod statement_memory;
 mod truncate;
 mod unfit_arguments;

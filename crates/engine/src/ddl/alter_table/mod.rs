@@ -41,7 +41,8 @@ impl Session {
             return not_materialized(alter);
         }
         // What rows there are is looked at below: all that were written before the lock.
-        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
         if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice()
             && !unique.primary
         {
