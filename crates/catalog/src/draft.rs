@@ -280,7 +280,9 @@ impl Draft {
         let taken = next.table(schema, name).is_some()
             || next.view(schema, name).is_some()
             || next.sequence(schema, name).is_some()
-            || next.index(schema, name).is_some();
+            || next.index(schema, name).is_some()
+            // The index of a key is the table itself, and its name is one of a relation all the same.
+            || next.tables_in(schema).any(|table| table.key_name.as_deref() == Some(name));
         if taken { Err(CatalogError::DuplicateTable { name: name.to_string() }) } else { Ok(()) }
     }
 

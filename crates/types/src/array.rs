@@ -16,20 +16,43 @@ pub const MAX_ITEMS: usize = 1 << 20;
 pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
-    // `[1:3]={1,2,3}`: bounds other than these are not kept.
-    let body = match body.strip_prefix("[1:").and_then(|rest| rest.split_once("]=")) {
-        Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
-        _ => body,
+    let (bounds, body) = match bounds_before(body) {
+        Some((bounds, body)) => (Some(bounds), body),
+        None => (None, body),
     };
+    if bounds.iter().flatten().any(|(first, _)| *first != 1) {
+        return Err(TypeError::ArrayBounds { input: input.to_owned() });
+    }
     let mut reader = Reader { element: *element, rest: body, items: 0, rules };
     let array = reader.array(1)?.ok_or_else(malformed)?;
     if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());
     }
-    if even(&array).is_none() {
-        return Err(malformed());
+    let Some(sizes) = even(&array) else { return Err(malformed()) };
+    let last =
+        bounds.map(|bounds| bounds.into_iter().map(|(_, last)| usize::try_from(last).unwrap_or(0)).collect::<Vec<_>>());
+    // They say nothing but how long it is.
+    match last {
+        Some(last) if last != sizes => Err(malformed()),
+        _ => Ok(Datum::Array(array)),
     }
-    Ok(Datum::Array(array))
+}
+
+/// The first and last places of each dimension, if `[1:3][2]=` stands before the array, and what is behind them.
+fn bounds_before(body: &str) -> Option<(Vec<(i64, i64)>, &str)> {
+    let mut bounds = Vec::new();
+    let mut rest = body;
+    while let Some(behind) = rest.strip_prefix('[') {
+        let (places, behind) = behind.split_once(']')?;
+        let place = |text: &str| text.trim_matches(is_space).parse().ok();
+        bounds.push(match places.split_once(':') {
+            Some((first, last)) => (place(first)?, place(last)?),
+            None => (1, place(places)?),
+        });
+        rest = behind.trim_start_matches(is_space);
+    }
+    let rest = rest.strip_prefix('=').filter(|_| !bounds.is_empty())?;
+    Some((bounds, rest.trim_start_matches(is_space)))
 }
 
 /// Sizes of the dimensions if all parts of a nested array have the same, none for an empty array.

@@ -120,6 +120,12 @@ pub enum TypeError {
         /// One line for a person.
         message: String,
     },
+    /// An array that does not begin at 1 (0A000).
+    #[error("array bounds other than from 1 are not supported: \"{input}\"")]
+    ArrayBounds {
+        /// The text as given.
+        input: String,
+    },
     /// A type that PostgreSQL or Phoenix has and Bennu has not (0A000).
     #[error("type {name} is not supported{hint}")]
     UnsupportedType {
@@ -146,7 +152,7 @@ impl TypeError {
             Self::NoCast { .. } => "42804",
             Self::BadType { .. } => "42704",
             Self::BadTypeParameter { .. } => "22023",
-            Self::UnsupportedType { .. } => "0A000",
+            Self::UnsupportedType { .. } | Self::ArrayBounds { .. } => "0A000",
         }
     }
 

@@ -18,6 +18,7 @@ mod counted;
 mod date_fields;
 mod date_pattern;
 mod datetime;
+mod even_items;
 mod extremes;
 mod fold;
 mod format_date;
@@ -71,6 +72,7 @@ pub(crate) use catalog_text::{name_of_text, prints_as_vector, vector_text};
 pub(crate) use checked::{checked_arithmetic, checked_negative};
 pub(crate) use common::{datafusions_own, largest_or_smallest};
 pub(crate) use counted::array_agg;
+pub(crate) use even_items::even_items;
 pub(crate) use extremes::extremes;
 pub(crate) use json::JSON_ROW;
 pub(crate) use labelled::{

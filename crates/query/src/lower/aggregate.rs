@@ -6,6 +6,7 @@
 use super::Lowering;
 use super::error::{LowerResult, internal, unsupported};
 use crate::error::QueryError;
+use crate::functions::even_items;
 use crate::representation::planned_aggregate;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
 use arrow::datatypes::{DataType as ArrowType, Field};
@@ -155,6 +156,9 @@ impl Lowering<'_> {
         for arg in &call.args {
             args.push(self.operand(*arg)?);
         }
+        if call.distinct && args.len() > 1 && name != "string_agg" {
+            return unsupported(format!("DISTINCT in {name}()"));
+        }
         if args.is_empty() {
             args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));
         }
@@ -168,7 +172,14 @@ impl Lowering<'_> {
             order_by: order,
             null_treatment: None,
         };
-        Ok(planned_aggregate(raw)?)
+        let planned = planned_aggregate(raw)?;
+        Ok(if name == "array_agg" && self.is_array(&call.args) { even_items(planned) } else { planned })
+    }
+
+    /// Is the first of these columns one of arrays?
+    pub(super) fn is_array(&self, cols: &[ColId]) -> bool {
+        let col = cols.first().and_then(|col| self.bound.col(*col));
+        col.is_some_and(|col| col.ty.id.element().is_some())
     }
 
     /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.

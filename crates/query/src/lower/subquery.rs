@@ -4,6 +4,7 @@ use super::Lowering;
 use super::call::operator_name;
 use super::compare::operator_of;
 use super::error::{LowerResult, internal};
+use crate::functions::even_items;
 use crate::plan::outer_references;
 use crate::representation::{compare_rows, planned_operator};
 use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
@@ -27,6 +28,7 @@ impl Lowering<'_> {
             SubqueryKind::Quantified { .. } => self.quantified(subquery, false, schema),
             SubqueryKind::ArrayOf => {
                 let array = self.array(subquery, schema)?;
+                let array = if self.is_array(&subquery.cols) { even_items(array) } else { array };
                 self.named("array_or_empty", vec![array])
             }
         }
