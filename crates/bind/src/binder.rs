@@ -135,7 +135,7 @@ impl<'a> Binder<'a> {
     /// The bound statement; parameters that nothing gave a type are an error.
     pub(crate) fn finish(self, mut body: Body) -> BindResult<Bound> {
         for (at, param) in self.params.iter().enumerate() {
-            if param.used && param.ty.id == TypeId::UNKNOWN {
+            if param.ty.id == TypeId::UNKNOWN {
                 let number = u16::try_from(at + 1).unwrap_or(u16::MAX);
                 return Err(BindError::new(BindErrorKind::UntypedParameter { number }, param.span));
             }

@@ -9,7 +9,7 @@ use crate::relations::Found;
 use crate::scope::{Boundary, ItemColumns, ScopeItem};
 use crate::tree::{ApplyKind, CastContext, ColId, ColRef, JoinKind, Kind, Rel, Scalar, Span};
 use builtins::Ty;
-use catalog::{Table, View};
+use catalog::{Column, Table, View};
 use sql::ast;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,9 +115,10 @@ impl Binder<'_> {
 
     fn table_in_from(&mut self, table: Arc<Table>, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
-        let renamed: Vec<String> = alias.iter().flat_map(|alias| &alias.columns).map(|col| fold(&col.name)).collect();
+        let given = alias.map_or(&[][..], |alias| &alias.columns);
         let available = table.visible_columns().count();
-        self.check_renamed(&name, available, renamed.len())?;
+        self.check_renamed(&name, available, given.len())?;
+        let renamed = renamed(&table, given);
         self.remember(&name, Some(&table.name));
         let oid = alias.is_none().then_some(table.oid);
         self.needs.relations.entry(table.oid).or_default().direct |= self.view_depth == 0;
@@ -253,6 +254,13 @@ impl Binder<'_> {
             false => Ok(()),
         }
     }
+}
+
+/// The names of the table's first columns, those of an alias for the visible ones.
+fn renamed(table: &Table, given: &[ast::TableAliasColumnDef]) -> Vec<String> {
+    let mut given = given.iter().map(|column| fold(&column.name));
+    let name = |column: &Column| if column.hidden { Some(column.name.clone()) } else { given.next() };
+    table.columns.iter().map_while(name).collect()
 }
 
 /// Two items of FROM with a comma between.

@@ -65,7 +65,7 @@ pub(crate) struct ScopeItem {
 /// Columns of an item.
 #[derive(Clone, Debug)]
 pub(crate) enum ItemColumns {
-    /// Those of a table; the first have other names if the alias has a list.
+    /// Those of a table; the first, hidden ones among them, have other names if the alias has a list.
     Table { rel: RelId, renamed: Vec<String> },
     /// Those of a computed relation.
     Computed { reference: usize, oid: u32, columns: Vec<(String, ColId)> },

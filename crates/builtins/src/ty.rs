@@ -59,7 +59,6 @@ impl TypeId {
     pub const REGPROCEDURE: Self = Self(2202);
     pub const REGCLASS: Self = Self(2205);
     pub const REGTYPE: Self = Self(2206);
-    pub const REGTYPE_ARRAY: Self = Self(2211);
     pub const RECORD: Self = Self(2249);
     pub const CSTRING: Self = Self(2275);
     pub const ANY: Self = Self(2276);
@@ -68,7 +67,6 @@ impl TypeId {
     pub const ANYELEMENT: Self = Self(2283);
     pub const RECORD_ARRAY: Self = Self(2287);
     pub const ANYNONARRAY: Self = Self(2776);
-    pub const UUID: Self = Self(2950);
     pub const PG_LSN: Self = Self(3220);
     pub const REGNAMESPACE: Self = Self(4089);
     pub const REGROLE: Self = Self(4096);

@@ -5,8 +5,8 @@ use crate::definition::NewColumn;
 use crate::index::key_keeps_value;
 use crate::property::check_changes;
 use crate::{
-    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, Index, LayoutDef, MAX_COLUMNS, SequenceOwner,
-    Table, TableOid,
+    CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
+    TableOid,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -151,7 +151,8 @@ impl Draft {
     }
 
     /// ALTER COLUMN … TYPE. Unless the bytes of its values are the same in both types ([`keeps_bytes`]), the rows are to be
-    /// written anew in the same change: [`Draft::adopt_rewrite`].
+    /// written anew in the same change: [`Draft::adopt_rewrite`]. What indexes compute with it gets its types by
+    /// [`Draft::set_index_texts`], and entries are written anew too.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::AlteredColumnUsed`],
@@ -170,11 +171,6 @@ impl Draft {
         if let Some(other) = computed {
             let detail = format!("Column \"{name}\" is used by generated column \"{}\".", other.name);
             return Err(CatalogError::AlteredColumnUsed { by: "generated column", detail });
-        }
-        let reads = |index: &&Index| index.texts().any(|expr| expr.columns.contains(&id));
-        if let Some(index) = table.indexes.iter().find(reads) {
-            let feature = format!("another type of column \"{name}\", which index \"{}\" computes with", index.name);
-            return Err(CatalogError::Unsupported { feature });
         }
         let indexed = table.indexes.iter().any(|index| index.parts.iter().any(|part| part.column() == Some(id)));
         if !ty.is_key() && (indexed || table.key_position(id).is_some()) {
@@ -283,13 +279,11 @@ impl Draft {
         self.alter_column(oid, name, |table, id| {
             let was = table.column(id).is_some_and(|column| column.not_null);
             if was != not_null && table.key_position(id).is_some() {
-                let reason = format!("column \"{name}\" is in the primary key, whose bytes depend on it");
-                return Err(CatalogError::InvalidTable { table: table.name.clone(), reason });
+                return Err(CatalogError::InKey { column: name.to_string() });
             }
             let is_primary = table.primary_index().is_some_and(|index| index.names(id));
             if was != not_null && is_primary {
-                let reason = format!("column \"{name}\" is in a primary key");
-                return Err(CatalogError::InvalidTable { table: table.name.clone(), reason });
+                return Err(CatalogError::InKey { column: name.to_string() });
             }
             set(table, id, |column| column.not_null = not_null);
             Ok(())

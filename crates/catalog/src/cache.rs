@@ -18,7 +18,7 @@ use crate::{
 use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use store::{Clock, CommitNo, Durability, Snapshot, Store, StoreError, SystemClock, TableId};
 use tokio::runtime::Handle;
@@ -48,8 +48,6 @@ pub struct Turn(OwnedMutexGuard<CommitNo>);
 struct Shared {
     store: Arc<dyn Store>,
     current: ArcSwap<Catalog>,
-    /// The commit that made `current`, or one after it. Raised before `current` is replaced.
-    made_by: AtomicU64,
     /// Is a change on its way into the store, and not in `current` yet?
     committing: AtomicBool,
     /// Whose turn it is to change the catalog, and the commit that wrote the counters row last.
@@ -78,7 +76,6 @@ impl CatalogCache {
         let shared = Arc::new(Shared {
             store: Arc::clone(&store),
             current: ArcSwap::from_pointee(loaded.catalog),
-            made_by: AtomicU64::new(loaded.commit.0),
             committing: AtomicBool::new(false),
             turn: Arc::new(Mutex::new(loaded.commit)),
         });
@@ -135,7 +132,8 @@ impl CatalogCache {
         Ok(true)
     }
 
-    /// The newest version. It never changes: a statement takes it once.
+    /// The newest version. It never changes: a statement takes it once. A state of the whole store that is taken afterwards
+    /// has its tables, but for those that were dropped since.
     pub fn current(&self) -> Arc<Catalog> {
         self.shared.current.load_full()
     }
@@ -227,10 +225,12 @@ impl CatalogCache {
         Ok(())
     }
 
-    /// A snapshot of this commit or a later one has the tables of every version that [`Self::current`] has given so
-    /// far, but for those that were dropped since.
-    pub fn made_by(&self) -> CommitNo {
-        CommitNo(self.shared.made_by.load(Ordering::Acquire))
+    /// The version that a snapshot of the whole store holds.
+    ///
+    /// # Errors
+    /// As [`Self::wait_for_changes_in`].
+    pub async fn version_in(&self, snapshot: &Snapshot) -> CatalogResult<u64> {
+        stored::version_at(self.shared.store.as_ref(), snapshot).await
     }
 
     /// Makes hidden row ids.
@@ -301,7 +301,7 @@ impl Shared {
         };
         *turn = commit;
         self.store.sync(commit).await?;
-        self.replace(change.catalog, commit);
+        self.replace(change.catalog);
         Ok(())
     }
 
@@ -309,7 +309,7 @@ impl Shared {
         match intent::commit(self.store.as_ref(), &change, *turn).await {
             Ok(made) if made.counters.version == change.catalog.version => {
                 *turn = made.commit;
-                self.replace(change.catalog, made.commit);
+                self.replace(change.catalog);
                 Ok(())
             }
             // It was made, and another one after it.
@@ -335,13 +335,13 @@ impl Shared {
         }
         if let Some(loaded) = stored::load(self.store.as_ref()).await? {
             *turn = loaded.commit;
-            self.replace(loaded.catalog, loaded.commit);
+            self.replace(loaded.catalog);
         }
         Ok(())
     }
 
-    fn replace(&self, next: Catalog, made_by: CommitNo) {
-        self.made_by.fetch_max(made_by.0, Ordering::Release);
+    /// Called when the change is published.
+    fn replace(&self, next: Catalog) {
         self.current.store(Arc::new(next));
     }
 
@@ -360,7 +360,7 @@ impl Shared {
         match stored::load(self.store.as_ref()).await {
             Ok(Some(loaded)) if loaded.commit != *turn => {
                 *turn = loaded.commit;
-                self.replace(loaded.catalog, loaded.commit);
+                self.replace(loaded.catalog);
                 CatalogError::ChangedElsewhere
             }
             Ok(_) => error.into(),

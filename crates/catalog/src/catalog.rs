@@ -171,8 +171,8 @@ impl Catalog {
         tables.chain(views).chain(sequences).collect()
     }
 
-    /// Kind and name of what has that oid, with its schema unless that is `public`; empty if nothing has.
-    pub fn described(&self, oid: TableOid) -> String {
+    /// Kind and name of what has that oid, with its schema unless its name is found in `search_path`; empty if nothing has.
+    pub fn described(&self, oid: TableOid, search_path: &[String]) -> String {
         let (kind, schema, name) = if let Some(table) = self.table_by_oid(oid) {
             (table.kind(), table.schema, &table.name)
         } else if let Some(view) = self.view_by_oid(oid) {
@@ -182,8 +182,14 @@ impl Catalog {
         } else {
             return String::new();
         };
+        let is_found = |schema: &&String| {
+            self.table(schema, name).is_some()
+                || self.view(schema, name).is_some()
+                || self.sequence(schema, name).is_some()
+        };
+        let found_in = search_path.iter().find(is_found);
         match self.schema_by_id(schema) {
-            Some(def) if schema != PUBLIC_SCHEMA_ID => format!("{kind} {}.{name}", def.name),
+            Some(def) if found_in != Some(&def.name) => format!("{kind} {}.{name}", def.name),
             _ => format!("{kind} {name}"),
         }
     }

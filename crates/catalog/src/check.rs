@@ -128,7 +128,7 @@ impl Draft {
             return Ok(Vec::new());
         }
         if let Some(index) = self.table(oid)?.unique_constraint(name).map(|index| index.oid) {
-            let what = format!("constraint {name} on {}", self.next.described(oid));
+            let what = format!("constraint {name} on {}", self.described(oid));
             let others = self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, cascade))?;
             let mut table = self.table(oid)?.as_ref().clone();
             self.remove_indexes(&mut table, |index| index.name == name);

@@ -21,6 +21,8 @@ pub struct Draft {
     pub(crate) jobs: Vec<JobRecord>,
     /// Storages from this one on are made by this draft.
     first_made: u32,
+    /// See [`Self::show_names_from`].
+    search_path: Vec<String>,
 }
 
 /// Objects whose rows are to be written again, or deleted when the next version lacks them.
@@ -54,7 +56,24 @@ impl Draft {
     pub(crate) fn new(current: &Catalog) -> Self {
         let mut next = current.clone();
         next.version += 1;
-        Self { next, dirty: Dirty::default(), stores: Vec::new(), jobs: Vec::new(), first_made: current.next_storage }
+        Self {
+            next,
+            dirty: Dirty::default(),
+            stores: Vec::new(),
+            jobs: Vec::new(),
+            first_made: current.next_storage,
+            search_path: vec![crate::PUBLIC_SCHEMA.to_string()],
+        }
+    }
+
+    /// What names of others are shown by: those that are found without their schema are shown without it.
+    pub fn show_names_from(&mut self, search_path: Vec<String>) {
+        self.search_path = search_path;
+    }
+
+    /// Kind and name of a relation, as one says it who has the draft's search path.
+    pub(crate) fn described(&self, oid: TableOid) -> String {
+        self.next.described(oid, &self.search_path)
     }
 
     /// The catalog with the changes so far.
@@ -90,7 +109,7 @@ impl Draft {
         if !cascade && !inside.is_empty() {
             return Err(CatalogError::DependentObjects {
                 what: format!("schema {name}"),
-                dependents: inside.iter().map(|oid| self.next.described(*oid)).collect(),
+                dependents: inside.iter().map(|oid| self.described(*oid)).collect(),
             });
         }
         self.drop_relations(&inside, true)?;
@@ -114,7 +133,7 @@ impl Draft {
         let inside: BTreeSet<TableOid> = self.next.relations_in(id).into_iter().collect();
         let reader = self.next.readers().find(|(_, reads)| reads.iter().any(|it| inside.contains(&it.relation)));
         if let Some(view) = reader.map(|(view, _)| view) {
-            let feature = format!("renaming schema {name}, which {} reads", self.next.described(view));
+            let feature = format!("renaming schema {name}, which {} reads", self.described(view));
             return Err(CatalogError::Unsupported { feature });
         }
         if let Some(mut schema) = self.next.schemas.remove(name) {
@@ -261,7 +280,9 @@ impl Draft {
         let taken = next.table(schema, name).is_some()
             || next.view(schema, name).is_some()
             || next.sequence(schema, name).is_some()
-            || next.index(schema, name).is_some();
+            || next.index(schema, name).is_some()
+            // The index of a key is the table itself, and its name is one of a relation all the same.
+            || next.tables_in(schema).any(|table| table.key_name.as_deref() == Some(name));
         if taken { Err(CatalogError::DuplicateTable { name: name.to_string() }) } else { Ok(()) }
     }
 

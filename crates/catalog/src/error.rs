@@ -206,6 +206,12 @@ pub enum CatalogError {
         /// Which one.
         detail: String,
     },
+    /// 42P16: whether it may be NULL cannot be changed.
+    #[error("column \"{column}\" is in a primary key")]
+    InKey {
+        /// The column.
+        column: String,
+    },
     /// 42P16.
     #[error("invalid definition of table \"{table}\": {reason}")]
     InvalidTable {

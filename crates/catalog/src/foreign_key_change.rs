@@ -44,6 +44,25 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
+    /// ALTER CONSTRAINT: when a foreign key is checked.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchConstraint`].
+    pub fn set_deferrable(
+        &mut self,
+        oid: TableOid,
+        name: &str,
+        deferrable: bool,
+        deferred: bool,
+    ) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let Some(key) = table.foreign_keys.iter_mut().find(|key| key.name == name) else {
+            return Err(CatalogError::NoSuchConstraint { table: table.name.clone(), constraint: name.to_string() });
+        };
+        (key.deferrable, key.deferred) = (deferrable, deferred);
+        Ok(self.put_table(table))
+    }
+
     /// Takes foreign keys from a table.
     ///
     /// # Errors
@@ -78,7 +97,7 @@ impl Draft {
             referring.filter(|table| table.foreign_keys.iter().any(needs)).cloned().collect();
         let named = referring.iter().flat_map(|table| {
             let keys = table.foreign_keys.iter().filter(|key| needs(key));
-            keys.map(|key| format!("constraint {} on {}", key.name, self.next.described(table.oid)))
+            keys.map(|key| format!("constraint {} on {}", key.name, self.described(table.oid)))
         });
         let dependents: Vec<String> = named.collect();
         if !cascade && !dependents.is_empty() {

@@ -69,6 +69,8 @@ pub struct IndexText {
     pub text: String,
     /// See [`IndexExpr::shown`].
     pub shown: (String, String),
+    /// See [`IndexExpr::ty`].
+    pub ty: DataType,
 }
 
 /// What a part of an index to be made is made of.
@@ -348,6 +350,7 @@ impl Draft {
                 index.texts_mut().zip(texts).for_each(|(expr, new)| {
                     expr.text.clone_from(&new.text);
                     expr.shown.clone_from(&new.shown);
+                    expr.ty = new.ty;
                 });
             }
         }

@@ -125,7 +125,7 @@ impl Draft {
         let mut queue: Vec<TableOid> = oids.to_vec();
         while let Some(oid) = queue.pop() {
             interrupt::spend(1 + self.next.sequences.len() + self.next.views.len() + self.next.tables.len())?;
-            if self.next.described(oid).is_empty() {
+            if self.described(oid).is_empty() {
                 return Err(gone(oid));
             }
             // Sequences of its columns go with a table, unasked.
@@ -146,12 +146,12 @@ impl Draft {
             self.defaults_of(oid, &going, cascade)?;
         }
         if !cascade && let Some((_, first)) = others.first() {
-            let dependents = others.iter().map(|(view, _)| self.next.described(*view)).collect();
-            return Err(CatalogError::DependentObjects { what: self.next.described(*first), dependents });
+            let dependents = others.iter().map(|(view, _)| self.described(*view)).collect();
+            return Err(CatalogError::DependentObjects { what: self.described(*first), dependents });
         }
-        let mut dropped: Vec<String> = others.iter().map(|(view, _)| self.next.described(*view)).collect();
+        let mut dropped: Vec<String> = others.iter().map(|(view, _)| self.described(*view)).collect();
         for oid in &going {
-            let what = self.next.described(*oid);
+            let what = self.described(*oid);
             dropped.extend(self.release_parent(*oid, None, &going, (&what, cascade))?);
         }
         for oid in going {
@@ -172,7 +172,7 @@ impl Draft {
                     by: format!(
                         "column {} of {}",
                         column.map(|column| column.name.as_str()).unwrap_or_default(),
-                        self.next.described(owner.table)
+                        self.described(owner.table)
                     ),
                 })
             }
@@ -191,10 +191,10 @@ impl Draft {
         for table in tables.into_iter().filter(|table| !going.contains(&table.oid)) {
             if !cascade {
                 let columns = table.columns.iter().filter(|column| uses(column));
-                let what = self.next.described(table.oid);
+                let what = self.described(table.oid);
                 let dependents = columns.map(|column| format!("default value for column {} of {what}", column.name));
                 let dependents = dependents.collect();
-                return Err(CatalogError::DependentObjects { what: self.next.described(oid), dependents });
+                return Err(CatalogError::DependentObjects { what: self.described(oid), dependents });
             }
             let mut table = table.as_ref().clone();
             for column in table.columns.iter_mut().filter(|column| column.sequence == Some(oid)) {
@@ -225,13 +225,12 @@ impl Draft {
             let of_table = |read: &&crate::ViewRead| read.relation == table.oid;
             reads.iter().filter(of_table).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
         };
-        let dependents: Vec<String> =
-            self.next.readers().filter(reads).map(|(view, _)| self.next.described(view)).collect();
+        let dependents: Vec<String> = self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect();
         if dependents.is_empty() {
             return Ok(());
         }
         let column = column.and_then(|id| table.column(id)).map(|column| format!("column {} of ", column.name));
-        let what = format!("{}{}", column.unwrap_or_default(), self.next.described(table.oid));
+        let what = format!("{}{}", column.unwrap_or_default(), self.described(table.oid));
         Err(CatalogError::DependentObjects { what, dependents })
     }
 

@@ -117,7 +117,7 @@ impl Draft {
     pub fn drop_key(&mut self, oid: TableOid, cascade: bool) -> CatalogResult<Vec<String>> {
         let old = self.table(oid)?;
         let name = old.key_name.clone().unwrap_or_default();
-        let what = format!("constraint {name} on {}", self.next.described(oid));
+        let what = format!("constraint {name} on {}", self.described(oid));
         let others = self.release_parent(oid, old.key_oid, &BTreeSet::new(), (&what, cascade))?;
         let mut table = self.table(oid)?.as_ref().clone();
         table.columns.insert(0, row_id_column());

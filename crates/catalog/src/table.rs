@@ -43,9 +43,9 @@ pub struct LayoutDef {
 }
 
 /// The key encoding of `docs/formats/rowkey.md`, the only one so far.
-pub const KEY_CODEC: u16 = 1;
+pub const KEY_CODEC: u16 = rowkey::CODEC_ID;
 /// The salt hash of `docs/formats/rowkey.md`, the only one so far.
-pub const SALT_HASH: u16 = 1;
+pub const SALT_HASH: u16 = rowkey::SALT_HASH_ID;
 /// Of the entries of a local index: the salt is that of the row. No table has it.
 pub(crate) const SALT_OF_ROW: u16 = 2;
 

@@ -11,7 +11,6 @@ use futures::stream::BoxStream;
 use sql::{Isolation, TransactionModes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use store::CommitNo;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::Transaction;
 
@@ -44,8 +43,8 @@ pub(crate) struct OpenBlock {
     pub(crate) deferred: Deferred,
     /// REPEATABLE READ: all statements read one state, and none writes.
     pub(crate) repeats: bool,
-    /// The state that was read last.
-    pub(crate) state: Option<CommitNo>,
+    /// Of a block that repeats its reads: the version of the catalog in the state that it reads, once that was chosen.
+    pub(crate) state: Option<u64>,
     /// States that it lets other sessions read.
     pub(crate) exported: Exported,
     /// When it began, microseconds since 1970.
@@ -63,8 +62,8 @@ impl Block {
         }
     }
 
-    /// The state that all its statements read, once it was chosen; `None` where each has its own.
-    pub(crate) fn repeated_state(&self) -> Option<CommitNo> {
+    /// The version of the catalog in the state that all its statements read, once it was chosen; `None` where each has its own.
+    pub(crate) fn repeated_state(&self) -> Option<u64> {
         match self {
             Self::Open(open) if open.repeats => open.state,
             _ => None,

@@ -160,7 +160,8 @@ impl Session {
     ) -> EngineResult<(Arc<Table>, Option<u32>)> {
         let catalog = self.engine.catalog().current();
         let (name, index) = match check.kind {
-            Reindex::Table => (check.name.clone(), None),
+            // There is no CHECK of schemas.
+            Reindex::Table | Reindex::Schema | Reindex::Database => (check.name.clone(), None),
             Reindex::Index => match self.find_index(&catalog, &check.name)? {
                 Some((table, index)) => {
                     let schema = Some(catalog.schema_name(&table).to_string());

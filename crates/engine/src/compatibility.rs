@@ -50,11 +50,21 @@ impl Session {
         for hint in hints {
             match hint {
                 StorageHint::Unlogged => self.without_effect("UNLOGGED", "all tables are logged"),
-                StorageHint::Tablespace(name) => {
-                    self.without_effect(&format!("TABLESPACE \"{name}\""), "all tables are in the data folder");
-                }
+                StorageHint::Tablespace(name) => self.tablespace_without_effect(Some(name)),
             }
         }
+    }
+
+    /// Likewise of TABLESPACE.
+    pub(crate) fn tablespace_without_effect(&mut self, name: Option<&str>) {
+        if let Some(name) = name {
+            self.without_effect(&format!("TABLESPACE \"{name}\""), "all tables are in the data folder");
+        }
+    }
+
+    /// Likewise of a parameter of an index.
+    pub(crate) fn kept_in_no_pages(&mut self, name: &str) {
+        self.without_effect(&format!("parameter \"{name}\" of an index"), "entries are not kept in pages");
     }
 
     /// Likewise of storage parameters.

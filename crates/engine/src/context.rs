@@ -33,7 +33,7 @@ impl Session {
     /// an index that was made since has no entries.
     pub(crate) fn index_choice(&self) -> IndexChoice {
         match self.block.repeated_state() {
-            Some(state) if state < self.engine.catalog().made_by() => IndexChoice::Off,
+            Some(version) if version < self.engine.catalog().version() => IndexChoice::Off,
             _ => {
                 let effective = self.settings.effective();
                 match (effective.index_choice, effective.index_scans, effective.table_scans) {

@@ -110,6 +110,14 @@ pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult
     memory.try_grow(bytes)
 }
 
+/// Holds rows that a statement answers.
+///
+/// # Errors
+/// 53200.
+pub(crate) fn hold_answer(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult<()> {
+    memory.try_grow(rows.iter().map(|row| size_of_row(row)).sum())
+}
+
 fn size_of_row(row: &[Datum]) -> usize {
     size_of::<Vec<Datum>>() + row.iter().map(size_of_value).sum::<usize>()
 }

@@ -42,8 +42,8 @@ impl Session {
 
     /// Makes all rows durable and visible, and says what they were.
     pub(crate) async fn finish_load(&mut self, load: Load<'_>) -> EngineResult<Tally> {
-        let (commit, tally) = load.rows.finish(load.target).await?;
-        self.last_commit = self.last_commit.max(commit);
+        let (commit, tally) = load.rows.finish(load.target, self.engine.catalog().row_ids()).await?;
+        self.note_commit(commit);
         Ok(tally)
     }
 

@@ -153,9 +153,15 @@ impl Session {
             return Ok(Source::all(text, parsed?, types));
         }
         let guard = self.running();
-        let read = || sql::parse(text).map(|parsed| Source::all(text, parsed, types));
+        let read = || -> EngineResult<Vec<Source>> {
+            let memory = self.engine.hold("the trees of a statement");
+            memory.try_grow(sql::tree_bytes(text))?;
+            let (parsed, memory) = (sql::parse(text)?, Arc::new(memory));
+            let sources = Source::all(text, parsed, types).into_iter();
+            Ok(sources.map(|source| source.held_by(Arc::clone(&memory))).collect())
+        };
         let read = turn::apart(|| interrupt::under(Some(guard.host()), read));
-        read.or_else(|error| guard.check().and(Err(error.into())))
+        read.or_else(|error| guard.check().and(Err(error)))
     }
 
     /// Runs one statement of a simple query.
@@ -320,6 +326,7 @@ impl Session {
 
     pub(crate) fn end_statement<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         self.guard = None;
+        self.written.memory = None;
         let done = done.and_then(|done| self.make_noted_changes().map(|()| done));
         if done.is_err() {
             self.set_configs.forget();

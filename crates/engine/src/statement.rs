@@ -14,6 +14,7 @@ use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream, turn, utility};
 use bind::tree::Span;
 use parking_lot::Mutex;
+use query::HeldMemory;
 use sql::{Hint, Parsed, RowLockStrength, Statement};
 use std::sync::Arc;
 use txn::ReadView;
@@ -29,6 +30,8 @@ pub(crate) struct Written {
     pub(crate) text: Arc<str>,
     /// Characters before it in the text that the client sent.
     pub(crate) before: usize,
+    /// For the trees of a long text, while any of them is there.
+    pub(crate) memory: Option<Arc<HeldMemory>>,
 }
 
 impl Written {
@@ -100,6 +103,12 @@ impl Source {
         self
     }
 
+    /// The same, with the memory that its tree is counted in.
+    pub(crate) fn held_by(mut self, memory: Arc<HeldMemory>) -> Self {
+        self.written.memory = Some(memory);
+        self
+    }
+
     /// The statements of `text`, in its order.
     pub(crate) fn all(text: &str, parsed: Vec<Parsed>, types: &[Option<DataType>]) -> Vec<Self> {
         // Characters are counted in one walk: a text may have very many statements.
@@ -108,7 +117,7 @@ impl Source {
             before += text.get(byte..span.start).map_or(0, |between| between.chars().count());
             byte = span.start;
             let text: Arc<str> = Arc::from(text.get(span).unwrap_or(text));
-            let written = Written { text: Arc::clone(&text), before };
+            let written = Written { text: Arc::clone(&text), before, memory: None };
             Self { text, written, statement, types: types.to_vec(), hints }
         };
         parsed.into_iter().map(source).collect()
@@ -238,6 +247,7 @@ impl Session {
             | Statement::CreateIndex(_)
             | Statement::DropIndex { .. }
             | Statement::RenameIndex { .. }
+            | Statement::SetIndexOptions { .. }
             | Statement::AlterIndex { .. }
             | Statement::Reindex { .. }
             | Statement::CreateView(_)
@@ -334,17 +344,22 @@ impl Session {
         prepared: Option<&Arc<Prepared>>,
     ) -> EngineResult<(ReadView, Arc<Compiled>)> {
         loop {
+            let version = self.engine.catalog().version();
             // The state comes first: what it has of definitions, the catalog then has too.
             let view = self.read_view().await?;
             self.set_configs.begin();
             let compiled = self.compile(source, prepared).await?;
-            // The catalog may have changed in between. A transaction that repeats its reads keeps its state, and where
-            // there is no state of the whole store there is no order to go by.
-            let ordered = self.engine.store().capabilities().store_snapshots() && !self.block.repeats();
-            if !ordered || self.engine.catalog().made_by() <= view.snapshot().commit() {
+            // A transaction that repeats its reads keeps its state.
+            if self.block.repeats() || self.is_read_with(version) {
                 return Ok((view, compiled));
             }
         }
+    }
+
+    /// Are the definitions still those of `version`, which the catalog had before a state was taken? Then the state has them,
+    /// too: the catalog shows what is published. Where no state is of the whole store there is nothing to keep in step.
+    pub(crate) fn is_read_with(&self, version: u64) -> bool {
+        !self.engine.store().capabilities().store_snapshots() || self.engine.catalog().version() == version
     }
 
     pub(crate) async fn run_write(

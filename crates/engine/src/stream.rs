@@ -34,6 +34,17 @@ pub(crate) fn ready(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &
     RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag, counted: true }
 }
 
+impl RowStream {
+    /// The same rows, with the memory that they take until the last of them is sent.
+    pub(crate) fn holding(self, memory: Option<HeldMemory>) -> Self {
+        let kept = move |chunk| {
+            let _ = &memory;
+            chunk
+        };
+        Self { chunks: Box::pin(self.chunks.map(kept)), ..self }
+    }
+}
+
 /// Rows of a statement whose tag counts none: SHOW, EXPLAIN.
 pub(crate) fn uncounted(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
     RowStream { counted: false, ..ready(columns, rows, tag) }

@@ -62,14 +62,25 @@ impl Session {
         if let Block::Open(open) = &mut self.block {
             open.used = true;
             let view = open.borrow()?.begin_statement().await?;
-            open.state = Some(view.snapshot().commit());
-            self.engine.catalog().wait_for_changes_in(view.snapshot()).await?;
+            let catalog = self.engine.catalog();
+            if open.repeats && open.state.is_none() {
+                open.state = Some(catalog.version_in(view.snapshot()).await?);
+            }
+            catalog.wait_for_changes_in(view.snapshot()).await?;
             return Ok(view);
         }
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;
         self.engine.catalog().wait_for_changes_in(&snapshot).await?;
         Ok(ReadView::plain(store.clone(), snapshot))
+    }
+
+    /// What the session reads from now on holds this commit. One that comes later holds those before it, so none is compared
+    /// with another; a load or transaction without rows has none.
+    pub(crate) fn note_commit(&mut self, commit: CommitNo) {
+        if commit != CommitNo(0) {
+            self.last_commit = commit;
+        }
     }
 
     /// The last commit of all. Who wrote to a table before it was locked has committed and may not be published yet: a
@@ -129,7 +140,7 @@ impl Session {
             true => turn::all_apart(Box::pin(txn.commit(durability))).await?,
             false => txn.commit(durability).await?,
         };
-        self.last_commit = self.last_commit.max(committed.commit);
+        self.note_commit(committed.commit);
         if !committed.atomic {
             self.notices.warning("01000", "the store is not atomic over several rows: they were written one by one");
         }
@@ -263,7 +274,7 @@ impl Session {
             // The same level again must not forget the state that the block reads.
             Block::Open(open) if modes.isolation.is_some() && repeat != open.repeats => {
                 open.borrow()?.repeat_reads(repeat);
-                open.repeats = repeat;
+                (open.repeats, open.state) = (repeat, None);
                 self.settings.show_isolation(if repeat { "repeatable read" } else { "read committed" })
             }
             _ => Ok(()),

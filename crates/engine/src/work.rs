@@ -64,7 +64,7 @@ impl Work {
 
     /// A state to read that holds at least `seen`, and what the block wrote before.
     pub(crate) async fn view(&mut self, store: &dyn Store, seen: CommitNo) -> EngineResult<ReadView> {
-        if seen > CommitNo(0) {
+        if seen != CommitNo(0) {
             // Waits until it is published; the transaction's own snapshot is then new enough.
             store.snapshot(seen).await?;
         }

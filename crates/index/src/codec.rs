@@ -6,7 +6,7 @@
 //! ```
 
 use crate::row_exprs::{IndexResult, RowExprs};
-use catalog::{ColumnId, Index, PartOf, RowCodec, RowError, RowResult, Table, key_keeps_value};
+use catalog::{ColumnId, Index, KeyColumn, PartOf, RowCodec, RowError, RowResult, Table, key_keeps_value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct IndexCodec {
     local: Option<RowCodec>,
     /// For each part of the rowkey its position in the entries.
     rowkey: Vec<usize>,
+    /// The part of the key of entries from which on it is the rowkey, byte for byte but for its salt.
+    rowkey_from: Option<usize>,
     /// Are there columns that are included or computed with, whose values may be equal and not the same, such as 1.0 and
     /// 1.00?
     loose: bool,
@@ -82,10 +84,13 @@ impl IndexCodec {
         let rowkey = table.key.iter().map(|part| entry_of(part.column)).collect::<Option<_>>();
         let rowkey = rowkey.ok_or_else(|| broken("without the rowkey"))?;
         let named = index.texts().flat_map(|expr| &expr.columns).filter_map(|id| table.column(*id));
+        let rowkey_from = rowkey_from(table, entries.table());
         let loose = entries.table().value_columns().chain(named).any(|column| !key_keeps_value(column.ty));
         let (columns, width) = (needed.into_iter().collect(), table.columns.len());
         let local = if index.local { Some(RowCodec::new(table)?) } else { None };
-        Ok(Self { index: index.clone(), entries, sources, parts, columns, width, exprs: None, local, rowkey, loose })
+        let exprs = None;
+        let index = index.clone();
+        Ok(Self { index, entries, sources, parts, columns, width, exprs, local, rowkey, rowkey_from, loose })
     }
 
     /// The same codec, that can make entries of an index with expressions or a predicate.
@@ -139,10 +144,10 @@ impl IndexCodec {
             let detail = format!("an entry of index \"{}\" is made without its expressions", self.index.name);
             return Err(RowError::internal(detail).into());
         };
-        let mut values = exprs.eval(row)?;
-        if self.index.predicate.is_some() && !matches!(values.pop(), Some(Datum::Bool(true))) {
+        if !exprs.holds(row)? {
             return Ok(None);
         }
+        let mut values = exprs.eval(row)?;
         let mut computed = row.get(..self.width).unwrap_or(row).to_vec();
         computed.append(&mut values);
         Ok(Some(Cow::Owned(computed)))
@@ -208,6 +213,12 @@ impl IndexCodec {
     /// # Errors
     /// [`RowError::Corrupted`] for bytes that are no entry of this index.
     pub fn rowkey_into(&self, table: &RowCodec, key: &[u8], fragment: &[u8], rowkey: &mut Vec<u8>) -> RowResult<()> {
+        if let Some(part) = self.rowkey_from {
+            let start =
+                self.entries.key_schema().part_start(key, part).map_err(|error| self.entries.corrupted(&error))?;
+            table.key_schema().put_salt(key.get(start..).unwrap_or_default(), rowkey);
+            return Ok(());
+        }
         let values = self.entries.decode_row(key, fragment, &self.rowkey)?;
         table.encode_key_values(&values, rowkey)
     }
@@ -241,4 +252,14 @@ impl IndexCodec {
         let last = parts.len().checked_sub(1).and_then(|last| slots.get(last));
         Ok(last.map_or(0, |(_, end)| *end))
     }
+}
+
+/// See [`IndexCodec::rowkey_from`]: none where the index has a part of the rowkey itself, perhaps in another direction.
+fn rowkey_from(table: &Table, entries: &Table) -> Option<usize> {
+    let first = entries.key.len().checked_sub(table.key.len())?;
+    let form = |table: &Table, part: &KeyColumn| table.column(part.column).map(|column| (column.ty, column.not_null));
+    let is_same = |(of_entry, of_row): (&KeyColumn, &KeyColumn)| {
+        of_entry == of_row && form(entries, of_entry) == form(table, of_row)
+    };
+    entries.key.get(first..)?.iter().zip(&table.key).all(is_same).then_some(first)
 }

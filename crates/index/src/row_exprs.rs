@@ -5,9 +5,16 @@ use std::error::Error;
 use std::fmt::Debug;
 use types::Datum;
 
-/// The expressions of one index, in the order of its parts, and behind them its predicate.
+/// The expressions of one index, in the order of its parts, and its predicate. A row has a value for each column of the table.
 pub trait RowExprs: Debug + Send + Sync {
-    /// Their values for a row, which has a value for each column of the table.
+    /// Does the predicate hold for the row? Without one it does. It is asked first: of rows that it leaves out no expression is
+    /// evaluated, which may fail for them.
+    ///
+    /// # Errors
+    /// [`IndexError::Expr`]: what evaluating gives.
+    fn holds(&self, row: &[Datum]) -> IndexResult<bool>;
+
+    /// The values of the expressions for a row.
     ///
     /// # Errors
     /// [`IndexError::Expr`]: what evaluating gives.

@@ -24,6 +24,8 @@ const FLUSH_AT: usize = 64 * 1024;
 const KEEP: usize = 16 * 1024;
 /// When a session is to end, what it does may still end itself this long: a commit under way gets its answer.
 const GRACE: Duration = Duration::from_millis(500);
+/// What a client sends behind a message that was refused is read for so long.
+const DISCARDING: Duration = Duration::from_secs(10);
 /// Messages that are longer than this are held of the memory that queries share.
 const LONG_MESSAGE: usize = 1024 * 1024;
 /// How far to read ahead while a statement runs.
@@ -121,10 +123,20 @@ impl Wire {
         if self.memory.as_ref().is_none_or(|memory| memory.try_resize(bytes).is_ok()) {
             return Ok(());
         }
-        // Its end cannot be waited for.
         self.out.error("FATAL", &ClientFault::MessageMemory.into());
         let _ = tokio::time::timeout(GRACE, self.flush()).await;
+        // Many clients read an answer only behind their message, and none where the connection breaks before.
+        let _ = tokio::time::timeout(DISCARDING, self.discard()).await;
         Err(End::Memory)
+    }
+
+    /// Reads what comes until the client is silent, and keeps nothing of it.
+    async fn discard(&mut self) {
+        self.input = BytesMut::with_capacity(KEEP);
+        let _ = self.memory.as_ref().map(|memory| memory.try_resize(0));
+        while let Ok(Ok(1..)) = tokio::time::timeout(GRACE, self.stream.read_buf(&mut self.input)).await {
+            self.input.clear();
+        }
     }
 
     /// The next message, reading as needed.

@@ -38,6 +38,22 @@ impl KeySchema {
         ended(key, offset)
     }
 
+    /// Where a part begins, in a key that has all parts and nothing behind them.
+    ///
+    /// # Errors
+    /// As [`KeySchema::split`]; [`KeyError::NoSuchPart`].
+    pub fn part_start(&self, key: &[u8], part: usize) -> Result<usize, KeyError> {
+        let (mut offset, mut start) = (self.salt_width(), None);
+        for (at, of_key) in self.parts.iter().enumerate() {
+            if at == part {
+                start = Some(offset);
+            }
+            offset += front(of_key, key, offset)?.len();
+        }
+        ended(key, offset)?;
+        start.ok_or(KeyError::NoSuchPart { part })
+    }
+
     /// The bytes of one part. Parts of variable width in front of it have to be walked over; [`KeySchema::split`] is
     /// better for several.
     ///

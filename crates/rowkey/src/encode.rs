@@ -26,6 +26,13 @@ impl KeySchema {
         Ok(())
     }
 
+    /// Overwrites `key` with the key that is `unsalted` behind its salt.
+    pub fn put_salt(&self, unsalted: &[u8], key: &mut Vec<u8>) {
+        key.clear();
+        key.extend(self.salt_of(unsalted));
+        key.extend_from_slice(unsalted);
+    }
+
     /// Overwrites `prefix` with what all keys whose first parts are `values` begin with after their salt byte.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ mod reject;
 mod rewrite;
 mod shape;
 mod statement;
+mod tree_size;
 
 pub use data_type::data_type;
 pub use error::{Position, SqlError};
@@ -48,3 +49,4 @@ pub use sqlparser::ast;
 /// Where a part of a statement stands, in lines and characters.
 pub use sqlparser::tokenizer::{Location, Span as SourceSpan};
 pub use statement::*;
+pub use tree_size::tree_bytes;

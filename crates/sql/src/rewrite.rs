@@ -7,11 +7,13 @@
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
 //! - `- -1` is `-(-1)`, since it must not print as a comment.
 //! - `N'x'` and `U&'x'` are `'x'`.
+//! - A SELECT that the lexer gave a call in the place of columns has none.
 
 use crate::dialect::BennuDialect;
+use crate::lexer::NO_COLUMNS;
 use sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, LimitClause, ObjectName, Query, UnaryOperator,
-    Value, ValueWithSpan, VisitorMut,
+    ArrayElemTypeDef, BinaryOperator, CharacterLength, DataType, Expr, LimitClause, ObjectName, Query, Select,
+    SelectItem, UnaryOperator, Value, ValueWithSpan, VisitorMut,
 };
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
@@ -24,6 +26,11 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         fetch_to_limit(query);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        select.projection.retain(|item| !is_no_column(item));
         ControlFlow::Continue(())
     }
 
@@ -49,6 +56,11 @@ impl VisitorMut for Rewriter {
         }
         ControlFlow::Continue(())
     }
+}
+
+fn is_no_column(item: &SelectItem) -> bool {
+    let SelectItem::UnnamedExpr(Expr::Function(call)) = item else { return false };
+    matches!(call.name.0.as_slice(), [part] if part.as_ident().is_some_and(|name| name.value == NO_COLUMNS))
 }
 
 /// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.

@@ -4,10 +4,11 @@
 
 use bennu::{Bennu, Options, Session, Store};
 use std::sync::Arc;
-use store_testkit::{LimitedStore, ModelStore, Without};
+use store_testkit::{LimitedStore, ModelStore, UnorderedStore, Without};
 
 async fn two() -> [Bennu; 2] {
-    let store: Arc<dyn Store> = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()));
+    let store: Arc<dyn Store> =
+        Arc::new(UnorderedStore::new(Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))));
     let options = Options { query_memory_bytes: 128 << 20, query_threads: 1, ..Options::default() };
     [Bennu::with_store(store.clone(), &options).await.unwrap(), Bennu::with_store(store, &options).await.unwrap()]
 }

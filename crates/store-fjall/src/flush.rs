@@ -52,6 +52,7 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let _alone = inner.admission.alone_blocking();
     let _last = pipeline.lock();
     sync()?;
+    inner.memtables.note(keyspace);
     keyspace.rotate_memtable().map_err(engine("flushing"))?;
     inner.sealed.add(&pipeline.db, keyspace)
 }

@@ -10,6 +10,7 @@ use crate::seam::Mutex;
 use crate::seam::engine_threads::Sealed;
 use crate::snapshots::Keeper;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::{StoreError, StoreResult};
 
@@ -21,8 +22,8 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     /// Snapshots that were handed out.
     pub(crate) snapshots: Keeper,
-    /// Memtables in memory, as last seen.
-    pub(crate) memtables: Memtables,
+    /// Memtables in memory, as last seen. Readers know them, too.
+    pub(crate) memtables: Arc<Memtables>,
     /// What dropped tables left behind; the housekeeper takes it. A short mutex.
     pub(crate) reclaim: Mutex<Dropped>,
     /// Keyspaces whose memtables were sealed, if it is not fjall that remembers them.
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
 impl Inner {
     pub(crate) fn new(pipeline: Pipeline, folder: Folder, options: Options, reclaim: Dropped) -> Self {
         let _temporary = TemporaryFolder(options.temporary.then(|| folder.path().to_owned()));
+        let memtables = Arc::clone(&pipeline.publisher.newest().views.memtables);
         Self {
             pipeline,
             admission: Admission::new(&options),
@@ -46,7 +48,7 @@ impl Inner {
             loads: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             snapshots: Keeper::default(),
-            memtables: Memtables::default(),
+            memtables,
             options,
             folder,
             _temporary,

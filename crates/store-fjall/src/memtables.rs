@@ -7,6 +7,7 @@ use crate::seam::Mutex;
 use fjall::{AbstractTree, Keyspace};
 use lsm_tree::Memtable;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -23,6 +24,18 @@ pub(crate) struct Memtables {
 }
 
 impl Memtables {
+    /// Notes the memtable of a keyspace, which is about to be sealed.
+    pub(crate) fn note(&self, keyspace: &Keyspace) {
+        let active = keyspace.tree.active_memtable();
+        self.seen.lock().entry((keyspace.id(), active.id())).or_insert_with(|| Arc::downgrade(&active));
+    }
+
+    /// The memtables of these numbers of a keyspace, as far as they are in memory and were noted or seen while they were active.
+    pub(crate) fn numbered(&self, keyspace: u64, numbers: Range<u64>) -> Vec<Arc<Memtable>> {
+        let seen = self.seen.lock();
+        numbers.filter_map(|number| seen.get(&(keyspace, number))?.upgrade()).collect()
+    }
+
     /// Looks at all `keyspaces`; returns the bytes that are not on disk yet.
     pub(crate) fn look(&self, keyspaces: &[Keyspace]) -> u64 {
         // Before the look: what comes during it may be counted twice, and is counted.

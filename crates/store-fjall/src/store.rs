@@ -17,9 +17,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LargeWrite, Mutation,
-    OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, SortedRows, Store, StoreError, StoreResult,
-    StoreStats, TableChange, TableId, TableSize, WriteBatch,
+    BulkLoad, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyList, KeyRange, LargeWrite,
+    Mutation, OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, SortedRows, Store, StoreError,
+    StoreResult, StoreStats, TableChange, TableId, TableSize, WriteBatch,
 };
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -83,8 +83,8 @@ impl FjallStore {
             return read::get(&source, keys.iter().copied());
         }
         let _place = self.inner.admission.read().await?;
-        let keys: Vec<Bytes> = keys.iter().map(|key| Bytes::copy_from_slice(key)).collect();
-        blocking(move || read::get(&source, keys.iter().map(AsRef::as_ref))).await
+        let keys: KeyList = keys.iter().copied().collect();
+        blocking(move || read::get(&source, keys.iter())).await
     }
 }
 

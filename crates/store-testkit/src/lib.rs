@@ -5,6 +5,7 @@
 //!   model      the contract in memory, simple enough to be believed
 //!   mirror     two stores in step: the first difference is an error
 //!   limited    a store with some capabilities taken away
+//!   unordered  a store whose commit numbers have no order
 //!   faults     a store whose calls fail when a plan says so
 //!   recorder   a store that counts and remembers its calls
 //! ```
@@ -16,9 +17,11 @@ pub mod mirror;
 pub mod model;
 pub mod recorder;
 pub mod suite;
+pub mod unordered;
 
 pub use faults::{FaultPlan, FaultStore, Point};
 pub use limited::{LimitedStore, Without};
 pub use mirror::MirrorStore;
 pub use model::ModelStore;
 pub use recorder::{Call, Counts, RecordingStore};
+pub use unordered::UnorderedStore;

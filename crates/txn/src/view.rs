@@ -56,12 +56,17 @@ impl ReadView {
     ///
     /// # Errors
     /// As [`Store::get`].
-    pub async fn get_many(&self, table: TableId, family: FamilyId, keys: &[Bytes]) -> StoreResult<Vec<Option<Bytes>>> {
+    pub async fn get_many<K: AsRef<[u8]> + Sync>(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        keys: &[K],
+    ) -> StoreResult<Vec<Option<Bytes>>> {
         let wanted: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
         let mut answers = self.store.get(table, family, &wanted, ReadAt::Snapshot(&self.snapshot)).await?;
         if let Some(overlay) = &self.overlay {
             for (key, answer) in keys.iter().zip(&mut answers) {
-                if let Some(written) = overlay.get(table, family, key)? {
+                if let Some(written) = overlay.get(table, family, key.as_ref())? {
                     *answer = written;
                 }
             }
@@ -69,9 +74,9 @@ impl ReadView {
         Ok(answers)
     }
 
-    /// The rows that entries are of: pairs of an entry's key and a rowkey. Where rows and entries are not read as of one moment,
-    /// a row may have changed meanwhile: then it is `None`, as one that is not there ([`Self::may_change`]). Elsewhere
-    /// the entry's key is not looked at.
+    /// The rows that entries are of: keys of entries, and the rowkey of each. Where rows and entries are not read as of one
+    /// moment, a row may have changed meanwhile: then it is `None`, as one that is not there ([`Self::may_change`]).
+    /// Elsewhere the keys of entries are not looked at.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -79,12 +84,12 @@ impl ReadView {
         &self,
         (entries, rows): (TableId, TableId),
         family: FamilyId,
-        pairs: &[(Bytes, Bytes)],
+        keys: &[&[u8]],
+        rowkeys: &[&[u8]],
     ) -> StoreResult<Vec<Option<Bytes>>> {
-        let keys: Vec<Bytes> = pairs.iter().map(|(_, rowkey)| rowkey.clone()).collect();
-        let mut found = self.get_many(rows, family, &keys).await?;
+        let mut found = self.get_many(rows, family, rowkeys).await?;
         if let Some(made) = self.store.entry_rows(entries) {
-            for ((entry, rowkey), row) in pairs.iter().zip(&mut found) {
+            for ((entry, rowkey), row) in keys.iter().zip(rowkeys).zip(&mut found) {
                 let Some(fragment) = row.as_ref() else { continue };
                 if made.entry(rowkey, fragment)?.is_none_or(|(now, _)| now != *entry) {
                     *row = None;

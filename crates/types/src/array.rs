@@ -1,37 +1,58 @@
 //! Arrays as text: `{1,NULL,"a b"}`, nested ones in braces of their own.
 
-use crate::temporal::{Utc, ZoneRules};
-use crate::{DataType, Datum, ElementType, TypeError, text};
+use crate::temporal::ZoneRules;
+use crate::{DataType, Datum, TypeError, text};
 
 /// Most dimensions of an array, PostgreSQL's `MAXDIM`.
 pub const MAX_DIMENSIONS: usize = 6;
 
-/// Reads an array whose elements are of type `element`.
+/// Most elements of an array that is made from fewer bytes than it takes.
+pub const MAX_ITEMS: usize = 1 << 20;
+
+/// Reads an array whose elements are of type `element`, with a session's zone and style.
 ///
 /// # Errors
-/// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], and what the element's type says.
-pub fn parse_array(element: ElementType, input: &str) -> Result<Datum, TypeError> {
-    parse_array_in(&element.data_type(), input, &Utc)
-}
-
-/// The same with a session's zone and style.
+/// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], [`TypeError::TooManyItems`], and what the element's type says.
 pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
-    // `[1:3]={1,2,3}`: bounds other than these are not kept.
-    let body = match body.strip_prefix("[1:").and_then(|rest| rest.split_once("]=")) {
-        Some((upper, rest)) if upper.bytes().all(|byte| byte.is_ascii_digit()) => rest,
-        _ => body,
+    let (bounds, body) = match bounds_before(body) {
+        Some((bounds, body)) => (Some(bounds), body),
+        None => (None, body),
     };
-    let mut reader = Reader { element: *element, rest: body, rules };
+    if bounds.iter().flatten().any(|(first, _)| *first != 1) {
+        return Err(TypeError::ArrayBounds { input: input.to_owned() });
+    }
+    let mut reader = Reader { element: *element, rest: body, items: 0, rules };
     let array = reader.array(1)?.ok_or_else(malformed)?;
     if !reader.rest.trim_matches(is_space).is_empty() {
         return Err(malformed());
     }
-    if even(&array).is_none() {
-        return Err(malformed());
+    let Some(sizes) = even(&array) else { return Err(malformed()) };
+    let last =
+        bounds.map(|bounds| bounds.into_iter().map(|(_, last)| usize::try_from(last).unwrap_or(0)).collect::<Vec<_>>());
+    // They say nothing but how long it is.
+    match last {
+        Some(last) if last != sizes => Err(malformed()),
+        _ => Ok(Datum::Array(array)),
     }
-    Ok(Datum::Array(array))
+}
+
+/// The first and last places of each dimension, if `[1:3][2]=` stands before the array, and what is behind them.
+fn bounds_before(body: &str) -> Option<(Vec<(i64, i64)>, &str)> {
+    let mut bounds = Vec::new();
+    let mut rest = body;
+    while let Some(behind) = rest.strip_prefix('[') {
+        let (places, behind) = behind.split_once(']')?;
+        let place = |text: &str| text.trim_matches(is_space).parse().ok();
+        bounds.push(match places.split_once(':') {
+            Some((first, last)) => (place(first)?, place(last)?),
+            None => (1, place(places)?),
+        });
+        rest = behind.trim_start_matches(is_space);
+    }
+    let rest = rest.strip_prefix('=').filter(|_| !bounds.is_empty())?;
+    Some((bounds, rest.trim_start_matches(is_space)))
 }
 
 /// Sizes of the dimensions if all parts of a nested array have the same, none for an empty array.
@@ -62,6 +83,8 @@ fn even(array: &[Datum]) -> Option<Vec<usize>> {
 struct Reader<'a> {
     element: DataType,
     rest: &'a str,
+    /// So many were read.
+    items: usize,
     rules: &'a dyn ZoneRules,
 }
 
@@ -106,6 +129,10 @@ impl Reader<'_> {
             };
             let Some(item) = item else { return Ok(None) };
             items.push(item);
+            self.items += 1;
+            if self.items > MAX_ITEMS {
+                return Err(TypeError::TooManyItems);
+            }
             if self.eat('}') {
                 return Ok(Some(items));
             }
@@ -148,13 +175,7 @@ impl Reader<'_> {
     }
 }
 
-/// Appends `{1,NULL,"a b"}`, times with a zone in UTC.
-pub fn print_array(element: ElementType, items: &[Datum], out: &mut String) {
-    let ty = element.data_type();
-    print_array_by(items, &mut |item, word| text::print(&ty, item, word), out);
-}
-
-/// Appends an array whose elements, which are neither NULL nor arrays, `print` appends.
+/// Appends `{1,NULL,"a b"}`; its elements, which are neither NULL nor arrays, `print` appends.
 pub fn print_array_by(items: &[Datum], print: &mut dyn FnMut(&Datum, &mut String), out: &mut String) {
     out.push('{');
     for (place, item) in items.iter().enumerate() {
@@ -202,11 +223,12 @@ fn push_quoted(word: &str, out: &mut String) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::ElementType;
 
     fn round(element: ElementType, input: &str) -> Result<String, TypeError> {
-        let Datum::Array(items) = parse_array(element, input)? else { unreachable!() };
+        let array = DataType::Array(element);
         let mut out = String::new();
-        print_array(element, &items, &mut out);
+        text::print(&array, &text::parse(&array, input)?, &mut out);
         Ok(out)
     }
 
@@ -238,10 +260,17 @@ mod tests {
     }
 
     #[test]
+    fn an_array_has_no_more_elements_than_the_limit() {
+        let literal = |items: usize| format!("{{{}1}}", "1,".repeat(items - 1));
+        let read = |items: usize| text::parse(&DataType::Array(ElementType::Integer), &literal(items));
+        assert!(read(MAX_ITEMS).is_ok());
+        assert_eq!(read(MAX_ITEMS + 1), Err(TypeError::TooManyItems));
+    }
+
+    #[test]
     fn dimensions_are_counted() {
-        let Datum::Array(items) = parse_array(ElementType::Integer, "{{1,2,3},{4,5,6}}").unwrap() else {
-            unreachable!()
-        };
+        let array = text::parse(&DataType::Array(ElementType::Integer), "{{1,2,3},{4,5,6}}").unwrap();
+        let Datum::Array(items) = array else { unreachable!() };
         assert_eq!(dimensions(&items), [2, 3]);
         assert!(dimensions(&[]).is_empty());
     }

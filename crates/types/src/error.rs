@@ -49,6 +49,9 @@ pub enum TypeError {
         /// How many, at least.
         found: usize,
     },
+    /// An array of more elements than there may be (54000).
+    #[error("array size exceeds the maximum allowed ({})", crate::array::MAX_ITEMS)]
+    TooManyItems,
     /// Text that is no JSON (22P02).
     #[error("invalid input syntax for type json")]
     BadJson {
@@ -117,6 +120,12 @@ pub enum TypeError {
         /// One line for a person.
         message: String,
     },
+    /// An array that does not begin at 1 (0A000).
+    #[error("array bounds other than from 1 are not supported: \"{input}\"")]
+    ArrayBounds {
+        /// The text as given.
+        input: String,
+    },
     /// A type that PostgreSQL or Phoenix has and Bennu has not (0A000).
     #[error("type {name} is not supported{hint}")]
     UnsupportedType {
@@ -133,7 +142,7 @@ impl TypeError {
         match self {
             Self::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
             Self::InvalidText { .. } | Self::BadArray { .. } | Self::BadJson { .. } => "22P02",
-            Self::TooManyDimensions { .. } => "54000",
+            Self::TooManyDimensions { .. } | Self::TooManyItems => "54000",
             Self::IntervalRange { .. } => "22015",
             Self::InvalidHex { .. } => "22023",
             Self::DateTimeRange { .. } | Self::MomentRange { .. } | Self::IntervalOverflow { .. } => "22008",
@@ -143,7 +152,7 @@ impl TypeError {
             Self::NoCast { .. } => "42804",
             Self::BadType { .. } => "42704",
             Self::BadTypeParameter { .. } => "22023",
-            Self::UnsupportedType { .. } => "0A000",
+            Self::UnsupportedType { .. } | Self::ArrayBounds { .. } => "0A000",
         }
     }
 

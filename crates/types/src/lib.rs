@@ -43,6 +43,6 @@ pub use datum::Datum;
 pub use decimal::Decimal;
 pub use element::ElementType;
 pub use error::TypeError;
-pub use interval::{Interval, IntervalField, IntervalFields, parse_interval, parse_interval_of, print_interval};
+pub use interval::{Interval, IntervalField, IntervalFields, print_interval};
 pub use referential_action::ReferentialAction;
 pub use style::{DateOrder, IntervalStyle, Style};

@@ -4,6 +4,10 @@ use super::{Peer, free_port, memory_of};
 use crate::error::BenchError;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The server's orderly end writes its memtables to disk.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `bennu serve`.
 pub(crate) struct BennuServer {
@@ -16,11 +20,17 @@ pub(crate) struct BennuServer {
 impl BennuServer {
     /// Starts `binary` on `data` with default settings.
     pub(crate) fn start(binary: &Path, data: &Path) -> Result<Self, BenchError> {
+        Self::start_with(binary, data, None)
+    }
+
+    /// As [`Self::start`], with a block cache of so many MiB.
+    fn start_with(binary: &Path, data: &Path, cache_mib: Option<u32>) -> Result<Self, BenchError> {
         let port = free_port()?;
         let log = std::fs::File::create(data.with_extension("log"))?;
         let child = Command::new(binary)
             .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--http", "off", "--data"])
             .arg(data)
+            .envs(cache_mib.map(|mib| ("BENNU_CACHE_MIB", mib.to_string())))
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()?;
@@ -32,6 +42,22 @@ impl BennuServer {
         self.child.kill()?;
         self.child.wait()?;
         let mut again = Self::start(&self.binary, &self.data)?;
+        std::mem::swap(self, &mut again);
+        Ok(())
+    }
+
+    /// Ends it in order, which it may take a minute for, and starts it again with a block cache of so many MiB, or as many as
+    /// it takes by itself.
+    pub(crate) async fn restart(&mut self, cache_mib: Option<u32>) -> Result<(), BenchError> {
+        Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status()?;
+        let begin = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            if begin.elapsed() > PATIENCE {
+                return Err(BenchError::Wrong("the server does not end at SIGTERM".to_string()));
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let mut again = Self::start_with(&self.binary, &self.data, cache_mib)?;
         std::mem::swap(self, &mut again);
         Ok(())
     }

@@ -2,32 +2,31 @@
 
 use super::answer::{answer, must_agree};
 use super::copy::copy;
-use super::{Arena, memory, tpch};
+use super::{Arena, memory, restart, tpch};
 use crate::Settings;
 use crate::error::BenchError;
 use crate::peer::{Peer, connect, run as execute};
 use crate::report::{Better, Line, Report};
 use tokio_postgres::Client;
 
+/// Q1 and Q6 of TPC-H.
+pub(super) const SCANS: [(&str, &str); 2] = [("Q1", Q1), ("Q6", Q6)];
+
+const Q6: &str = "SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem
+     WHERE l_shipdate >= date '1994-01-01' AND l_shipdate < date '1995-01-01'
+     AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24";
+
+const Q1: &str = "SELECT l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),
+     sum(l_extendedprice * (1 - l_discount)), sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),
+     avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*)
+     FROM lineitem WHERE l_shipdate <= date '1998-09-02'
+     GROUP BY l_returnflag, l_linestatus ORDER BY l_returnflag, l_linestatus";
+
 /// Name, query, target.
 const QUERIES: [(&str, &str, f64); 3] = [
     ("full scan: count(*)", "SELECT count(*) FROM lineitem", 10.0),
-    (
-        "full scan: Q6",
-        "SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem
-         WHERE l_shipdate >= date '1994-01-01' AND l_shipdate < date '1995-01-01'
-         AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24",
-        3.0,
-    ),
-    (
-        "full scan: Q1",
-        "SELECT l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),
-         sum(l_extendedprice * (1 - l_discount)), sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),
-         avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*)
-         FROM lineitem WHERE l_shipdate <= date '1998-09-02'
-         GROUP BY l_returnflag, l_linestatus ORDER BY l_returnflag, l_linestatus",
-        5.0,
-    ),
+    ("full scan: Q6", Q6, 3.0),
+    ("full scan: Q1", Q1, 5.0),
 ];
 
 async fn run_scans(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
@@ -60,7 +59,7 @@ async fn run_scans(arena: &Arena, report: &mut Report, settings: &Settings) -> R
 pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
     let scans = QUERIES.iter().any(|(name, ..)| settings.wants(name));
     let timed = settings.wants("COPY lineitem");
-    if !scans && !timed && !settings.wants("memory") && !settings.wants(tpch::NAME) {
+    if !scans && !timed && !settings.wants("memory") && !settings.wants(tpch::NAME) && !settings.wants(restart::NAME) {
         return Ok(());
     }
     // COPY takes long: fewer rounds, each into a new table.

@@ -13,6 +13,7 @@ mod memory;
 mod oltp;
 mod order_entry;
 mod ranges;
+mod restart;
 mod rows;
 mod short_statements;
 mod tpcb;
@@ -137,6 +138,8 @@ pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchErr
     report.note_failure_of("index builds", done);
     let done = analytics::run(&arena, &mut report, settings).await;
     report.note_failure_of("lineitem", done);
+    let done = restart::run(&mut arena, &mut report, settings).await;
+    report.note_failure_of("scans after a restart", done);
     let done = memory::run(&mut arena, &mut report, settings).await;
     report.note_failure_of("memory", done);
     let queries = tpch::run(&arena, &mut report, settings).await;

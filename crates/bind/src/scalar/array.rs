@@ -3,7 +3,7 @@
 use crate::binder::Binder;
 use crate::coerce::name_of;
 use crate::error::{BindErrorKind, BindResult};
-use crate::tree::{Kind, Scalar, Span};
+use crate::tree::{Kind, Scalar, Span, Subquery, SubqueryKind};
 use builtins::{Ty, TypeId};
 use sql::ast;
 
@@ -122,7 +122,14 @@ impl Binder<'_> {
         let wanted = item.ty.id.array().map(Ty::plain);
         let Some(wanted) = wanted else { return self.unsupported(format!("an array of {}", name_of(item.ty))) };
         let array = self.coerce(array, wanted, crate::tree::CastContext::Implicit)?;
-        let kind = Kind::AnyArray { op, arg: Box::new(left), array: Box::new(array), all };
+        let kind = match array {
+            // The rows are compared as they are: an array of them would be made for each row on the left.
+            Scalar { kind: Kind::Subquery(rows), .. } if matches!(rows.kind, SubqueryKind::ArrayOf) => {
+                let kind = SubqueryKind::Quantified { left: vec![left], ops: vec![op], all };
+                Kind::Subquery(Box::new(Subquery { kind, ..*rows }))
+            }
+            array => Kind::AnyArray { op, arg: Box::new(left), array: Box::new(array), all },
+        };
         Ok(Scalar { kind, ty: Ty::BOOL, span })
     }
 }

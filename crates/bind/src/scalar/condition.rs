@@ -4,7 +4,7 @@ use super::operator::is_row;
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{BoolTest, CastContext, Kind, Scalar, Span};
-use builtins::Ty;
+use builtins::{Ty, TypeId};
 use sql::ast;
 use types::Datum;
 
@@ -165,14 +165,17 @@ impl Binder<'_> {
             return self.between_rows(arg, negated, low, high);
         }
         // What is volatile is computed for each bound, as PostgreSQL does.
-        let arg = self.scalar(arg)?;
-        let (low, high) = (self.scalar(low)?, self.scalar(high)?);
-        let span = arg.span.with(low.span).with(high.span);
+        let value = self.scalar(arg)?;
+        let low = self.scalar(low)?;
         let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
-        let (above, below) = (arg.span.with(low.span), arg.span.with(high.span));
-        let copy = self.copy(&arg)?;
+        let above = value.span.with(low.span);
+        let copy = self.copy(&value)?;
         let first = self.operator(from, Some(copy), low, above)?;
-        let second = self.operator(to, Some(arg), high, below)?;
+        // The first bound tells the type of a parameter.
+        let value = if value.ty.id == TypeId::UNKNOWN { self.scalar(arg)? } else { value };
+        let high = self.scalar(high)?;
+        let (span, below) = (above.with(high.span), value.span.with(high.span));
+        let second = self.operator(to, Some(value), high, below)?;
         Ok(within(vec![first, second], negated, span))
     }
 

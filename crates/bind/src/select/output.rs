@@ -120,6 +120,7 @@ fn figure(expr: &ast::Expr) -> Option<(String, bool)> {
             _ => "btrim",
         }),
         E::AtTimeZone { .. } => strong("timezone"),
+        E::BinaryOp { op: ast::BinaryOperator::Overlaps, .. } => strong("overlaps"),
         E::Array(_) => strong("array"),
         E::Tuple(_) => strong("row"),
         _ => None,

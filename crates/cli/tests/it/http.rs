@@ -2,6 +2,7 @@
 
 use crate::server::Server;
 use std::collections::BTreeSet;
+use std::net::UdpSocket;
 use std::process::Stdio;
 
 #[tokio::test]
@@ -17,6 +18,22 @@ async fn health_is_ok_and_metrics_count_what_clients_do() {
     assert!(text.contains("\nbennu_statement_rows_written_total 3\n"), "{text}");
     assert!(text.contains("\nbennu_sessions 1\n"), "{text}");
     assert!(text.ends_with("# EOF\n"), "{text}");
+}
+
+/// Also where the port is open to all, its figures are not.
+#[test]
+fn peers_elsewhere_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_with_open_http(&folder.path().join("data"));
+    assert_eq!(server.get("/healthz").0, "HTTP/1.1 200 OK");
+    // Nothing is sent: it tells the address that packets would leave by.
+    let outside = UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.connect("192.0.2.1:9").map(|()| socket));
+    let Ok(address) = outside.and_then(|socket| socket.local_addr()) else { return };
+    for path in ["/metrics", "/healthz", "/"] {
+        let (status, told) = server.get_from(address.ip(), path);
+        assert_eq!(status, "HTTP/1.1 403 Forbidden", "{path}");
+        assert!(told.contains("only loopback is"), "{told}");
+    }
 }
 
 #[test]

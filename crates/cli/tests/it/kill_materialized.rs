@@ -2,6 +2,7 @@
 //! with the entries of its indexes, and what was half made is gone.
 
 use crate::server::Server;
+use futures::SinkExt;
 use std::path::Path;
 use std::time::Duration;
 use tokio_postgres::{Client, SimpleQueryMessage};
@@ -37,8 +38,14 @@ async fn a_view_has_the_rows_of_one_refresh_after_each_crash() {
             "REFRESH MATERIALIZED VIEW d".to_string(),
         ];
         let client = server.connect().await;
+        let mut next = 1_000_000 * (cycle + 1);
         let work = tokio::spawn(async move {
             loop {
+                // A load, whose groups come with it.
+                if copied(&client, next).await.is_err() {
+                    return;
+                }
+                next += ROWS;
                 for statement in &statements[1..] {
                     if client.batch_execute(statement).await.is_err() {
                         return;
@@ -78,6 +85,18 @@ async fn a_view_has_the_rows_of_one_refresh_after_each_crash() {
     client.batch_execute("REFRESH MATERIALIZED VIEW a; REFRESH MATERIALIZED VIEW CONCURRENTLY b").await.unwrap();
     assert_eq!(one(&client, "SELECT count(*) FROM a").await, one(&client, "SELECT count(*) FROM t").await);
     assert!(before < 60, "{before} keyspaces are there");
+}
+
+/// Rows of one COPY.
+const ROWS: u64 = 200;
+
+/// Copies rows from that key on, whose values are 0 together.
+async fn copied(client: &Client, first: u64) -> Result<u64, tokio_postgres::Error> {
+    let line = |key: u64| format!("{key}\t{}\n", if key % 2 == 0 { "1" } else { "-1" });
+    let sink = client.copy_in::<_, std::io::Cursor<Vec<u8>>>("COPY t FROM STDIN").await?;
+    let mut sink = std::pin::pin!(sink);
+    sink.send(std::io::Cursor::new((first..first + ROWS).map(line).collect::<String>().into_bytes())).await?;
+    sink.finish().await
 }
 
 async fn one(client: &Client, query: &str) -> String {

@@ -1,7 +1,7 @@
 //! A running `bennu serve`.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use tokio_postgres::{Client, NoTls};
@@ -64,9 +64,18 @@ impl Server {
         Self::start_command(serve.stderr(Stdio::null()))
     }
 
+    /// Starts it on `data` with an HTTP port on all addresses of this machine.
+    pub(crate) fn start_with_open_http(data: &Path) -> Self {
+        Self::start_listening(bennu().arg("serve").arg("--data").arg(data).stderr(Stdio::null()), "0.0.0.0:0")
+    }
+
     fn start_command(command: &mut Command) -> Self {
+        Self::start_listening(command, "127.0.0.1:0")
+    }
+
+    fn start_listening(command: &mut Command, http: &str) -> Self {
         let mut child =
-            command.args(["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+            command.args(["--listen", "127.0.0.1:0", "--http", http]).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let line = lines.find(|l| l.contains("connect with")).expect("the server did not start");
         let port = line.split_whitespace().skip_while(|w| *w != "-p").nth(1).unwrap().parse().unwrap();
@@ -85,7 +94,12 @@ impl Server {
 
     /// Status line and body of a GET.
     pub(crate) fn get(&self, path: &str) -> (String, String) {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.http_port)).unwrap();
+        self.get_from(IpAddr::from(Ipv4Addr::LOCALHOST), path)
+    }
+
+    /// As [`Self::get`], by one of this machine's addresses.
+    pub(crate) fn get_from(&self, address: IpAddr, path: &str) -> (String, String) {
+        let mut stream = TcpStream::connect((address, self.http_port)).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: bennu\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

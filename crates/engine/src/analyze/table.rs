@@ -63,7 +63,7 @@ pub(super) async fn analyze(
 ) -> EngineResult<Option<Found>> {
     let changed = table.live.changed();
     let store = Arc::clone(engine.store());
-    let snapshot = store.snapshot(seen.max(engine.catalog().made_by())).await?;
+    let snapshot = store.snapshot(seen).await?;
     let view = ReadView::plain(store, snapshot);
     let before = table.statistics().map(|found| found.as_ref().clone()).unwrap_or_default();
     let mut next = before.clone();

@@ -92,10 +92,13 @@ impl Loader {
     pub(super) async fn end(self, session: &mut Session) -> EngineResult<u64> {
         let Self { sink, rows, count, engine, .. } = self;
         let done = match sink {
-            Sink::Load { rows: bulk, _lock } => bulk.finish(rows.target()).await.map(|(commit, tally)| {
-                session.last_commit = session.last_commit.max(commit);
-                engine.counters().count(tally);
-            }),
+            Sink::Load { rows: bulk, _lock } => {
+                let done = bulk.finish(rows.target(), engine.catalog().row_ids()).await;
+                done.map(|(commit, tally)| {
+                    session.note_commit(commit);
+                    engine.counters().count(tally);
+                })
+            }
             Sink::Work(mut work) => match session.check_written_references(&mut work).await {
                 Ok(()) => session.end_work(work).await,
                 Err(error) => Err(error),

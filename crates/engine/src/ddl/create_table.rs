@@ -92,8 +92,9 @@ impl Session {
     }
 
     /// What is the same with and without AS.
-    pub(super) fn key_and_options(&self, create: &CreateTable, new: &mut NewTable) -> EngineResult<()> {
+    pub(super) fn key_and_options(&mut self, create: &CreateTable, new: &mut NewTable) -> EngineResult<()> {
         if let Some(key) = &create.key {
+            self.key_storage(key)?;
             new.key = key.parts.iter().map(new_key_part).collect();
             new.key_name = key.name.clone();
         }

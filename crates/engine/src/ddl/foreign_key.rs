@@ -26,10 +26,16 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let mut wanted = Vec::new();
         for def in defs.iter().filter(|def| !is_self(&def.parent)) {
-            let parent = self.resolve_stored(&catalog, &def.parent)?;
+            let no_table = || {
+                let message = format!("referenced relation \"{}\" is not a table", def.parent.name);
+                Fault::WrongObject { message, hint: None }.into()
+            };
+            let parent = match self.resolve_stored(&catalog, &def.parent) {
+                Err(error) if error.code() == "42809" => return Err(no_table()),
+                found => found?,
+            };
             if parent.materialized.is_some() {
-                let message = format!("referenced relation \"{}\" is not a table", parent.name);
-                return fail(Fault::WrongObject { message, hint: None });
+                return Err(no_table());
             }
             wanted.push((parent.storage, &def.parent));
         }

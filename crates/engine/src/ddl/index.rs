@@ -8,7 +8,8 @@ use crate::search_path::before_look_up;
 use bind::Clause;
 use catalog::{Catalog, CatalogError, Index, IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
 use sql::{
-    CreateIndex, CreateTable, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName, Reindex, TableOption, UniqueDef,
+    CreateIndex, CreateTable, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName, PrimaryKeyDef, Reindex, TableOption,
+    UniqueDef,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,11 +26,25 @@ const MAX_COLUMNS: usize = 32;
 impl Session {
     pub(super) async fn create_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
         let mut locks = self.own_locks();
-        let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Exclusive).await?;
+        let table = self.lock_indexed(&mut locks, &create.table, LockMode::Exclusive).await?;
         match self.wanted_index(&table, create).await? {
             Some(new) => self.add_index(&table, new).await,
             None => Ok(()),
         }
+    }
+
+    /// The table or materialized view that gets an index.
+    pub(super) async fn lock_indexed(
+        &self,
+        locks: &mut LockOwner,
+        name: &ObjectName,
+        mode: LockMode,
+    ) -> EngineResult<Arc<Table>> {
+        let found = self.lock_stored_by_name(locks, name, mode).await;
+        found.map_err(|error| match error.code() {
+            "42809" => Fault::NotIndexable { name: name.name.clone(), kind: self.kind_of(name) }.into(),
+            _ => error,
+        })
     }
 
     /// The index that is to be made; `None`: there is one of its name, and that is fine.
@@ -59,6 +74,8 @@ impl Session {
 
     async fn new_index(&mut self, table: &Arc<Table>, create: &CreateIndex) -> EngineResult<NewIndex> {
         let (salt_buckets, every) = self.check_options(&create.options)?;
+        check_method(create.method.as_deref())?;
+        self.tablespace_without_effect(create.tablespace.as_deref());
         let mut parts = Vec::with_capacity(create.parts.len());
         for part in &create.parts {
             let of = match &part.of {
@@ -67,6 +84,9 @@ impl Session {
                     NewPartOf::Expression(self.new_index_expr(table, def, Clause::IndexExpression).await?)
                 }
             };
+            if let (Some(class), Some(ty)) = (&part.class, type_of(table, &of)) {
+                check_operator_class(class, ty)?;
+            }
             let nulls_first = part.nulls_first.unwrap_or(part.descending);
             parts.push(NewIndexPart { of, descending: part.descending, nulls_first });
         }
@@ -108,7 +128,7 @@ impl Session {
     /// ALTER TABLE … ADD UNIQUE. The caller keeps writers off the table.
     pub(super) async fn add_unique(&mut self, table: &Table, unique: &UniqueDef) -> EngineResult<()> {
         let is_column = |name: &str| table.visible_columns().any(|column| column.name == name);
-        self.no_salt(&unique.options)?;
+        self.no_salt(unique)?;
         self.add_index(table, new_unique(unique, is_column)?).await
     }
 
@@ -118,7 +138,7 @@ impl Session {
         let key: Vec<&String> = create.key.iter().flat_map(|key| &key.parts).map(|part| &part.column).collect();
         let mut made: Vec<(&UniqueDef, NewIndex)> = Vec::new();
         for unique in create.columns.iter().flat_map(|column| &column.uniques).chain(&create.uniques) {
-            self.no_salt(&unique.options)?;
+            self.no_salt(unique)?;
             let new = new_unique(unique, is_column)?;
             let is_key =
                 !unique.nulls_not_distinct && unique.include.is_empty() && unique.columns().eq(key.iter().copied());
@@ -174,6 +194,14 @@ impl Session {
 
     pub(super) async fn rename_index(&mut self, name: &ObjectName, if_exists: bool, to: &str) -> EngineResult<()> {
         let mut locks = self.own_locks();
+        if let Some((table, key)) = self.find_key(&self.engine.catalog().current(), name)? {
+            // The index of a primary key is the table itself: what is called so is the constraint.
+            let table = self.lock_stored_by_name(&mut locks, &table, LockMode::Exclusive).await?;
+            if is_relation(&self.engine.catalog().current(), &table, to) {
+                return Err(CatalogError::DuplicateTable { name: to.to_string() }.into());
+            }
+            return self.change_catalog(|draft| draft.rename_constraint(table.oid, &key, to).map(drop)).await;
+        }
         let Some((table, index)) = self.lock_index(&mut locks, name).await? else {
             if if_exists {
                 self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
@@ -188,7 +216,82 @@ impl Session {
         self.change_catalog(|draft| draft.rename_index(table.oid, index.oid, to).map(drop)).await
     }
 
+    /// ALTER INDEX … SET and RESET: what parameters there are means nothing to entries.
+    pub(super) fn set_index_options(
+        &mut self,
+        name: &ObjectName,
+        if_exists: bool,
+        options: &[TableOption],
+        tablespace: Option<&str>,
+    ) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        if self.find_key(&catalog, name)?.is_none() && self.find_index(&catalog, name)?.is_none() {
+            if if_exists {
+                self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
+                return Ok(());
+            }
+            return fail(Fault::NoSuchObject { kind: "relation", name: super::view::shown(name) });
+        }
+        for option in options {
+            match option.family {
+                None if PARAMETERS.contains(&option.name.as_str()) => self.kept_in_no_pages(&option.name),
+                _ if option.name == "refresh" || option.name == "salt_buckets" => {
+                    let feature = format!("changing \"{}\" of an index that is there", option.name);
+                    return fail(Fault::Unsupported { feature });
+                }
+                _ => return fail(Fault::NoSuchIndexParameter { name: option.name.clone() }),
+            }
+        }
+        self.tablespace_without_effect(tablespace);
+        Ok(())
+    }
+
+    /// The table whose primary key has that name, and its name.
+    fn find_key(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<(ObjectName, String)>> {
+        super::check_database(name)?;
+        for schema in self.schemas_of(catalog, name).iter() {
+            if catalog.index(schema, &name.name).is_some() {
+                return Ok(None);
+            }
+            let keyed = |table: &&Arc<Table>| table.key_name.as_ref() == Some(&name.name);
+            if let Some(table) = catalog.tables_in(schema).find(keyed) {
+                let of = ObjectName { database: None, schema: Some(schema.clone()), name: table.name.clone() };
+                return Ok(Some((of, name.name.clone())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The tables of REINDEX SCHEMA, or of REINDEX DATABASE, by their names.
+    pub(super) fn reindexed_tables(&self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<ObjectName>> {
+        let catalog = self.engine.catalog().current();
+        let schema = match kind {
+            Reindex::Schema => Some(catalog.must_get_schema(&name.name)?.name.clone()),
+            _ => {
+                let of = ObjectName { database: Some(name.name.clone()), ..name.clone() };
+                super::check_database(&of)?;
+                None
+            }
+        };
+        let tables = catalog.tables().map(|table| (catalog.schema_name(table).to_string(), table));
+        let wanted =
+            tables.filter(|(of, table)| schema.as_ref().is_none_or(|schema| schema == of) && !table.indexes.is_empty());
+        Ok(wanted
+            .map(|(of, table)| ObjectName { database: None, schema: Some(of), name: table.name.clone() })
+            .collect())
+    }
+
     pub(super) async fn reindex(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
+        if matches!(kind, Reindex::Schema | Reindex::Database) {
+            for table in self.reindexed_tables(kind, name)? {
+                match Box::pin(self.reindex(Reindex::Table, &table)).await {
+                    // It was dropped meanwhile.
+                    Err(error) if error.is_undefined_table() => {}
+                    done => done?,
+                }
+            }
+            return Ok(());
+        }
         let mut locks = self.own_locks();
         if kind == Reindex::Table {
             let table = self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?;
@@ -270,7 +373,18 @@ impl Session {
     }
 
     /// The parameters of a constraint's index.
-    pub(super) fn no_salt(&mut self, options: &[TableOption]) -> EngineResult<()> {
+    pub(super) fn no_salt(&mut self, unique: &UniqueDef) -> EngineResult<()> {
+        self.tablespace_without_effect(unique.tablespace.as_deref());
+        self.no_salt_in(&unique.options)
+    }
+
+    /// What a primary key says about its index, which is the table itself.
+    pub(super) fn key_storage(&mut self, key: &PrimaryKeyDef) -> EngineResult<()> {
+        self.tablespace_without_effect(key.tablespace.as_deref());
+        self.no_salt_in(&key.options)
+    }
+
+    fn no_salt_in(&mut self, options: &[TableOption]) -> EngineResult<()> {
         let message = match self.check_options(options)? {
             (None, None) => return Ok(()),
             (Some(_), _) => "a UNIQUE index cannot be salted: equal values would be in several buckets",
@@ -285,12 +399,12 @@ impl Session {
         let (mut properties, mut every) = (BTreeMap::new(), None);
         for option in options {
             match option.name.as_str() {
-                "fillfactor" | "deduplicate_items" if option.family.is_none() => {
-                    let message = format!(
-                        "parameter \"{}\" of an index has no effect: entries are not kept in pages",
-                        option.name
-                    );
-                    self.notices.info("00000", message);
+                name if option.family.is_none() && PARAMETERS.contains(&name) => self.kept_in_no_pages(name),
+                "consistency" if option.family.is_none() => check_consistency(option)?,
+                name if name == catalog::GUIDE_POSTS_WIDTH => {
+                    let message =
+                        "guide_posts_width is given for the table, and is that of its indexes too".to_string();
+                    return fail(Fault::InvalidDefinition { message });
                 }
                 "refresh" if option.family.is_none() => {
                     every = property(option)?.1.as_deref().map(interval).transpose()?;
@@ -306,6 +420,92 @@ impl Session {
             Err(CatalogError::UnknownProperty { name }) => fail(Fault::NoSuchIndexParameter { name }),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// Parameters of PostgreSQL's indexes, which are kept in pages.
+const PARAMETERS: &[&str] = &["fillfactor", "deduplicate_items"];
+
+/// Phoenix's CONSISTENCY: entries are written with their rows.
+fn check_consistency(option: &TableOption) -> EngineResult<()> {
+    match property(option)?.1.map(|value| value.to_ascii_lowercase()).as_deref() {
+        Some("strong") => Ok(()),
+        Some("eventual") => {
+            let feature = "an index with CONSISTENCY = EVENTUAL (WITH (refresh = '…') makes one that a job keeps)";
+            fail(Fault::Unsupported { feature: feature.to_string() })
+        }
+        other => {
+            let (value, expected) = (other.unwrap_or_default().to_string(), "STRONG or EVENTUAL");
+            fail(Fault::BadParameter { name: "consistency", value, expected })
+        }
+    }
+}
+
+/// Entries are kept in order, which clients know as `btree`.
+fn check_method(method: Option<&str>) -> EngineResult<()> {
+    match method {
+        None | Some("btree") => Ok(()),
+        Some(name @ ("hash" | "gist" | "gin" | "spgist" | "brin")) => {
+            fail(Fault::Unsupported { feature: format!("access method \"{name}\" of an index") })
+        }
+        Some(name) => fail(Fault::NoAccessMethod { name: name.to_string() }),
+    }
+}
+
+/// Those that mean the order that a type has, and the types. `…_pattern_ops` are for the order of bytes, which text has here
+/// anyway.
+fn accepts(class: &str, ty: DataType) -> Option<bool> {
+    use DataType as Of;
+    Some(match class {
+        "bool_ops" => ty == Of::Boolean,
+        "bpchar_ops" | "bpchar_pattern_ops" => matches!(ty, Of::Char(_)),
+        "bytea_ops" => matches!(ty, Of::Bytea | Of::Binary(_) | Of::Varbinary(_)),
+        "date_ops" => ty == Of::Date,
+        "float4_ops" => ty == Of::Real,
+        "float8_ops" => ty == Of::Double,
+        "int2_ops" => ty == Of::SmallInt,
+        "int4_ops" => ty == Of::Integer,
+        "int8_ops" => ty == Of::BigInt,
+        "numeric_ops" => matches!(ty, Of::Numeric(_)),
+        "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
+            matches!(ty, Of::Text | Of::Varchar(_))
+        }
+        "time_ops" => matches!(ty, Of::Time(_)),
+        "timestamp_ops" => matches!(ty, Of::Timestamp(_)),
+        "timestamptz_ops" => matches!(ty, Of::TimestampTz(_)),
+        "uuid_ops" => ty == Of::Uuid,
+        _ => return None,
+    })
+}
+
+/// Operator classes of PostgreSQL for types that no index has here.
+const OTHER_CLASSES: &[&str] = &[
+    "array_ops",
+    "bit_ops",
+    "char_ops",
+    "cidr_ops",
+    "enum_ops",
+    "inet_ops",
+    "interval_ops",
+    "jsonb_ops",
+    "macaddr_ops",
+    "money_ops",
+    "name_ops",
+    "oid_ops",
+    "range_ops",
+    "record_ops",
+    "timetz_ops",
+    "tsvector_ops",
+];
+
+fn check_operator_class(class: &str, ty: DataType) -> EngineResult<()> {
+    match accepts(class, ty) {
+        Some(true) => Ok(()),
+        Some(false) => fail(Fault::UnfitOperatorClass { name: class.to_string(), ty: ty.column_name() }),
+        None if OTHER_CLASSES.contains(&class) => {
+            fail(Fault::Unsupported { feature: format!("operator class \"{class}\" of an index") })
+        }
+        None => fail(Fault::NoOperatorClass { name: class.to_string() }),
     }
 }
 

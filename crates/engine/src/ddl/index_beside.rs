@@ -138,7 +138,7 @@ impl Session {
             }
         }
         let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
-        self.last_commit = self.last_commit.max(last);
+        self.note_commit(last);
         match index.unique {
             true => {
                 let entries = store.snapshot(last).await?;

@@ -91,7 +91,7 @@ impl Session {
         self.load_entries(rows, &target, &codec, load.as_mut()).await?;
         let guard = self.running();
         let commit = guard.stoppable(async { Ok(load.finish().await?) }).await?;
-        self.last_commit = self.last_commit.max(commit);
+        self.note_commit(commit);
         match codec.index().unique {
             true => {
                 let entries = store.snapshot(commit).await?;

@@ -1,11 +1,12 @@
 //! Expressions and predicates in definitions of indexes: what they may be, and how clients see them.
 
+use super::alter_table::{Step, apply};
 use super::check::{names_in, renamed_text, without_table};
 use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use bind::{Clause, Environment, OverTable, bind_over};
-use catalog::{IndexText, NewIndexExpr, Table};
+use catalog::{ColumnId, IndexText, NewIndexExpr, Table};
 use sql::ast::Expr;
 use sql::{WrittenExpr, folded};
 use std::sync::Arc;
@@ -45,6 +46,49 @@ impl Session {
     }
 }
 
+impl Session {
+    /// What indexes compute with columns that get another type in these steps, by the oids of the indexes: bound once more, with
+    /// the casts that it had, as in PostgreSQL.
+    ///
+    /// # Errors
+    /// What is wrong with it now, such as 42883 for a function that the new type does not go to.
+    pub(super) async fn retyped_index_texts(
+        &mut self,
+        table: &Table,
+        steps: &[Step],
+    ) -> EngineResult<Vec<(u32, Vec<IndexText>)>> {
+        if table.indexes.iter().all(|index| index.texts().next().is_none())
+            || !steps.iter().any(|step| matches!(step, Step::SetType(..)))
+        {
+            return Ok(Vec::new());
+        }
+        let catalog = self.engine.catalog().current();
+        let mut draft = self.looked_at(&catalog);
+        for step in steps {
+            apply(&mut draft, table.oid, step.clone())?;
+        }
+        let wanted = draft.table(table.oid)?;
+        let retyped = |id: &ColumnId| match (table.column(*id), wanted.column(*id)) {
+            (Some(old), Some(new)) => old.ty != new.ty,
+            _ => false,
+        };
+        let mut all = Vec::new();
+        for index in wanted.indexes.iter().filter(|it| it.texts().any(|expr| expr.columns.iter().any(retyped))) {
+            let mut texts = Vec::new();
+            for (at, expr) in index.texts().enumerate() {
+                let is_predicate = at == index.expressions().count();
+                let clause = if is_predicate { Clause::IndexPredicate } else { Clause::IndexExpression };
+                let text = expr.shown(false);
+                let def = WrittenExpr { expr: sql::parse_expr(text)?, text: text.to_string() };
+                let NewIndexExpr { text, ty, shown, .. } = self.new_index_expr(&wanted, &def, clause).await?;
+                texts.push(IndexText { text, shown, ty });
+            }
+            all.push((index.oid, texts));
+        }
+        Ok(all)
+    }
+}
+
 /// Texts of indexes that name a column, by the oids of the indexes, with that column called `to`.
 ///
 /// # Errors
@@ -64,7 +108,7 @@ pub(super) fn renamed_index_texts(table: &Table, from: &str, to: &str) -> Engine
                 false => expr.text.clone(),
             };
             let shown = shown(&renamed, &text, &sql::parse_expr(&text)?);
-            Ok(IndexText { text, shown })
+            Ok(IndexText { text, shown, ty: expr.ty })
         });
         Ok((index.oid, texts.collect::<EngineResult<_>>()?))
     });

@@ -19,7 +19,7 @@ impl Session {
             self.check_jobs("CREATE INDEX ... ASYNC")?;
         }
         let mut locks = self.own_locks();
-        let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Shared).await?;
+        let table = self.lock_indexed(&mut locks, &create.table, LockMode::Shared).await?;
         let Some(new) = self.wanted_index(&table, create).await? else { return Ok(()) };
         if self.is_shared() {
             // No job, but writers go on all the same: it waits for none of them.
@@ -39,6 +39,15 @@ impl Session {
     /// REINDEX CONCURRENTLY.
     pub(super) async fn reindex_concurrently(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
         self.check_jobs("REINDEX CONCURRENTLY")?;
+        if matches!(kind, Reindex::Schema | Reindex::Database) {
+            for table in self.reindexed_tables(kind, name)? {
+                match Box::pin(self.reindex_concurrently(Reindex::Table, &table)).await {
+                    Err(error) if error.is_undefined_table() => {}
+                    done => done?,
+                }
+            }
+            return Ok(());
+        }
         for (table, index) in self.indexes_of(kind, name).await? {
             let mut locks = self.own_locks();
             let schema = Some(self.engine.catalog().current().schema_name(&table).to_string());

@@ -21,7 +21,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let found = self.resolve_stored(&catalog, table).ok();
         let is_refreshed = found.is_some_and(|table| table.index(name).is_some_and(|index| index.refresh.is_some()));
-        let mode = match is_refreshed || change == IndexChange::RebuildAsync {
+        let mode = match is_refreshed || matches!(change, IndexChange::RebuildAsync | IndexChange::Strong) {
             true => LockMode::Shared,
             false => LockMode::Exclusive,
         };
@@ -33,6 +33,9 @@ impl Session {
             }
             return fail(Fault::NoSuchIndex { name: name.to_string() });
         };
+        if change == IndexChange::Strong {
+            return Ok(());
+        }
         if index.refresh.is_some() {
             if matches!(change, IndexChange::Rebuild | IndexChange::RebuildAsync) {
                 return self.refresh_index(&table, &index).await;
@@ -43,7 +46,7 @@ impl Session {
         let state = match change {
             IndexChange::RebuildAsync => return self.rebuild_async(&table, &index).await,
             IndexChange::Rebuild => return self.rebuild_index(&table, &index).await,
-            IndexChange::Usable => IndexState::Public,
+            IndexChange::Usable | IndexChange::Strong => IndexState::Public,
             IndexChange::Unusable => IndexState::Unusable,
             IndexChange::Disable => IndexState::Disabled,
         };

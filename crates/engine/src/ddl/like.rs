@@ -186,7 +186,7 @@ fn copy_constraints(
             Some(KeyPartDef { column, descending: part.descending, nulls_first: Some(part.nulls_first) })
         };
         let parts = table.key.iter().filter_map(part).collect();
-        whole.key = Some(PrimaryKeyDef { name: None, parts });
+        whole.key = Some(PrimaryKeyDef { parts, ..PrimaryKeyDef::default() });
     }
     copied.indexes.extend(table.indexes.iter().map(|index| (new_index(table, index), comment(index.oid, 0))));
     Ok(())

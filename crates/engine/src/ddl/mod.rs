@@ -77,6 +77,9 @@ impl Session {
             Statement::AlterIndex { name, table, if_exists, change } => {
                 self.alter_index(name, table, *if_exists, *change).await?;
             }
+            Statement::SetIndexOptions { name, if_exists, options, tablespace } => {
+                self.set_index_options(name, *if_exists, options, tablespace.as_deref())?;
+            }
             Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
             Statement::Reindex { kind, name, concurrently: true } => self.reindex_concurrently(*kind, name).await?,
             Statement::Reindex { kind, name, .. } => self.reindex(*kind, name).await?,
@@ -112,7 +115,19 @@ impl Session {
         change: impl FnOnce(&mut Draft) -> CatalogResult<T>,
     ) -> EngineResult<T> {
         let turn = self.catalog_turn().await?;
+        let search_path = self.schemas_in(&self.engine.catalog().current()).to_vec();
+        let change = |draft: &mut Draft| {
+            draft.show_names_from(search_path);
+            change(draft)
+        };
         Ok(self.engine.catalog().change_in(turn, change).await?)
+    }
+
+    /// A draft that is only looked at.
+    fn looked_at(&self, catalog: &Catalog) -> Draft {
+        let mut draft = Draft::of(catalog);
+        draft.show_names_from(self.schemas_in(catalog).to_vec());
+        draft
     }
 
     /// Waits for the turn to change the catalog.
@@ -170,6 +185,21 @@ impl Session {
             catalog.sequence(schema, &name.name).map(|_| "Use DROP SEQUENCE to remove a sequence.")
         })?;
         Some(Fault::WrongObject { message: format!("\"{}\" is not a table", name.name), hint: Some(hint) }.into())
+    }
+
+    /// What it is that a name means which is no table's, in the plural.
+    pub(crate) fn kind_of(&self, name: &ObjectName) -> &'static str {
+        let catalog = self.engine.catalog().current();
+        let kind = self.schemas_of(&catalog, name).iter().find_map(|schema| {
+            if catalog.view(schema, &name.name).is_some() {
+                return Some("views");
+            }
+            if catalog.index(schema, &name.name).is_some() {
+                return Some("indexes");
+            }
+            catalog.sequence(schema, &name.name).map(|_| "sequences")
+        });
+        kind.unwrap_or("such relations")
     }
 
     /// Keeps all writers of a table out until the owner is dropped.
@@ -282,7 +312,9 @@ fn command_of(statement: &Statement) -> &'static str {
         Statement::DropTable { .. } => "DROP TABLE",
         Statement::CreateIndex(_) => "CREATE INDEX",
         Statement::DropIndex { .. } => "DROP INDEX",
-        Statement::RenameIndex { .. } | Statement::AlterIndex { .. } => "ALTER INDEX",
+        Statement::RenameIndex { .. } | Statement::AlterIndex { .. } | Statement::SetIndexOptions { .. } => {
+            "ALTER INDEX"
+        }
         Statement::Reindex { .. } => "REINDEX",
         Statement::CreateView(_) => "CREATE VIEW",
         Statement::CreateMaterializedView(_) => "CREATE MATERIALIZED VIEW",

@@ -47,7 +47,7 @@ impl Session {
         }
         let before = self.state_elsewhere(table).await?;
         let catalog = self.engine.catalog().current();
-        let mut draft = Draft::of(&catalog);
+        let mut draft = self.looked_at(&catalog);
         for step in steps {
             apply(&mut draft, table.oid, step.clone())?;
         }
@@ -150,7 +150,7 @@ impl Session {
         }
         let (name, column, constraint) = (table.name.clone(), error.column(), error.constraint());
         Err(match (error.code(), column, constraint) {
-            ("23502", Some(column), _) => Fault::ContainsNulls { table: name, column: column.to_string() }.into(),
+            ("23502", Some(column), _) => self.contains_nulls(table, column).into(),
             ("23514", _, Some(constraint)) => {
                 let schema = error.schema().unwrap_or_default().to_string();
                 Fault::CheckFailsRow { schema, table: name, constraint: constraint.to_string() }.into()

@@ -148,6 +148,8 @@ impl Session {
                 }
             } else if catalog.sequence(schema, &name.name).is_some() {
                 "Use DROP SEQUENCE to remove a sequence."
+            } else if catalog.index(schema, &name.name).is_some() {
+                "Use DROP INDEX to remove an index."
             } else {
                 continue;
             };

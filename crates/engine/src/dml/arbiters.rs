@@ -43,12 +43,14 @@ impl Arbiters {
     /// 42P10, 42704, 42703; 55000 for constraints that are DEFERRABLE.
     pub(super) fn find(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
         let found = Self::named(target, conflict)?;
-        let index = |at: &usize| target.indexes.get(*at).is_some_and(|index| index.index().deferrable);
-        if found.indexes.iter().any(index) {
-            let what = "deferrable unique constraints/exclusion constraints";
-            return fail(Fault::Refused { message: format!("ON CONFLICT does not support {what} as arbiters") });
+        let named = found.indexes.iter().filter_map(|at| target.indexes.get(*at));
+        match named.map(|index| index.index()).find(|index| index.deferrable) {
+            Some(index) => {
+                let (schema, table) = (target.schema.clone(), target.table.name.clone());
+                fail(Fault::DeferrableArbiter { schema, table, constraint: index.name.clone() })
+            }
+            None => Ok(found),
         }
-        Ok(found)
     }
 
     fn named(target: &Target, conflict: &Conflict) -> EngineResult<Self> {

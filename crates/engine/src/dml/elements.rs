@@ -9,7 +9,7 @@ use query::Refusal;
 use types::{DataType, Datum};
 
 /// Most elements of an array that grows by an assignment, as of `array_fill`.
-const MOST: usize = 1 << 20;
+const MOST: usize = types::array::MAX_ITEMS;
 
 /// One such assignment.
 #[derive(Clone, Debug)]

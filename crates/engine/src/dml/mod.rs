@@ -37,14 +37,16 @@ pub(crate) use value::sequence_defaults;
 
 use crate::ddl::refuse_materialized;
 use crate::error::{EngineResult, Fault, fail};
+use crate::held::hold_answer;
 use crate::plan_cache::{Compiled, Program};
 use crate::row_locks::LockProgram;
-use crate::row_writer::Tally;
+use crate::running::RunGuard;
 use crate::statement::Source;
 use crate::work::{ManyRows, Work};
 use crate::{Answer, ColumnDesc, Prepared, Session, stream};
 use catalog::Catalog;
 use delete::DeleteProgram;
+use query::HeldMemory;
 use std::sync::Arc;
 use txn::LockMode;
 use types::Datum;
@@ -52,6 +54,9 @@ use update::UpdateProgram;
 
 /// How often a statement looks for further rows because others changed those that it found.
 pub(crate) const MAX_ATTEMPTS: usize = 128;
+
+/// Between so many rows of RETURNING it is asked whether the statement goes on, and for memory.
+const ROWS_COMPUTED_AT_ONCE: usize = 64;
 
 /// A writing statement, compiled.
 #[derive(Debug)]
@@ -150,6 +155,8 @@ pub(crate) struct Outcome {
     written: Vec<(Row, Row)>,
     /// Rows of RETURNING.
     returned: Vec<Row>,
+    /// For them, until they are sent.
+    memory: Option<HeldMemory>,
 }
 
 impl Outcome {
@@ -165,19 +172,31 @@ impl Outcome {
         }
     }
 
-    /// Computes RETURNING; the row writer has counted the rows.
-    async fn finish(mut self, tally: Tally, returning: Option<&Returning>, scope: &Scope<'_>) -> EngineResult<Self> {
-        self.rows = tally.rows();
-        if let Some(returning) = returning {
-            self.returned = returning.rows(&std::mem::take(&mut self.written), scope).await?;
+    /// Computes RETURNING of the rows that were written.
+    async fn compute(
+        &mut self,
+        returning: &Returning,
+        scope: &Scope<'_>,
+        memory: HeldMemory,
+        guard: &RunGuard,
+    ) -> EngineResult<()> {
+        for rows in std::mem::take(&mut self.written).chunks(ROWS_COMPUTED_AT_ONCE) {
+            if !self.returned.is_empty() {
+                guard.check()?;
+                tokio::task::yield_now().await;
+            }
+            let rows = returning.rows(rows, scope).await?;
+            hold_answer(&memory, &rows)?;
+            self.returned.extend(rows);
         }
-        Ok(self)
+        self.memory = Some(memory);
+        Ok(())
     }
 
     pub(crate) fn answer(self, compiled: &Compiled) -> Answer {
         let Program::Write(program) = &compiled.program else { return Answer::Empty };
         match program.returning_columns() {
-            Some(columns) => Answer::Rows(stream::ready(columns, self.returned, program.tag())),
+            Some(columns) => Answer::Rows(stream::ready(columns, self.returned, program.tag()).holding(self.memory)),
             None => Answer::Done(format!("{} {}", program.tag(), self.rows)),
         }
     }
@@ -280,6 +299,11 @@ impl Session {
                 return Ok(Outcome { returned, ..Outcome::default() });
             }
         };
-        outcome.finish(work.tally, program.returning(), &scope).await
+        let mut outcome = Outcome { rows: work.tally.rows(), ..outcome };
+        if let Some(returning) = program.returning() {
+            let memory = self.engine.hold("an answer");
+            outcome.compute(returning, &scope, memory, &self.running()).await?;
+        }
+        Ok(outcome)
     }
 }

@@ -5,7 +5,7 @@ use super::key_match::KeyMatch;
 use super::returning::Returning;
 use super::row_exprs::{Exprs, Scope};
 use super::row_source::RowSource;
-use super::rows_changed::{Changes, Locked};
+use super::rows_changed::{Changes, Locked, StampRead};
 use super::target::{FAMILY, Row, Target};
 use super::value::{Given, Value};
 use super::{MAX_ATTEMPTS, Outcome};
@@ -31,6 +31,9 @@ pub(crate) struct UpdateProgram {
     pub(super) computed: usize,
     pub(crate) returning: Option<Returning>,
 }
+
+/// What a query found: the keys of rows, each with the values computed for it, and the stamps that they were read with.
+type RowSet = (Vec<(Bytes, Row)>, Vec<StampRead>);
 
 /// Which rows a statement changes.
 #[derive(Debug)]
@@ -186,13 +189,14 @@ impl Session {
                 self.engine.counters().retries.add(1);
             }
             let set = self.row_set(work, target, source, params, changes.seen).await?;
-            let Some((read, mut found)) = set else { return Ok(None) };
+            let Some((mut found, mut read)) = set else { return Ok(None) };
             let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !own));
             if !any {
-                found.retain(|(key, _)| locked.contains(key));
+                let stays = |((key, _), _): &((Bytes, Row), StampRead)| locked.contains(key);
+                (found, read) = found.into_iter().zip(read).filter(stays).unzip();
             }
             let keys: Vec<Bytes> = found.iter().map(|(key, _)| key.clone()).collect();
-            match self.lock_row_set(work, target, &keys, read, mode).await? {
+            match self.lock_row_set(work, target, (&keys, &read), mode).await? {
                 Locked::Same(rows) => {
                     let all = found.into_iter().zip(rows);
                     return Ok(Some(all.filter_map(|((key, computed), old)| Some((key, old?, computed))).collect()));
@@ -213,16 +217,16 @@ impl Session {
         source: &RowSource,
         params: &[Datum],
         seen: CommitNo,
-    ) -> EngineResult<Option<(CommitNo, Vec<(Bytes, Row)>)>> {
+    ) -> EngineResult<Option<RowSet>> {
         // The last attempt's is given back.
         let memory = self.hold_rows();
         work.rows = Some(Arc::clone(&memory));
         let view = work.view(self.engine.store().as_ref(), seen).await?;
-        let read = view.snapshot().commit();
         let found = match self.few_rows(source, &view, params).await? {
             Some(rows) => Some(rows),
             None => {
-                let (context, plan, params) = (self.query_context(view), Arc::clone(&source.plan), params.to_vec());
+                let (context, plan, params) =
+                    (self.query_context(view.clone()), Arc::clone(&source.plan), params.to_vec());
                 match work.many_rows {
                     ManyRows::Refused => Some(self.collect(context, plan, params, memory).await?),
                     ManyRows::Streamed => self.collect_few(context, plan, params, memory).await?,
@@ -231,12 +235,14 @@ impl Session {
         };
         let Some(found) = found else { return Ok(None) };
         let width = target.codec.key_columns().len();
-        let keyed = found.into_iter().map(|mut row| {
+        let (mut keys, mut values) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
+        for mut row in found {
             let mut key = Vec::with_capacity(32);
-            let values = row.split_off(width.min(row.len()));
+            values.push(row.split_off(width.min(row.len())));
             target.codec.encode_key_values(&row, &mut key)?;
-            Ok((Bytes::from(key), values))
-        });
-        Ok(Some((read, keyed.collect::<EngineResult<_>>()?)))
+            keys.push(Bytes::from(key));
+        }
+        let read = self.stamps_read(work, target, &view, &keys).await?;
+        Ok(Some((keys.into_iter().zip(values).collect(), read)))
     }
 }

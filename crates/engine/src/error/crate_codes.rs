@@ -43,7 +43,9 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::ReservedName { .. } => "42939",
         CatalogError::TooManyColumns { .. } => "54011",
         CatalogError::TooManyChanges { .. } => "54000",
-        CatalogError::InvalidTable { .. } | CatalogError::SecondPrimaryKey { .. } => "42P16",
+        CatalogError::InKey { .. } | CatalogError::InvalidTable { .. } | CatalogError::SecondPrimaryKey { .. } => {
+            "42P16"
+        }
         CatalogError::InvalidSplit { .. }
         | CatalogError::InvalidSalt { .. }
         | CatalogError::UnknownProperty { .. }

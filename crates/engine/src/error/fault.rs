@@ -93,7 +93,7 @@ pub(crate) enum Fault {
     #[error("cannot truncate a table referenced in a foreign key constraint")]
     TruncatesParent { table: String, parent: String },
     #[error("column \"{column}\" of relation \"{table}\" contains null values")]
-    ContainsNulls { table: String, column: String },
+    ContainsNulls { schema: String, table: String, column: String },
     #[error("ON CONFLICT DO UPDATE command cannot affect row a second time")]
     RowTwice,
     #[error("there is no unique or exclusion constraint matching the ON CONFLICT specification")]
@@ -134,6 +134,16 @@ pub(crate) enum Fault {
     NoSuchIndex { name: String },
     #[error("unrecognized parameter \"{name}\"")]
     NoSuchIndexParameter { name: String },
+    #[error("access method \"{name}\" does not exist")]
+    NoAccessMethod { name: String },
+    #[error("operator class \"{name}\" does not exist for access method \"btree\"")]
+    NoOperatorClass { name: String },
+    #[error("cannot create index on relation \"{name}\"")]
+    NotIndexable { name: String, kind: &'static str },
+    #[error("operator class \"{name}\" does not accept data type {ty}")]
+    UnfitOperatorClass { name: String, ty: String },
+    #[error("ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")]
+    DeferrableArbiter { schema: String, table: String, constraint: String },
     #[error("invalid value for parameter \"{name}\": \"{value}\"")]
     BadParameter { name: &'static str, value: String, expected: &'static str },
     #[error("{message}")]
@@ -274,6 +284,7 @@ impl Fault {
             Self::UnfitIndex { .. } => {
                 Some("Cannot create a primary key or unique constraint using such an index.".to_string())
             }
+            Self::NotIndexable { kind, .. } => Some(format!("This operation is not supported for {kind}.")),
             Self::NotOfMaterialized { .. } => {
                 Some("This operation is not supported for materialized views.".to_string())
             }

@@ -49,8 +49,13 @@ fn fault_code(fault: &Fault) -> &'static str {
         | Fault::NoSuchConstraintAnywhere { .. }
         | Fault::NoSuchRole { .. }
         | Fault::NoSuchJob { .. }
+        | Fault::NoAccessMethod { .. }
+        | Fault::NoOperatorClass { .. }
         | Fault::NoSuchIndex { .. } => "42704",
-        Fault::IndexNotBuilt { .. } | Fault::JobState { .. } | Fault::JobEnded { .. } => "55000",
+        Fault::DeferrableArbiter { .. }
+        | Fault::IndexNotBuilt { .. }
+        | Fault::JobState { .. }
+        | Fault::JobEnded { .. } => "55000",
         Fault::JobCancelled { .. } => "57014",
         Fault::ColumnTwice { .. } | Fault::UniqueTwice { .. } => "42701",
         Fault::NoIndexedColumn { .. } | Fault::NoKeyColumn { .. } => "42703",
@@ -60,9 +65,9 @@ fn fault_code(fault: &Fault) -> &'static str {
         Fault::NoSuchColumn { .. } => "42703",
         Fault::GenerationNotImmutable | Fault::NestedGenerated { .. } => "42P17",
         Fault::CopyOfGenerated { .. } => "42P10",
-        Fault::NoCastToType { .. } => "42804",
+        Fault::NoCastToType { .. } | Fault::UnfitOperatorClass { .. } => "42804",
         Fault::KeyAssigned { .. } => "428C9",
-        Fault::WrongObject { .. } | Fault::NotOfMaterialized { .. } => "42809",
+        Fault::WrongObject { .. } | Fault::NotIndexable { .. } | Fault::NotOfMaterialized { .. } => "42809",
         Fault::WrittenElsewhere { .. } => "40001",
         Fault::BadParameter { .. } => "22023",
         Fault::NotRefreshable { .. } | Fault::NotIncremental { .. } => "0A000",
@@ -182,6 +187,7 @@ impl From<Fault> for EngineError {
             Fault::DuplicateKey { schema, table, constraint, .. }
             | Fault::CheckFailed { schema, table, constraint, .. }
             | Fault::MixedNulls { schema, table, constraint }
+            | Fault::DeferrableArbiter { schema, table, constraint }
             | Fault::CheckFailsRow { schema, table, constraint } => {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.constraint = Some(constraint);
@@ -190,12 +196,9 @@ impl From<Fault> for EngineError {
                 (report.schema, report.table) = (Some(broken.schema), Some(broken.table));
                 report.constraint = Some(broken.constraint);
             }
-            Fault::NotNull { schema, table, column, .. } => {
+            Fault::NotNull { schema, table, column, .. } | Fault::ContainsNulls { schema, table, column } => {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.column = Some(column);
-            }
-            Fault::ContainsNulls { table, column } => {
-                (report.table, report.column) = (Some(table), Some(column));
             }
             _ => {}
         }

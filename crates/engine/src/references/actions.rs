@@ -25,6 +25,10 @@ impl Relation {
     fn over_children(&self, verb: &str, values: &[Datum], mut parameters: Vec<(DataType, Datum)>) -> Option<Own> {
         let mut conditions = Vec::with_capacity(values.len());
         for (column, value) in self.child.columns_of(&self.key.columns).zip(values) {
+            if value.is_null() {
+                conditions.push(format!("{} IS NULL", quote(&column.name)));
+                continue;
+            }
             let value = coerce::assign(&column.ty, value.clone()).ok()?;
             parameters.push((column.ty, value));
             conditions.push(format!("{} = ${}", quote(&column.name), parameters.len()));

@@ -5,7 +5,7 @@
 
 use super::deferred::Late;
 use super::relations::Relation;
-use super::{Gone, Made, Wanted};
+use super::{Gone, Made, Sought, Wanted};
 use crate::Session;
 use crate::error::{EngineError, EngineResult};
 use crate::work::Work;
@@ -62,7 +62,8 @@ impl Session {
 
     /// Later reads see what was committed so far: who wrote to a row before it was locked may not be published yet.
     pub(super) async fn see_all_commits(&mut self) -> EngineResult<()> {
-        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
         Ok(())
     }
 
@@ -99,26 +100,18 @@ impl Session {
 
     /// Refuses rows that refer to what is not there. `late`: the rows may have changed since.
     pub(super) async fn look_up(&mut self, work: &mut Work, wanted: Wanted, late: bool) -> EngineResult<()> {
-        for ((_, probe), Made { relation, values }) in wanted {
-            let found = match &probe {
-                Some(probe) => self.has_parent(work, &relation.parent, probe).await?,
-                None => false,
+        for ((_, sought), Made { relation, values }) in wanted {
+            let found = match &sought {
+                Sought::Row(probe) => self.has_parent(work, &relation.parent, probe).await?,
+                Sought::Nothing(_) => false,
             };
             // A row that was checked late may have gone since.
-            let missing = !found && (!late || self.is_referred_with(work, &relation, &values).await?);
+            let missing = !found && (!late || self.has_child(work, &relation, &values).await?);
             if missing {
                 return Err(relation.no_parent(&values));
             }
         }
         Ok(())
-    }
-
-    /// Is there still a row that refers with these values? Of values with NULLs among them it is taken for granted.
-    async fn is_referred_with(&mut self, work: &mut Work, relation: &Relation, values: &[Datum]) -> EngineResult<bool> {
-        if values.iter().any(Datum::is_null) {
-            return Ok(true);
-        }
-        self.has_child(work, relation, values).await
     }
 
     /// Refuses that a key is gone that rows refer to, unless another row has it now.

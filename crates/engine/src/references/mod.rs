@@ -38,8 +38,17 @@ pub(crate) struct References {
     gone: Vec<Gone>,
 }
 
-/// Keys that rows refer to: by foreign key, and by the bytes that find the row; none of values that no row can have.
-type Wanted = BTreeMap<(u32, Option<Bytes>), Made>;
+/// Keys that rows refer to, by foreign key and by what finds the row.
+type Wanted = BTreeMap<(u32, Sought), Made>;
+
+/// What finds the row that is referred to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sought {
+    /// The row's key, or the first bytes of its entry.
+    Row(Bytes),
+    /// Nothing: no row can have these values, or they break MATCH FULL. Kept as text, since each such row is to be asked about.
+    Nothing(String),
+}
 
 /// Values that a row has come to refer with, or those that rows referred to.
 #[derive(Clone, Debug)]
@@ -91,12 +100,13 @@ impl References {
 
 impl Made {
     /// Its place in [`Wanted`].
-    fn wanted(&self) -> EngineResult<(u32, Option<Bytes>)> {
+    fn wanted(&self) -> EngineResult<(u32, Sought)> {
         let probe = match self.values.iter().any(Datum::is_null) {
             true => None,
             false => self.relation.parent.probe(&self.values)?,
         };
-        Ok((self.relation.key.oid, probe))
+        let sought = probe.map_or_else(|| Sought::Nothing(format!("{:?}", self.values)), Sought::Row);
+        Ok((self.relation.key.oid, sought))
     }
 }
 

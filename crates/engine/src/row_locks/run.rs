@@ -80,8 +80,7 @@ impl Session {
         let memory = self.hold_rows();
         work.rows = Some(Arc::clone(&memory));
         let view = work.view(self.engine.store().as_ref(), newest).await?;
-        let read = view.snapshot().commit();
-        let mut chunks = self.found_rows(program, view, params).await?;
+        let mut chunks = self.found_rows(program, view.clone(), params).await?;
         let mut pass = Pass { rows: Vec::new(), changes: None };
         let guard = self.running();
         while (pass.rows.len() as u64) < most {
@@ -92,7 +91,7 @@ impl Session {
                 if pass.rows.len() as u64 >= most {
                     break;
                 }
-                match self.take_row(work, program, &row, read, (&mut *seen, any)).await? {
+                match self.take_row(work, program, &row, &view, (&mut *seen, any)).await? {
                     Taken::Yes => pass.rows.push(row),
                     Taken::No => {}
                     Taken::Changed(found) => pass.changes = Some(merged(pass.changes, found)),
@@ -131,7 +130,7 @@ impl Session {
         work: &mut Work,
         program: &LockProgram,
         row: &Row,
-        read: CommitNo,
+        view: &ReadView,
         (seen, any): (&mut Seen, bool),
     ) -> EngineResult<Taken> {
         for (at, table) in program.tables.iter().enumerate() {
@@ -140,10 +139,12 @@ impl Session {
             if !any && !known {
                 return Ok(Taken::No);
             }
+            let keys = std::slice::from_ref(&key);
+            let read = self.stamps_read(work, &table.target, view, keys).await?;
             if !self.obtain(work, table, &key).await? {
                 return Ok(Taken::No);
             }
-            match self.lock_row_set(work, &table.target, std::slice::from_ref(&key), read, table.mode).await? {
+            match self.lock_row_set(work, &table.target, (keys, &read), table.mode).await? {
                 Locked::Same(found) if found.iter().all(Option::is_some) => {}
                 Locked::Same(_) => return Ok(Taken::No),
                 Locked::Changed(changes) => return Ok(Taken::Changed(changes)),
@@ -180,7 +181,8 @@ fn key_of(table: &LockedTable, row: &Row) -> EngineResult<Bytes> {
 fn merged(before: Option<Changes>, found: Changes) -> Changes {
     match before {
         None => found,
-        Some(before) => Changes { seen: before.seen.max(found.seen), gone: before.gone || found.gone },
+        // What was found later holds what was found before.
+        Some(before) => Changes { seen: found.seen, gone: before.gone || found.gone },
     }
 }
 

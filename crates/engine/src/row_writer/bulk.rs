@@ -1,16 +1,19 @@
-//! Rows on their way into a table by a bulk load, none of which may be there before, and with them the entries of its indexes.
+//! Rows on their way into a table by a bulk load, none of which may be there before, and with them the entries of its indexes
+//! and the rows of its change logs.
 //!
 //! ```text
 //!   row ──> rowkey, fragment ──────────────> load ──┐
-//!                 └──EntryMaker──> entries ──> load ──┴──> one commit
+//!                 ├──EntryMaker──> entries ──> load ──┼──> one commit
+//!                 └──ChangedGroups──> groups ──> load ──┘
 //! ```
 //! What is unique in an index is judged by the load, on its sorted entries and on those that are there.
 
+use super::changed_groups::ChangedGroups;
 use super::{New, Old, Tally};
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
 use crate::{EngineError, Session};
-use catalog::{IndexState, Table};
+use catalog::{IndexState, RowIds, Table};
 use index::{EntryMaker, IndexCodec};
 use std::sync::Arc;
 use store::{BulkLoad, CommitNo, LoadMemory, LoadRows, LoadTable, OnDuplicate, StoreError, TableId};
@@ -22,6 +25,8 @@ const HANDED_ON: usize = 64 << 10;
 pub(crate) struct BulkRows {
     load: Box<dyn BulkLoad>,
     entries: Option<Entries>,
+    /// What change logs are to know, of a table that has some.
+    groups: Option<ChangedGroups>,
     tally: Tally,
     /// The last row's, kept for its memory.
     fragment: Vec<u8>,
@@ -45,14 +50,19 @@ impl BulkRows {
     /// Rows of a table without indexes for `load`, which holds this memory and from which the caller keeps other writers off.
     pub(crate) fn new(mut load: Box<dyn BulkLoad>, memory: Arc<dyn LoadMemory>) -> Self {
         load.hold_memory(memory);
-        Self { load, entries: None, tally: Tally::default(), fragment: Vec::new() }
+        Self { load, entries: None, groups: None, tally: Tally::default(), fragment: Vec::new() }
     }
 
-    /// Entries come with the rows from now on. Nothing was written before.
+    /// Entries and rows of change logs come with the rows from now on. Nothing was written before.
     ///
     /// # Errors
     /// The store's; an index whose expressions are not compiled.
     pub(crate) fn with_entries(&mut self, target: &Target) -> EngineResult<()> {
+        for log in &target.group_logs {
+            let on_duplicate = OnDuplicate::Replace;
+            self.load.add_table(LoadTable { table: log.storage(), on_duplicate, unique: None })?;
+            self.groups = Some(ChangedGroups::default());
+        }
         let Some(maker) = target.entry_maker()? else { return Ok(()) };
         for index in maker.indexes() {
             self.load.add_table(entries_of(index))?;
@@ -79,6 +89,11 @@ impl BulkRows {
         if let Some(Entries { maker, rows, .. }) = &mut self.entries {
             maker.make(key, fragment, |index, key, fragment| add_entry(rows, index, key, fragment))?;
         }
+        match (&mut self.groups, new) {
+            (Some(groups), New::Row(new)) => groups.note(target, None, Some(&new.row))?,
+            (Some(groups), New::Cells { key, fragment }) => groups.note_stored(target, key, fragment)?,
+            (None, _) => {}
+        }
         self.load.write(FAMILY, key, fragment).await.map_err(|error| target.of_load(error))?;
         self.tally.count(&Old::Unique);
         self.hand_on(target, HANDED_ON).await
@@ -90,6 +105,9 @@ impl BulkRows {
     /// As [`Self::write`].
     pub(crate) async fn write_block(&mut self, target: &Target, block: LoadBlock) -> EngineResult<()> {
         let count = block.rows.len() as u64;
+        if let Some(groups) = &mut self.groups {
+            block.rows.iter().try_for_each(|(key, fragment)| groups.note_stored(target, key, fragment))?;
+        }
         self.load.write_rows(FAMILY, block.rows).await.map_err(|error| target.of_load(error))?;
         if let Some(Entries { tables, .. }) = &self.entries {
             for (table, rows) in tables.iter().zip(block.entries) {
@@ -100,12 +118,17 @@ impl BulkRows {
         Ok(())
     }
 
-    /// Makes all rows durable and visible, with their entries.
+    /// Makes all rows durable and visible, with their entries. `ids`: for the rows of change logs.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub(crate) async fn finish(mut self, target: &Target) -> EngineResult<(CommitNo, Tally)> {
+    pub(crate) async fn finish(mut self, target: &Target, ids: &RowIds) -> EngineResult<(CommitNo, Tally)> {
         self.hand_on(target, 1).await?;
+        for (log, key, fragment) in self.groups.take().unwrap_or_default().into_rows(ids).await? {
+            let mut row = LoadRows::default();
+            row.push(&key, &fragment);
+            self.load.write_rows_of(log, FAMILY, row).await?;
+        }
         let commit = self.load.finish().await.map_err(|error| target.of_load(error))?;
         Ok((commit, self.tally))
     }
@@ -147,7 +170,6 @@ impl Session {
         let with_entries = || self.engine.dual().is_none() && table.indexes.iter().all(|index| built(index.state));
         self.engine.store().capabilities().bulk_load
             && table.foreign_keys.is_empty()
-            && table.change_logs.is_empty()
             && (table.indexes.is_empty() || with_entries())
     }
 }

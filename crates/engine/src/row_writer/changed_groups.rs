@@ -12,7 +12,7 @@ use crate::dml::{FAMILY, Row, Target};
 use crate::error::EngineResult;
 use crate::work::Work;
 use catalog::row_codec::encode_cell;
-use catalog::{Column, ColumnId, RowCodec, Table, key_keeps_value};
+use catalog::{Column, ColumnId, RowCodec, RowIds, Table, key_keeps_value};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use store::{Bytes, TableId};
@@ -51,6 +51,11 @@ impl GroupLog {
             }))
         };
         table.change_logs.iter().map(log).collect()
+    }
+
+    /// Where its rows are.
+    pub(super) fn storage(&self) -> TableId {
+        self.storage
     }
 
     /// Is the view the same with either row?
@@ -120,6 +125,36 @@ impl ChangedGroups {
         }
         Ok(())
     }
+
+    /// Notes a row of the target that was not there before, given as the store has it.
+    ///
+    /// # Errors
+    /// A row that cannot be read, or a value that cannot be written.
+    pub(super) fn note_stored(&mut self, target: &Target, key: &[u8], fragment: &[u8]) -> EngineResult<()> {
+        let is_full = |log: &Arc<GroupLog>| self.0.get(&log.storage).is_some_and(|noted| noted.fragments.is_none());
+        if target.group_logs.iter().all(is_full) {
+            return Ok(());
+        }
+        let row = target.codec.decode_full(key, fragment)?;
+        self.note(target, None, Some(&row))
+    }
+
+    /// The rows of the logs: each with where it goes, under an id of its own.
+    ///
+    /// # Errors
+    /// A value that cannot be written; no more ids.
+    pub(super) async fn into_rows(self, ids: &RowIds) -> EngineResult<Vec<(TableId, Bytes, Vec<u8>)>> {
+        let mut rows = Vec::new();
+        for (storage, changed) in self.0 {
+            let log = Arc::clone(&changed.log);
+            let fragments = changed.into_fragments()?;
+            let count = u32::try_from(fragments.len()).unwrap_or(u32::MAX);
+            for (fragment, id) in fragments.into_iter().zip(ids.reserve(count).await?) {
+                rows.push((storage, log.key(id)?, fragment));
+            }
+        }
+        Ok(rows)
+    }
 }
 
 impl OfLog {
@@ -150,14 +185,9 @@ impl Session {
     /// # Errors
     /// Those of writing rows.
     pub(crate) async fn log_changed_groups(&mut self, work: &mut Work) -> EngineResult<()> {
-        for (storage, changed) in std::mem::take(&mut work.changed_groups).0 {
-            let log = Arc::clone(&changed.log);
-            let fragments = changed.into_fragments()?;
-            let count = u32::try_from(fragments.len()).unwrap_or(u32::MAX);
-            let ids = self.engine.catalog().row_ids().reserve(count).await?;
-            for (fragment, id) in fragments.into_iter().zip(ids) {
-                work.txn.put(storage, FAMILY, log.key(id)?, fragment.into()).await?;
-            }
+        let changed = std::mem::take(&mut work.changed_groups);
+        for (log, key, fragment) in changed.into_rows(self.engine.catalog().row_ids()).await? {
+            work.txn.put(log, FAMILY, key, fragment.into()).await?;
         }
         Ok(())
     }

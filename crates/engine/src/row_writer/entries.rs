@@ -228,7 +228,7 @@ impl Target {
                     shown.push(super::checks::print(column, value));
                 }
                 PartOf::Expression(expression) => {
-                    names.push(expression.as_part(false));
+                    names.push(expression.as_part(true));
                     shown.push(super::checks::print_as(&expression.ty, value));
                 }
             }

@@ -18,14 +18,26 @@ use types::Datum;
 #[derive(Debug)]
 struct IndexExprs(BTreeMap<u32, Arc<Computed>>);
 
-/// The expressions of one index, its predicate behind them.
+/// The expressions of one index, and its predicate.
 #[derive(Debug)]
-struct Computed(Exprs);
+struct Computed {
+    expressions: Exprs,
+    predicate: Option<Exprs>,
+}
 
 impl RowExprs for Computed {
-    fn eval(&self, row: &[Datum]) -> IndexResult<Vec<Datum>> {
-        self.0.eval_alone(row).map_err(|error| IndexError::Expr(Box::new(error)))
+    fn holds(&self, row: &[Datum]) -> IndexResult<bool> {
+        let Some(predicate) = &self.predicate else { return Ok(true) };
+        Ok(matches!(values(predicate, row)?.as_slice(), [Datum::Bool(true)]))
     }
+
+    fn eval(&self, row: &[Datum]) -> IndexResult<Vec<Datum>> {
+        values(&self.expressions, row)
+    }
+}
+
+fn values(exprs: &Exprs, row: &[Datum]) -> IndexResult<Vec<Datum>> {
+    exprs.eval_alone(row).map_err(|error| IndexError::Expr(Box::new(error)))
 }
 
 /// The codecs of a table's indexes that rows have entries in.
@@ -56,10 +68,21 @@ impl Session {
         }
         let mut all = BTreeMap::new();
         for index in table.indexes.iter().filter(computed) {
-            let exprs = index.texts().map(|expr| sql::parse_expr(&expr.text)).collect::<Result<Vec<Expr>, _>>()?;
             let row = RowTable::of(table);
-            let exprs = self.exprs_over(catalog, &row, &exprs, Clause::IndexExpression).await?;
-            all.insert(index.oid, Arc::new(Computed(exprs)));
+            let exprs =
+                index.expressions().map(|expr| sql::parse_expr(&expr.text)).collect::<Result<Vec<Expr>, _>>()?;
+            let expressions = match exprs.as_slice() {
+                [] => Exprs::default(),
+                exprs => self.exprs_over(catalog, &row, exprs, Clause::IndexExpression).await?,
+            };
+            let predicate = match &index.predicate {
+                Some(predicate) => {
+                    let expr = sql::parse_expr(&predicate.text)?;
+                    Some(self.exprs_over(catalog, &row, std::slice::from_ref(&expr), Clause::IndexPredicate).await?)
+                }
+                None => None,
+            };
+            all.insert(index.oid, Arc::new(Computed { expressions, predicate }));
         }
         table.derived.keep(IndexExprs(all));
         Ok(())

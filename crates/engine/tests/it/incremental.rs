@@ -1,6 +1,8 @@
 //! Incremental refreshes of materialized views against full ones: random writes, other sessions, restarts.
 
 use crate::client::{Client, engine, engine_over};
+use crate::copy::copy;
+use crate::seeded::Random;
 use engine::Engine;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,73 +37,71 @@ async fn compare(c: &mut Client, when: &str) {
     }
 }
 
-/// A seeded sequence (xorshift), so that a failure can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
+fn group(random: &mut Random) -> String {
+    match random.below(5) {
+        0 => "NULL".to_string(),
+        group => group.to_string(),
     }
+}
 
-    fn group(&mut self) -> String {
-        match self.below(5) {
-            0 => "NULL".to_string(),
-            group => group.to_string(),
-        }
-    }
+fn row(random: &mut Random) -> String {
+    let (k, a, n) = (random.below(40), group(random), random.below(12));
+    let text = random.pick(&["'x'", "'X'", "'y'", "NULL"]);
+    format!("({k}, {a}, {text}, nullif({n}, 0) - 3, 1.{}0, 'r')", k % 3)
+}
 
-    fn row(&mut self) -> String {
-        let (k, a, n) = (self.below(40), self.group(), self.below(12));
-        let text = ["'x'", "'X'", "'y'", "NULL"][self.below(4) as usize];
-        format!("({k}, {a}, {text}, nullif({n}, 0) - 3, 1.{}0, 'r')", k % 3)
-    }
+/// The same as a line of COPY, under a key that no other row has.
+fn line(random: &mut Random, key: u64) -> String {
+    let a = group(random).replace("NULL", "\\N");
+    let text = random.pick(&["x", "X", "y", "\\N"]);
+    format!("{key}\t{a}\t{text}\t{}\t1.{}0\tl\n", random.below(9), key % 3)
+}
 
-    /// A statement on few rows and few groups.
-    fn statement(&mut self) -> String {
-        let (k, a, view) = (self.below(40), self.group(), self.below(4));
-        match self.below(21) {
-            0..=3 => format!("UPSERT INTO t (k, a, b, n, d, note) VALUES {}, {}", self.row(), self.row()),
-            4..=5 => format!(
-                "INSERT INTO t VALUES {} ON CONFLICT (k) DO UPDATE SET n = excluded.n + t.n, a = excluded.a",
-                self.row()
-            ),
-            6..=7 => format!("UPDATE t SET a = {a} WHERE k BETWEEN {k} AND {}", k + 5),
-            8 => format!("UPDATE t SET n = {k} - 20, d = d + 0.00 WHERE k > {k}"),
-            9 => format!("UPDATE t SET n = NULL WHERE k > {k}"),
-            10 => format!("UPDATE t SET b = lower(b) || 'z' WHERE k = {k}"),
-            11 => format!("UPDATE t SET note = 'n{k}', k = k + 100 WHERE k = {k}"),
-            12 => "UPDATE t SET k = k - 100 WHERE k > 99".to_string(),
-            13..=14 => format!("DELETE FROM t WHERE k BETWEEN {k} AND {}", k + 3),
-            15 => format!(
-                "INSERT INTO t SELECT i, i % 3, 'x', i, i, 's' FROM generate_series({k}, {}) AS s (i) ON CONFLICT DO NOTHING",
-                k + 20
-            ),
-            16 => "TRUNCATE t".to_string(),
-            17 => "BEGIN; DELETE FROM t WHERE a = 1; ROLLBACK".to_string(),
-            18 => {
-                "BEGIN; UPDATE t SET n = 1 WHERE a = 1; SAVEPOINT s; DELETE FROM t; ROLLBACK TO s; COMMIT".to_string()
-            }
-            19 => format!("REFRESH MATERIALIZED VIEW v{view}"),
-            _ => format!("REFRESH MATERIALIZED VIEW v{view} WITH NO DATA"),
-        }
+/// A statement on few rows and few groups.
+fn statement(random: &mut Random) -> String {
+    let (k, a, view) = (random.below(40), group(random), random.below(4));
+    match random.below(21) {
+        0..=3 => format!("UPSERT INTO t (k, a, b, n, d, note) VALUES {}, {}", row(random), row(random)),
+        4..=5 => format!(
+            "INSERT INTO t VALUES {} ON CONFLICT (k) DO UPDATE SET n = excluded.n + t.n, a = excluded.a",
+            row(random)
+        ),
+        6..=7 => format!("UPDATE t SET a = {a} WHERE k BETWEEN {k} AND {}", k + 5),
+        8 => format!("UPDATE t SET n = {k} - 20, d = d + 0.00 WHERE k > {k}"),
+        9 => format!("UPDATE t SET n = NULL WHERE k > {k}"),
+        10 => format!("UPDATE t SET b = lower(b) || 'z' WHERE k = {k}"),
+        11 => format!("UPDATE t SET note = 'n{k}', k = k + 100 WHERE k = {k}"),
+        12 => "UPDATE t SET k = k - 100 WHERE k > 99".to_string(),
+        13..=14 => format!("DELETE FROM t WHERE k BETWEEN {k} AND {}", k + 3),
+        15 => format!(
+            "INSERT INTO t SELECT i, i % 3, 'x', i, i, 's' FROM generate_series({k}, {}) AS s (i) ON CONFLICT DO NOTHING",
+            k + 20
+        ),
+        16 => "TRUNCATE t".to_string(),
+        17 => "BEGIN; DELETE FROM t WHERE a = 1; ROLLBACK".to_string(),
+        18 => "BEGIN; UPDATE t SET n = 1 WHERE a = 1; SAVEPOINT s; DELETE FROM t; ROLLBACK TO s; COMMIT".to_string(),
+        19 => format!("REFRESH MATERIALIZED VIEW v{view}"),
+        _ => format!("REFRESH MATERIALIZED VIEW v{view} WITH NO DATA"),
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_view_is_what_its_query_gives_after_any_writes() {
     for seed in 1..=12_u64 {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut random = Random::new(seed);
         let mut c = Client::new().await;
         set_up(&mut c).await;
         for round in 0..8 {
             for _ in 0..=random.below(5) {
-                let statement = random.statement();
+                let statement = statement(&mut random);
                 // A key that is there already is refused, and leaves the rows as they were.
                 let answer = c.run(&statement).await;
                 assert!(!answer.contains("ERROR") || answer.contains("23505"), "seed {seed}: {statement}\n{answer}");
+            }
+            if random.below(3) == 0 {
+                let first = 1000 + 100 * round;
+                let lines: String = (first..first + random.below(30)).map(|key| line(&mut random, key)).collect();
+                copy(&mut c, "COPY t FROM STDIN", &lines, 1000).await.unwrap();
             }
             compare(&mut c, &format!("seed {seed}, round {round}")).await;
         }
@@ -130,6 +130,47 @@ async fn only_groups_that_have_changed_are_written() {
     let before = written(&engine);
     c.ok("REFRESH MATERIALIZED VIEW v").await;
     assert_eq!(written(&engine) - before, 0, "nothing has changed");
+}
+
+/// Loads write sorted runs past the transaction: the groups of their rows come with them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loads_note_the_groups_of_their_rows() {
+    let options = Options { temporary: true, small_load_bytes: 4 << 10, ..Options::default() };
+    let engine = engine_over(FjallStore::open(tempfile::tempdir().unwrap().keep(), options).unwrap()).await;
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE t (k int PRIMARY KEY, g int, n int CHECK (n < 100)); CREATE INDEX ON t (n)").await;
+    c.ok("INSERT INTO t SELECT i, i % 50, 1 FROM generate_series(1, 500) AS s (i)").await;
+    c.ok("CREATE MATERIALIZED VIEW v WITH (incremental = true) AS SELECT g, sum(n) AS s FROM t GROUP BY g").await;
+    c.ok("CREATE MATERIALIZED VIEW w WITH (incremental = true) AS SELECT n % 2 AS g, count(*) AS c FROM t GROUP BY n % 2").await;
+    let differs = "SELECT count(*) FROM (SELECT * FROM v EXCEPT SELECT g, sum(n) FROM t GROUP BY g) AS d";
+    // Few groups are noted one by one, in empty logs and in such that have rows, whatever the size of the load.
+    for (round, rows) in [(1, 10), (2, 3000), (3, 3000), (4, 10)] {
+        let lines: String = (0..rows).map(|row| format!("{}\t{}\t{round}\n", round * 10_000 + row, row % 7)).collect();
+        assert_eq!(copy(&mut c, "COPY t FROM STDIN", &lines, 999).await.unwrap(), format!("COPY {rows}"));
+        if round == 2 {
+            continue;
+        }
+        let before = written(&engine);
+        c.ok("REFRESH MATERIALIZED VIEW v").await;
+        assert_eq!(written(&engine) - before, 14, "seven groups leave and come, round {round}");
+        c.ok("REFRESH MATERIALIZED VIEW w").await;
+        assert_eq!(c.run(differs).await, "0\nSELECT 1", "round {round}");
+    }
+    // A load that fails notes nothing.
+    let error = copy(&mut c, "COPY t FROM STDIN", "1\t1\t1\n", 9).await.unwrap_err();
+    assert_eq!(error.code(), "23505");
+    let before = written(&engine);
+    c.ok("REFRESH MATERIALIZED VIEW v").await;
+    assert_eq!(written(&engine) - before, 0);
+    // Of very many groups none is remembered, and all are made anew.
+    c.ok("INSERT INTO t SELECT 100000 + i, i, i % 3 FROM generate_series(1, 30000) AS s (i)").await;
+    c.ok("REFRESH MATERIALIZED VIEW v; REFRESH MATERIALIZED VIEW w").await;
+    assert_eq!(c.run(differs).await, "0\nSELECT 1");
+    assert_eq!(c.run("SELECT count(*) FROM v").await, "30001\nSELECT 1");
+    assert_eq!(c.run("SELECT sum(c) FROM w").await, "36520\nSELECT 1");
+    for table in ["t", "v", "w"] {
+        assert_eq!(c.run(&format!("CHECK TABLE {table}")).await, "CHECK 0");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -32,6 +32,13 @@ impl Server {
         Self::serving(engine, max_connections, reserved)
     }
 
+    /// Its statements share so many bytes.
+    pub(crate) async fn start_with_memory(memory_bytes: usize) -> Self {
+        let options = EngineOptions { query_threads: 2, memory_bytes, ..EngineOptions::default() };
+        let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
+        Self::serving(engine, 5, 0)
+    }
+
     fn serving(engine: Arc<Engine>, max_connections: usize, reserved_connections: usize) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -24,6 +24,17 @@ async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
 }
 
 #[tokio::test]
+async fn a_client_whose_message_is_refused_for_its_length_is_told_behind_its_end() {
+    let server = Server::start_with_memory(4 << 20).await;
+    let mut client = server.session().await;
+    // More than the buffers of both sockets hold: it is sent whole only if the server goes on reading.
+    client.send(&query(&format!("SELECT length('{}')", "x".repeat(64 << 20)))).await;
+    let told = client.answer().await;
+    assert_eq!((field(&told[0], b'S').as_str(), field(&told[0], b'C').as_str()), ("FATAL", "53200"), "{told:?}");
+    assert_eq!(server.session().await.run("SELECT 2").await.strs(), Ok("2"));
+}
+
+#[tokio::test]
 async fn the_operator_has_a_seat_when_all_others_are_taken() {
     let server = Server::start_reserving(3, 1).await;
     let (mut first, _second) = (server.session().await, server.session().await);

@@ -27,6 +27,8 @@ fn long_statements() -> Vec<String> {
     vec![
         joins(22),
         laterals(24),
+        "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))".into(),
+        "SELECT 'b' ~ (repeat('a|', 1000000) || 'c')".into(),
         format!("SELECT 1 WHERE 5 IN ({})", numbers(20_000)),
         format!("SELECT {}1{}", "(".repeat(1 << 18), ")".repeat(1 << 18)),
         format!("SELECT repeat('a', 100000) LIKE '{}b'", "%a".repeat(300)),
@@ -79,17 +81,28 @@ async fn short_statements_are_answered_beside_long_ones() {
 async fn what_computes_is_cancelled_and_stopped() {
     let mut server = Server::start(100).await;
     let endless = "SELECT repeat('a', 10000000) LIKE ANY (ARRAY['%' || repeat('_a', 3000) || 'b%'])";
-    let mut client = server.session().await;
-    let process = client.run("SELECT pg_backend_pid()").await.unwrap();
-    client.send(&query(endless)).await;
+    let distance = "SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))";
+    // More of each than there are threads.
+    let statements = [endless, distance].repeat(AT_ONCE / 2);
+    let mut clients = Vec::new();
+    for statement in &statements {
+        let mut client = server.session().await;
+        let process = client.run("SELECT pg_backend_pid()").await.unwrap();
+        client.send(&query(statement)).await;
+        clients.push((client, process));
+    }
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut other = server.session().await;
-    assert_eq!(other.run(&format!("SELECT pg_cancel_backend({process})")).await.strs(), Ok("t"));
-    assert_eq!(crate::client::result(&client.answer().await).strs(), Err("57014"));
-    client.run("SET statement_timeout = '300ms'").await.unwrap();
-    assert_eq!(client.run(endless).await.strs(), Err("57014"));
-    client.run("SET statement_timeout = 0").await.unwrap();
-    client.send(&query(endless)).await;
+    for (client, process) in &mut clients {
+        assert_eq!(other.run(&format!("SELECT pg_cancel_backend({process})")).await.strs(), Ok("t"));
+        assert_eq!(crate::client::result(&client.answer().await).strs(), Err("57014"));
+    }
+    for ((client, _), statement) in clients.iter_mut().zip(&statements) {
+        client.run("SET statement_timeout = '300ms'").await.unwrap();
+        assert_eq!(client.run(statement).await.strs(), Err("57014"));
+        client.run("SET statement_timeout = 0").await.unwrap();
+        client.send(&query(statement)).await;
+    }
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(server.engine.health().await.is_ok());
     server.stop().await;

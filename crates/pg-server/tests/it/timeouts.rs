@@ -53,6 +53,23 @@ async fn searches_of_long_texts_are_stopped() {
 }
 
 #[tokio::test]
+async fn comparisons_of_long_arrays_are_stopped() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("SET statement_timeout = 2000").await.unwrap();
+    for operator in ["&&", "@>", "<@"] {
+        let text = format!(
+            "SELECT array_agg(g) {operator} array_agg(g + 150000 ORDER BY g DESC) FROM generate_series(1, 300000) AS s (g)"
+        );
+        let began = Instant::now();
+        let answer = client.run(&text).await;
+        let is_stopped = answer.strs() == Err("57014") || answer.strs() == Ok("f") || answer.strs() == Ok("t");
+        assert!(is_stopped && began.elapsed() < Duration::from_secs(20), "{text}: {answer:?}, {:?}", began.elapsed());
+    }
+    assert_eq!(client.run("SELECT ARRAY[1, 2] && ARRAY[2]").await.strs(), Ok("t"));
+}
+
+#[tokio::test]
 async fn a_copy_without_data_is_stopped() {
     let server = Server::start(10).await;
     let mut client = server.session().await;

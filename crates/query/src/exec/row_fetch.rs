@@ -8,7 +8,7 @@ use crate::exec::row_checks::RowChecks;
 use catalog::row_codec::RowCodec;
 use index::IndexCodec;
 use std::sync::Arc;
-use store::{Bytes, FamilyId, Filter, RowBatch, RowBatchBuilder, ScanCounters};
+use store::{FamilyId, Filter, KeyList, RowBatch, RowBatchBuilder, ScanCounters};
 use txn::ReadView;
 
 /// Most rows that are asked for at once.
@@ -44,13 +44,15 @@ impl RowFetch {
         entries: RowBatch,
     ) -> QueryResult<(RowBatch, ScanCounters)> {
         let entries = self.checks.apply(&entries)?.unwrap_or(entries);
-        let keys = self.rowkeys(&entries)?;
+        let rowkeys = self.rowkeys(&entries)?;
+        let keys: Vec<(&[u8], &[u8])> = entries.keys().zip(rowkeys.iter()).collect();
         let mut rows = RowBatchBuilder::with_capacity(keys.len(), true, true);
         let mut cost = ScanCounters { seeks: keys.len() as u64, ..ScanCounters::default() };
         for chunk in keys.chunks(ROWS_AT_ONCE) {
             let tables = (self.index.index().storage_id(), self.table.table().storage_id());
-            let found = reader.rows_of(tables, family, chunk).await?;
-            for ((_, key), fragment) in chunk.iter().zip(found) {
+            let (keys, rowkeys): (Vec<_>, Vec<_>) = chunk.iter().copied().unzip();
+            let found = reader.rows_of(tables, family, &keys, &rowkeys).await?;
+            for (key, fragment) in rowkeys.into_iter().zip(found) {
                 let fragment = match fragment {
                     Some(fragment) => fragment,
                     None if self.may_change => continue,
@@ -64,13 +66,12 @@ impl RowFetch {
         Ok((rows.finish(), cost))
     }
 
-    /// Keys of entries, each with that of its row.
-    fn rowkeys(&self, entries: &RowBatch) -> QueryResult<Vec<(Bytes, Bytes)>> {
-        let mut keys = Vec::with_capacity(entries.len());
-        let mut rowkey = Vec::new();
+    /// The rowkey of each entry.
+    fn rowkeys(&self, entries: &RowBatch) -> QueryResult<KeyList> {
+        let (mut keys, mut rowkey) = (KeyList::with_capacity(entries.len()), Vec::new());
         for (key, fragment) in entries.keys().zip(entries.fragments()) {
             self.index.rowkey_into(&self.table, key, fragment, &mut rowkey)?;
-            keys.push((Bytes::copy_from_slice(key), Bytes::copy_from_slice(&rowkey)));
+            keys.push(&rowkey);
         }
         Ok(keys)
     }

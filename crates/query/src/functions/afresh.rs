@@ -3,7 +3,7 @@
 //! DataFusion's own take a row that leaves the frame away from what they have added up. Of floats that is another
 //! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away. Of some aggregates they have no way to take a row away.
 
-use super::counted::counted;
+use super::counted::{by_argument, counted};
 use super::of_own::as_own;
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef};
@@ -71,7 +71,8 @@ impl AggregateUDFImpl for Afresh {
 }
 
 fn accumulator(own: &AggregateUDF, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-    let made = own.accumulator(args)?;
+    let order = by_argument(&args);
+    let made = own.accumulator(AccumulatorArgs { order_bys: order.as_deref().unwrap_or(args.order_bys), ..args })?;
     Ok(if own.name() == "string_agg" { counted(made) } else { made })
 }
 

@@ -7,6 +7,7 @@ use super::text::may_have;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, Integer, Text};
+use types::array::MAX_ITEMS;
 use types::array::dimensions;
 use types::{Datum, ElementType};
 
@@ -132,16 +133,16 @@ pub(super) fn cat(args: &[Datum]) -> QueryResult<Datum> {
         return Ok(Datum::Array(a));
     }
     let (x, y) = (dimensions(&a), dimensions(&b));
-    // `{{1,2}} || {3,4}` adds a row.
-    if x.len() == y.len() + 1 {
+    // `{{1,2}} || {3,4}` adds a row, which is as long as the others.
+    if x.get(1..) == Some(y.as_slice()) {
         a.push(Datum::Array(b));
         return Ok(Datum::Array(a));
     }
-    if y.len() == x.len() + 1 {
+    if y.get(1..) == Some(x.as_slice()) {
         b.insert(0, Datum::Array(a));
         return Ok(Datum::Array(b));
     }
-    if x.get(1..) != y.get(1..) {
+    if x.len() != y.len() || x.get(1..) != y.get(1..) {
         return Err(Refusal::Subscript.because("cannot concatenate incompatible arrays"));
     }
     a.append(&mut b);
@@ -171,6 +172,9 @@ fn replace(args: &[Datum]) -> QueryResult<Datum> {
 
 fn position(args: &[Datum]) -> QueryResult<Datum> {
     let [array, element, rest @ ..] = args else { return Err(wrong(args)) };
+    if !array.is_null() && rest.first().is_some_and(Datum::is_null) {
+        return Err(Refusal::Null.because("initial position must not be null"));
+    }
     let start = rest.first().and_then(Datum::as_i64).unwrap_or(1).max(1);
     let skipped = usize::try_from(start - 1).unwrap_or(0);
     let found = or_empty(array).iter().skip(skipped).position(|item| item == element);
@@ -225,12 +229,13 @@ fn fill(args: &[Datum]) -> QueryResult<Datum> {
     let [element, Datum::Array(sizes)] = args else {
         return Err(Refusal::Null.because("dimension array or low bound array cannot be null"));
     };
-    let sizes: Option<Vec<usize>> =
-        sizes.iter().map(|size| size.as_i64().and_then(|size| usize::try_from(size).ok())).collect();
+    let sizes: Option<Vec<i64>> = sizes.iter().map(Datum::as_i64).collect();
     let sizes = sizes.ok_or_else(|| Refusal::Null.because("dimension values cannot be null"))?;
+    // One that is below zero is too many, as in PostgreSQL.
+    let sizes: Vec<usize> = sizes.into_iter().map(|size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
     let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
-    if count.is_none_or(|count| count > 1 << 20) {
-        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({})", 1 << 20)));
+    if count.is_none_or(|count| count > MAX_ITEMS) {
+        return Err(Refusal::Size.because(format!("array size exceeds the maximum allowed ({MAX_ITEMS})")));
     }
     match sizes.as_slice() {
         [] => Ok(Datum::Array(Vec::new())),

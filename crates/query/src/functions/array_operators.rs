@@ -3,9 +3,9 @@
 use super::array::{flat, items};
 use super::array_types::{Returns, of_array};
 use super::sql::{Body, Definition, Form, define_any, text_of, wrong};
-use crate::error::QueryResult;
+use crate::error::{QueryError, QueryResult};
 use types::DataType::{self, Boolean, Text};
-use types::Datum;
+use types::{Datum, interrupt};
 
 pub(super) static OPERATORS: &[Definition] = &[
     define_any("operator <", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_lt))),
@@ -15,18 +15,23 @@ pub(super) static OPERATORS: &[Definition] = &[
     define_any("operator ||", joined),
     define_any("operator @>", |types| {
         of_array(types, 0, Returns::Known(Boolean), true, |args| {
-            Ok(Datum::Bool(contains(items(args, 0)?, items(args, 1)?)))
+            Ok(Datum::Bool(contains(items(args, 0)?, items(args, 1)?)?))
         })
     }),
     define_any("operator <@", |types| {
         of_array(types, 0, Returns::Known(Boolean), true, |args| {
-            Ok(Datum::Bool(contains(items(args, 1)?, items(args, 0)?)))
+            Ok(Datum::Bool(contains(items(args, 1)?, items(args, 0)?)?))
         })
     }),
     define_any("operator &&", |types| {
         of_array(types, 0, Returns::Known(Boolean), true, |args| {
             let (a, b) = (flat(items(args, 0)?), flat(items(args, 1)?));
-            Ok(Datum::Bool(a.iter().any(|item| !item.is_null() && b.contains(item))))
+            for item in a.iter().filter(|item| !item.is_null()) {
+                if is_among(item, &b)? {
+                    return Ok(Datum::Bool(true));
+                }
+            }
+            Ok(Datum::Bool(false))
         })
     }),
 ];
@@ -36,9 +41,19 @@ fn order_is(args: &[Datum], wanted: fn(std::cmp::Ordering) -> bool) -> QueryResu
     Ok(Datum::Bool(wanted(types::compare::compare(a, b))))
 }
 
-fn contains(whole: &[Datum], part: &[Datum]) -> bool {
+fn contains(whole: &[Datum], part: &[Datum]) -> QueryResult<bool> {
     let whole = flat(whole);
-    flat(part).iter().all(|item| !item.is_null() && whole.contains(item))
+    for item in flat(part) {
+        if item.is_null() || !is_among(&item, &whole)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_among(item: &Datum, items: &[Datum]) -> QueryResult<bool> {
+    interrupt::spend(items.len()).map_err(QueryError::from)?;
+    Ok(items.contains(item))
 }
 
 /// DataFusion compares arrays too, with NULLs before all other elements; here they come behind.

@@ -95,9 +95,9 @@ fn fits(from: &ArrowType, ty: &DataType) -> bool {
     };
     match (ty, arrow_type(ty)) {
         (DataType::Real | DataType::Double, _) => from.is_integer(),
+        // A cast that rounds is not to be seen as one: DataFusion would compare what is cast with the other side.
         (DataType::Numeric(_), A::Decimal128(precision, to) | A::Decimal256(precision, to)) => {
-            // A digit that is rounded off may carry into another one in front.
-            i16::from(precision) - i16::from(to) >= digits + i16::from(to < scale)
+            to >= scale && i16::from(precision) - i16::from(to) >= digits
         }
         (DataType::BigInt, _) => matches!(from, A::Int16 | A::Int32 | A::Int64),
         (DataType::Integer, _) => matches!(from, A::Int16 | A::Int32),

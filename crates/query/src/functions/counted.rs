@@ -12,6 +12,7 @@ use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature,
 };
+use datafusion::physical_expr::PhysicalSortExpr;
 use std::sync::Arc;
 use types::interrupt;
 
@@ -62,6 +63,17 @@ impl Accumulator for Counted {
     }
 }
 
+/// The order of a list of distinct values, which is that of the values: the planner may have written one of the two another way,
+/// such as a constant, and does not know it again.
+pub(super) fn by_argument(args: &AccumulatorArgs<'_>) -> Option<Vec<PhysicalSortExpr>> {
+    let (value, key) = (args.exprs.first()?, args.order_bys.first()?);
+    if !args.is_distinct {
+        return None;
+    }
+    let key = args.order_bys.iter().find(|key| key.expr.eq(value)).unwrap_or(key);
+    Some(vec![PhysicalSortExpr { expr: Arc::clone(value), options: key.options }])
+}
+
 /// `array_agg`, DataFusion's own but for that.
 pub(crate) fn array_agg() -> Arc<AggregateUDF> {
     of(array_agg_udaf())
@@ -103,7 +115,10 @@ impl AggregateUDFImpl for Lists {
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(counted(self.own.accumulator(args)?))
+        let order = by_argument(&args);
+        Ok(counted(
+            self.own.accumulator(AccumulatorArgs { order_bys: order.as_deref().unwrap_or(args.order_bys), ..args })?,
+        ))
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {

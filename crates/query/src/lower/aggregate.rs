@@ -10,6 +10,7 @@ use super::constant::value_type;
 use super::error::{LowerResult, internal, unsupported};
 use super::rel::without_repetitions;
 use crate::error::QueryError;
+use crate::functions::even_items;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -161,6 +162,9 @@ impl Lowering<'_> {
         for arg in &call.args {
             args.push(self.operand(*arg)?);
         }
+        if call.distinct && args.len() > 1 && name != "string_agg" {
+            return unsupported(format!("DISTINCT in {name}()"));
+        }
         if args.is_empty() {
             args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));
         }
@@ -172,10 +176,17 @@ impl Lowering<'_> {
         }
         let ty = call.args.first().and_then(|arg| self.type_of(*arg));
         let parts = Call { function: func, args, ty, distinct: call.distinct, schema };
-        parts.value(&|function, args| {
+        let value = parts.value(&|function, args| {
             let (filter, order) = (filter.clone(), order.clone());
             Expr::AggregateFunction(AggregateFunction::new_udf(function, args, call.distinct, filter, order, None))
-        })
+        })?;
+        Ok(if name == "array_agg" && self.is_array(&call.args) { even_items(value) } else { value })
+    }
+
+    /// Is the first of these columns one of arrays?
+    pub(super) fn is_array(&self, cols: &[ColId]) -> bool {
+        let col = cols.first().and_then(|col| self.bound.col(*col));
+        col.is_some_and(|col| col.ty.id.element().is_some())
     }
 
     /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.

@@ -85,6 +85,8 @@ struct Lowering<'a> {
     outer: Vec<DFSchemaRef>,
     /// Numbers of queries of WITH that are computed once.
     cte_numbers: HashMap<CteId, u64>,
+    /// How many queries of WITH were lowered, each as often as it is read.
+    cte_reads: usize,
     /// Recursive queries that are lowered: what their second terms read.
     work_tables: HashMap<CteId, recursive::WorkTable>,
     /// Columns that are constants: DataFusion wants some operands written out.
@@ -133,6 +135,7 @@ impl<'a> Lowering<'a> {
             columns: Columns::default(),
             outer: Vec::new(),
             cte_numbers: HashMap::new(),
+            cte_reads: 0,
             work_tables: HashMap::new(),
             constants: HashMap::new(),
             providers: computed::Providers::new(),

@@ -5,6 +5,8 @@ use super::budget::ask;
 use super::error::{LowerResult, internal};
 use super::recursive::Terms;
 use super::{COMPUTED, Lowering};
+use crate::Refusal;
+use crate::error::QueryError;
 use crate::explain::expression_text;
 use crate::plan::{materialized_as, next_cte_number};
 use crate::provider::RegionTable;
@@ -15,6 +17,10 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::logical_plan::TableScanBuilder;
 use datafusion::logical_expr::{EmptyRelation, Expr, Filter, LogicalPlan, Projection};
 use std::sync::Arc;
+use types::interrupt;
+
+/// Most queries of WITH in a plan, each as often as it is read.
+const MOST_CTE_READS: usize = 1024;
 
 impl Lowering<'_> {
     /// The rows of a node. Columns of its inputs stay readable where the tree says so; rules drop what nothing reads.
@@ -121,6 +127,7 @@ impl Lowering<'_> {
             return self.work_table(&work, cols);
         }
         let Some(cte) = self.ctes.iter().find(|cte| cte.id == id) else { return internal("a query of WITH") };
+        self.count_read()?;
         let (rel, materialized) = match &cte.body {
             CteBody::Inline(rel) => (rel, false),
             CteBody::Materialized(rel) => (rel, true),
@@ -144,6 +151,21 @@ impl Lowering<'_> {
             shown.push(Expr::Column(column).alias_qualified(relation, name));
         }
         Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(plan))?))
+    }
+}
+
+impl Lowering<'_> {
+    /// A query of WITH is lowered at each of its uses: where each reads the one before twice, their number doubles with
+    /// every level.
+    fn count_read(&mut self) -> LowerResult<()> {
+        interrupt::check().map_err(QueryError::from)?;
+        self.cte_reads += 1;
+        if self.cte_reads > MOST_CTE_READS {
+            let message =
+                "statement is too complex: queries of WITH that read each other several times are nested too deeply";
+            return Err(Refusal::Complexity.because(message));
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use super::compare::operator_of;
 use super::error::{LowerResult, internal};
 use super::row_compare::compare_rows;
 use crate::functions::nullable;
+use crate::functions::even_items;
 use crate::plan::outer_references;
 use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
 use builtins::Ty;
@@ -28,6 +29,7 @@ impl Lowering<'_> {
             SubqueryKind::Quantified { .. } => self.quantified(subquery, false, schema),
             SubqueryKind::ArrayOf => {
                 let array = self.array(subquery, schema)?;
+                let array = if self.is_array(&subquery.cols) { even_items(array) } else { array };
                 self.named("array_or_empty", vec![array])
             }
         }

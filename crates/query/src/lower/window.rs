@@ -13,6 +13,7 @@ use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
 use crate::error::QueryError;
+use crate::functions::even_items;
 use ::bind::tree::{ColId, Frame, FrameBound, FrameMode, Kind, Rel, Scalar, WindowCall, WindowSpec};
 use arrow::datatypes::DataType as ArrowType;
 use builtins::Kind as FunctionKind;
@@ -81,6 +82,8 @@ impl Lowering<'_> {
         for (window, calls) in windows {
             for (id, call) in calls {
                 let planned = self.window_call(call, &window, input.schema())?;
+                let lists = matches!(builtins::function(call.func), Some(function) if function.name == "array_agg");
+                let planned = if lists && self.is_array(&call.args) { even_items(planned) } else { planned };
                 let value = above(planned, &mut parts)?;
                 let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
                 let Column { relation, name, .. } = self.columns.computed(*id, &name);
@@ -120,6 +123,9 @@ impl Lowering<'_> {
         };
         if let Some(Expr::Literal(count @ ScalarValue::Int32(Some(_)), _)) = counting {
             *count = count.cast_to(&ArrowType::Int64)?;
+        }
+        if name == "ntile" && matches!(args.first(), Some(Expr::Literal(buckets, _)) if buckets.is_null()) {
+            return Ok(Expr::Literal(ScalarValue::Int32(None), None));
         }
         if args.is_empty() && function.kind == FunctionKind::Aggregate {
             args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));

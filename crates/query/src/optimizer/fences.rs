@@ -7,6 +7,7 @@
 
 use super::dependencies::SoundDependencies;
 use super::flat_choices::FlatChoices;
+use super::held_filters::HeldFilters;
 use super::join_claims::SoundJoins;
 use super::misplaced_keys::HideMisplacedKeys;
 use super::named_groups::NamedGroups;
@@ -51,7 +52,7 @@ pub(super) enum Place {
 }
 
 /// Around rules for logical plans.
-pub(super) const LOGICAL: [Fence<Logical>; 6] = [
+pub(super) const LOGICAL: [Fence<Logical>; 7] = [
     Fence {
         rule: "simplify_expressions",
         place: Place::Before,
@@ -66,6 +67,13 @@ pub(super) const LOGICAL: [Fence<Logical>; 6] = [
         ours: || Arc::new(NullSafeKeys::default()),
         case: "a IS NOT DISTINCT FROM b beside a plain equality: NULLs of the plain keys are equal, too",
         shown_by: "sql-tests/query/dependencies.slt",
+    },
+    Fence {
+        rule: "push_down_filter",
+        place: Place::Instead,
+        ours: || Arc::new(HeldFilters::default()),
+        case: "SELECT count(*) … HAVING now() < '2000-01-01': a condition without columns goes below the one group, whose row stays",
+        shown_by: "sql-tests/select/conditions_without_columns.slt",
     },
     Fence {
         rule: "eliminate_group_by_constant",

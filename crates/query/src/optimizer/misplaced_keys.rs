@@ -12,7 +12,8 @@
 //!
 //! Groups by ROLLUP, CUBE and GROUPING SETS are told to be in their input's order, with its constants and equal columns;
 //! but a column is NULL in the groups that are not by it. `SELECT 1 … UNION ALL SELECT 2 …` is told to have a constant, as each
-//! of its inputs has, and a sort by it with a limit would leave it out.
+//! of its inputs has, and a sort by it with a limit would leave it out. Of columns that are equal in one of the inputs only, as in
+//! `SELECT j, j … UNION ALL SELECT 3, j …`, that input is sorted by one, and then the rows together are not known to be sorted.
 //!
 //! What stands over such a node is said to have neither keys nor order. It stays: a sort that runs asks once more
 //! whether it is needed.
@@ -65,7 +66,7 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
 
 /// Is all that a node says of its rows to be forgotten?
 fn knows_too_much(plan: &dyn ExecutionPlan) -> bool {
-    groups_by_sets(plan) || appends_constants(plan)
+    groups_by_sets(plan) || appends_constants(plan) || appends_equal_columns(plan)
 }
 
 fn groups_by_sets(plan: &dyn ExecutionPlan) -> bool {
@@ -81,6 +82,15 @@ fn appends_constants(plan: &dyn ExecutionPlan) -> bool {
             .constants()
             .iter()
             .any(|constant| !matches!(constant.across_partitions, AcrossPartitions::Uniform(Some(_))))
+}
+
+/// Has one of several inputs columns that are equal in each of its rows?
+fn appends_equal_columns(plan: &dyn ExecutionPlan) -> bool {
+    let equal = |input: &&Arc<dyn ExecutionPlan>| {
+        let known = input.properties().equivalence_properties();
+        known.eq_group().iter().any(|class| class.iter().filter(|part| column_of(part).is_some()).count() > 1)
+    };
+    plan.is::<UnionExec>() && plan.children().iter().any(equal)
 }
 
 /// What stays true of a node's rows.

@@ -5,6 +5,7 @@ mod cooperate;
 mod dependencies;
 mod fences;
 mod flat_choices;
+mod held_filters;
 mod interrupt;
 mod join_claims;
 mod min_max;

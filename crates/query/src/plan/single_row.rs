@@ -3,12 +3,16 @@
 //! DataFusion computes a subquery that reads nothing of the query around it before the query runs, and refuses a second row in
 //! words of its own. Here the subquery itself does, with [`QueryError::SubqueryRows`](crate::QueryError::SubqueryRows). Those that
 //! read outer rows are joined, and checked where the joined value is used (`flatten`).
+//!
+//! Without a row the value is NULL, of which the planner knows nothing where the column never is, or becomes a constant when the
+//! plan is made cheaper.
 
 use crate::exec::SingleRowExec;
+use crate::functions::{is_nullable, nullable};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchemaRef, Result, internal_err};
 use datafusion::logical_expr::{
-    Expr, Extension, LogicalPlan, Subquery, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+    Expr, Extension, LogicalPlan, LogicalPlanBuilder, Subquery, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
 };
 use datafusion::physical_plan::ExecutionPlan;
 use std::fmt;
@@ -29,13 +33,18 @@ pub(super) fn checked(node: LogicalPlan, is_one_row: fn(&LogicalPlan) -> bool) -
     }
     node.map_expressions(|expr| {
         expr.transform_down(|part| match part {
-            Expr::ScalarSubquery(query) if query.outer_ref_columns.is_empty() && !is_one_row(&query.subquery) => {
-                if is_checked(&query.subquery) {
-                    return Ok(Transformed::no(Expr::ScalarSubquery(query)));
+            Expr::ScalarSubquery(query) if query.outer_ref_columns.is_empty() => {
+                let mut plan = query.subquery.as_ref().clone();
+                let several = !is_one_row(&plan) && !is_checked(&plan);
+                let absent = !has_a_row(&plan) && !is_told(&plan) && !is_stored(&plan);
+                if several {
+                    plan = LogicalPlan::Extension(Extension { node: Arc::new(SingleRow { input: plan }) });
                 }
-                let node = Arc::new(SingleRow { input: query.subquery.as_ref().clone() });
-                let subquery = Arc::new(LogicalPlan::Extension(Extension { node }));
-                Ok(Transformed::yes(Expr::ScalarSubquery(Subquery { subquery, ..query })))
+                if absent {
+                    plan = perhaps_null(plan)?;
+                }
+                let query = Subquery { subquery: Arc::new(plan), ..query };
+                Ok(Transformed::new_transformed(Expr::ScalarSubquery(query), several || absent))
             }
             part => Ok(Transformed::no(part)),
         })
@@ -43,7 +52,59 @@ pub(super) fn checked(node: LogicalPlan, is_one_row: fn(&LogicalPlan) -> bool) -
 }
 
 fn is_checked(plan: &LogicalPlan) -> bool {
-    matches!(plan, LogicalPlan::Extension(extension) if extension.node.as_any().is::<SingleRow>())
+    match plan {
+        LogicalPlan::Extension(extension) => extension.node.as_any().is::<SingleRow>(),
+        LogicalPlan::Projection(projection) => is_told(plan) && is_checked(&projection.input),
+        _ => false,
+    }
+}
+
+/// Says of the only column that it may be NULL.
+fn perhaps_null(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let columns = plan.schema().columns();
+    let [column] = columns.as_slice() else { return Ok(plan) };
+    let value = nullable(Expr::Column(column.clone())).alias_qualified(column.relation.clone(), &column.name);
+    LogicalPlanBuilder::from(plan).project([value])?.build()
+}
+
+/// Is its column one of a table that may be NULL? No constant becomes of that.
+fn is_stored(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => match projection.expr.as_slice() {
+            [Expr::Column(_)] => is_stored(&projection.input),
+            [Expr::Alias(alias)] => matches!(*alias.expr, Expr::Column(_)) && is_stored(&projection.input),
+            _ => false,
+        },
+        LogicalPlan::TableScan(_) => plan.schema().fields().iter().all(|field| field.is_nullable()),
+        LogicalPlan::Filter(_) | LogicalPlan::Sort(_) | LogicalPlan::Limit(_) | LogicalPlan::SubqueryAlias(_) => {
+            plan.inputs().into_iter().all(is_stored)
+        }
+        _ => false,
+    }
+}
+
+/// Was that said already?
+fn is_told(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => projection.expr.iter().any(|expr| match expr {
+            Expr::Alias(alias) => is_nullable(&alias.expr),
+            expr => is_nullable(expr),
+        }),
+        LogicalPlan::Extension(_) => plan.inputs().into_iter().any(is_told),
+        _ => false,
+    }
+}
+
+/// Has a plan a row, whatever is in the tables?
+fn has_a_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => has_a_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => has_a_row(&alias.input),
+        LogicalPlan::Sort(sort) => sort.fetch != Some(0) && has_a_row(&sort.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::EmptyRelation(relation) => relation.produce_one_row,
+        _ => false,
+    }
 }
 
 /// Rows of which there is one at most.

@@ -9,7 +9,7 @@ use catalog::{Cell, RowReader, TableStatistics};
 use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, choose};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
-use store::{Bytes, KeyRange, TableId, TableSize};
+use store::{KeyList, KeyRange, TableId, TableSize};
 use txn::ReadView;
 use types::Datum;
 
@@ -103,20 +103,19 @@ impl<'p> Reading<'p> {
         let Scanned::Fetching(index, table) = &self.way.scanned else {
             return Err(RowsError::internal("a look-up of rows that are there"));
         };
-        let mut keys: Vec<(Bytes, Bytes)> = Vec::new();
-        let mut rowkey = Vec::new();
-        let storage = index.index().storage_id();
-        let may_change = run.view.may_change(storage);
+        let (mut keys, mut rowkeys, mut rowkey) = (Vec::new(), KeyList::default(), Vec::new());
         for (key, fragment) in entries {
             index.rowkey_into(table, key, fragment, &mut rowkey)?;
-            // Where rows and entries are read as of one moment, nothing is asked of the entry.
-            let entry = if may_change { Bytes::copy_from_slice(key) } else { Bytes::new() };
-            keys.push((entry, Bytes::copy_from_slice(&rowkey)));
+            keys.push(key);
+            rowkeys.push(&rowkey);
         }
         run.budget.read(keys.len())?;
-        let found = run.view.rows_of((storage, self.path.table.storage_id()), FAMILY, &keys).await?;
+        let storage = index.index().storage_id();
+        let may_change = run.view.may_change(storage);
+        let rowkeys: Vec<&[u8]> = rowkeys.iter().collect();
+        let found = run.view.rows_of((storage, self.path.table.storage_id()), FAMILY, &keys, &rowkeys).await?;
         let mut rows = Vec::with_capacity(keys.len());
-        for ((_, key), fragment) in keys.iter().zip(found) {
+        for (key, fragment) in rowkeys.into_iter().zip(found) {
             let Some(fragment) = fragment else {
                 if may_change {
                     rows.push(None);

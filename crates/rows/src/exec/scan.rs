@@ -24,6 +24,8 @@ pub(super) struct Scan<'p> {
     beside: Option<Rowkeys>,
     /// Conditions that the key ranges do not cover, by number.
     unsure: Vec<usize>,
+    /// The ranges of which it was not asked yet whether they hold too much.
+    unjudged: Vec<KeyRange>,
 }
 
 enum State {
@@ -36,7 +38,7 @@ enum State {
 
 impl<'p> Scan<'p> {
     pub(super) fn new(path: &'p ScanPath) -> Self {
-        Self { path, reading: None, state: State::Closed, beside: None, unsure: Vec::new() }
+        Self { path, reading: None, state: State::Closed, beside: None, unsure: Vec::new(), unjudged: Vec::new() }
     }
 
     async fn begin(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<State> {
@@ -51,7 +53,13 @@ impl<'p> Scan<'p> {
         match ranges.access {
             Access::Empty => Ok(State::Done),
             Access::Points(_) => Ok(State::Points(points(reading.direction(), &ranges).into_iter())),
-            Access::Range | Access::SkipScan | Access::Full => begin_ranges(reading, ranges, run, wanted).await,
+            Access::Range | Access::SkipScan | Access::Full => {
+                let lists = lists(reading, ranges);
+                if wanted >= BATCH_ROWS {
+                    self.unjudged = lists.concat();
+                }
+                begin_ranges(reading, lists, run, wanted).await
+            }
         }
     }
 
@@ -70,6 +78,7 @@ impl<'p> Scan<'p> {
             }
             State::Range(scan) => {
                 let Some(batch) = scan.next().await? else { return Ok(None) };
+                judge(&mut self.unjudged, reading, batch.len(), run).await?;
                 run.budget.read(batch.len())?;
                 let stored = batch.keys().zip(batch.fragments());
                 match &self.beside {
@@ -79,6 +88,7 @@ impl<'p> Scan<'p> {
             }
             State::Merge(merge) => {
                 let Some(batch) = merge.next(wanted.clamp(1, BATCH_ROWS)).await? else { return Ok(None) };
+                judge(&mut self.unjudged, reading, batch.len(), run).await?;
                 run.budget.read(batch.len())?;
                 let stored = batch.iter().map(|(key, fragment)| (key.as_slice(), fragment.as_slice()));
                 match &self.beside {
@@ -135,17 +145,33 @@ async fn get(reading: Reading<'_>, keys: Vec<Bytes>, run: &mut Run<'_>) -> RowsR
     Ok(keys.into_iter().zip(found).filter_map(|(key, fragment)| Some((key, fragment?))).collect())
 }
 
-/// Opens the scans of some ranges: one, or one for each salt bucket if the order matters.
-async fn begin_ranges(reading: Reading<'_>, ranges: KeyRanges, run: &mut Run<'_>, wanted: usize) -> RowsResult<State> {
-    let lists: Vec<Vec<KeyRange>> = match &ranges.buckets {
+/// The ranges of each scan: there is one, or one for each salt bucket if the order matters.
+fn lists(reading: Reading<'_>, ranges: KeyRanges) -> Vec<Vec<KeyRange>> {
+    match &ranges.buckets {
         Some(buckets) if buckets.len() > 1 && reading.direction() != Direction::Any => {
             buckets.iter().map(|bucket| key_ranges(ranges.in_bucket(*bucket))).collect()
         }
         _ => vec![key_ranges(ranges.ranges)],
-    };
-    if wanted >= BATCH_ROWS {
-        estimate(reading, &lists, run).await?;
     }
+}
+
+/// Gives up if the ranges hold too much: asked behind a first full batch, so that ranges of few rows cost no estimate.
+async fn judge(unjudged: &mut Vec<KeyRange>, reading: Reading<'_>, rows: usize, run: &Run<'_>) -> RowsResult<()> {
+    if unjudged.is_empty() || rows < BATCH_ROWS {
+        return Ok(());
+    }
+    let rows = run.view.estimate(reading.storage(), FAMILY, &std::mem::take(unjudged)).await?.rows;
+    // An estimate counts rows that were overwritten, and whole blocks.
+    let is_too_much = rows > run.budget.rows_left().saturating_mul(2);
+    if is_too_much { Err(RowsError::OverBudget) } else { Ok(()) }
+}
+
+async fn begin_ranges(
+    reading: Reading<'_>,
+    lists: Vec<Vec<KeyRange>>,
+    run: &mut Run<'_>,
+    wanted: usize,
+) -> RowsResult<State> {
     let share = wanted.div_ceil(lists.len().max(1)).clamp(1, BATCH_ROWS);
     let mut scans = Vec::with_capacity(lists.len());
     for list in lists {
@@ -164,17 +190,6 @@ async fn begin_ranges(reading: Reading<'_>, ranges: KeyRanges, run: &mut Run<'_>
             Ok(State::Merge(Merge::new(scans, reading.direction() == Direction::Reverse)))
         }
     }
-}
-
-/// Gives up before reading what would be too much.
-async fn estimate(reading: Reading<'_>, lists: &[Vec<KeyRange>], run: &Run<'_>) -> RowsResult<()> {
-    let mut rows = 0_u64;
-    for list in lists {
-        rows = rows.saturating_add(run.view.estimate(reading.storage(), FAMILY, list).await?.rows);
-    }
-    // An estimate counts rows that were overwritten, and whole blocks.
-    let is_too_much = rows > run.budget.rows_left().saturating_mul(2);
-    if is_too_much { Err(RowsError::OverBudget) } else { Ok(()) }
 }
 
 /// Do the conditions hold that the ranges leave open?

@@ -3,7 +3,9 @@
 //! Everything that can be judged without grammar is judged here, before sqlparser builds trees: length,
 //! nesting, chains of operators, hints, parameters. Blanks and comments end here.
 
+mod bracketed_groups;
 mod depth;
+mod empty_select;
 mod escape;
 mod fetch_rows;
 mod group_by;
@@ -18,6 +20,7 @@ mod tokens;
 mod unicode;
 mod word_order;
 
+pub(crate) use empty_select::NO_COLUMNS;
 pub use group_by::DISTINCT_GROUPS;
 pub(crate) use keyword::is_keyword;
 pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
@@ -95,7 +98,8 @@ fn finish(
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
     let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
-    let tokens = row_locks::replace(group_by::replace(fetch_rows::replace(tokens)));
+    let tokens = group_by::replace(bracketed_groups::replace(fetch_rows::replace(tokens)));
+    let tokens = empty_select::replace(row_locks::replace(tokens));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, hints: Vec::new(), deep });
     Ok(())

@@ -2,12 +2,18 @@
 //!
 //! PostgreSQL's rule: an operator of several characters ends in `+` or `-` only if it holds one of `~!@#%^&|` and
 //! `?` or a back quote; so `a<-1` is `a < -1`. And a `?` at the end is a parameter: `a>=?`.
+//!
+//! And `==`, which the tokenizer takes for `=`, is an operator that does not exist.
 
 use crate::dialect::BennuDialect;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
 /// Appends the token, or the tokens that it should have been.
 pub(super) fn split_into(token: TokenWithSpan, out: &mut Vec<TokenWithSpan>) {
+    if token.token == Token::DoubleEq {
+        out.push(TokenWithSpan { token: Token::CustomBinaryOperator("==".to_owned()), ..token });
+        return;
+    }
     let Token::CustomBinaryOperator(symbol) = &token.token else {
         out.push(token);
         return;

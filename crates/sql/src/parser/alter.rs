@@ -101,17 +101,17 @@ fn renaming(c: &mut Cursor<'_>) -> Parse<Option<AlterAction>> {
 }
 
 fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
-    let mut actions = vec![action(c)?];
+    let mut actions = action(c)?;
     while c.eat_token(&Token::Comma) {
         // Phoenix goes on without the verb: ADD a x, b y; DROP COLUMN a, b.
         match actions.last() {
             Some(&AlterAction::AddColumn { if_not_exists, .. }) if !at_verb(c) => {
-                actions.push(add_column(c, if_not_exists)?);
+                actions.extend(add_column(c, if_not_exists)?);
             }
             Some(&AlterAction::DropColumn { if_exists, .. }) if !at_verb(c) => {
                 actions.push(drop_column(c, if_exists)?);
             }
-            _ => actions.push(action(c)?),
+            _ => actions.extend(action(c)?),
         }
     }
     Ok(actions)
@@ -130,16 +130,22 @@ fn at_verb(c: &Cursor<'_>) -> bool {
         || (c.at("RESET") && matches!(c.peek_nth(1), Token::LParen))
 }
 
-fn action(c: &mut Cursor<'_>) -> Parse<AlterAction> {
-    if c.eat("ADD") {
-        let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
-        if let Some(action) = add_constraint(c, name)? {
-            return Ok(action);
-        }
-        c.eat("COLUMN");
-        let if_not_exists = c.if_not_exists();
-        return add_column(c, if_not_exists);
+/// One action; of a column that is added with its key, two.
+fn action(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
+    if !c.eat("ADD") {
+        return Ok(vec![change(c)?]);
     }
+    let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
+    if let Some(action) = add_constraint(c, name)? {
+        return Ok(vec![action]);
+    }
+    c.eat("COLUMN");
+    let if_not_exists = c.if_not_exists();
+    add_column(c, if_not_exists)
+}
+
+/// What adds nothing.
+fn change(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat_all(&["DROP", "CONSTRAINT"]) {
         let if_exists = c.if_exists();
         let name = c.name()?;
@@ -153,8 +159,10 @@ fn action(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat_all(&["VALIDATE", "CONSTRAINT"]) {
         return Ok(AlterAction::ValidateConstraint { name: c.name()? });
     }
-    if c.at_all(&["ALTER", "CONSTRAINT"]) {
-        return Err(c.unsupported("ALTER TABLE … ALTER CONSTRAINT"));
+    if c.eat_all(&["ALTER", "CONSTRAINT"]) {
+        let name = c.name()?;
+        let (deferrable, deferred) = index::timing_of(c, "FOREIGN KEY")?;
+        return Ok(AlterAction::AlterConstraint { name, deferrable, deferred });
     }
     if c.eat("ALTER") {
         c.eat("COLUMN");
@@ -188,15 +196,20 @@ fn add_constraint(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Option<Alte
     }))
 }
 
-fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<AlterAction> {
+fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<Vec<AlterAction>> {
     let (def, key) = column_def(c)?;
     if c.at("CASCADE") {
         return Err(c.unsupported("ALTER TABLE … ADD … CASCADE INDEX"));
     }
-    if let Some(InlineKey { place, .. }) = key {
-        return Err(c.unsupported_at(place, "ALTER TABLE … ADD of a key column"));
+    let mut actions = vec![AlterAction::AddColumn { if_not_exists, def: Box::new(def) }];
+    match key {
+        Some(InlineKey { place, .. }) if if_not_exists => {
+            return Err(c.unsupported_at(place, "ALTER TABLE … ADD COLUMN IF NOT EXISTS of a key column"));
+        }
+        Some(InlineKey { key, .. }) => actions.push(key.added()),
+        None => {}
     }
-    Ok(AlterAction::AddColumn { if_not_exists, def: Box::new(def) })
+    Ok(actions)
 }
 
 fn drop_column(c: &mut Cursor<'_>, if_exists: bool) -> Parse<AlterAction> {

@@ -8,7 +8,7 @@ use sqlparser::tokenizer::Token;
 pub(super) fn check_def(c: &mut Cursor<'_>, name: Option<String>) -> Parse<CheckDef> {
     c.need("CHECK")?;
     c.need_token(&Token::LParen)?;
-    let WrittenExpr { expr, text } = c.written_expr()?;
+    let WrittenExpr { expr, text } = c.written_expr()?.without_parentheses();
     c.need_token(&Token::RParen)?;
     let not_valid = c.eat_all(&["NOT", "VALID"]);
     for clause in ["NO INHERIT", "NOT ENFORCED", "ENFORCED"] {

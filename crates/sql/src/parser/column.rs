@@ -4,7 +4,7 @@ use super::check::check_def;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
 use super::foreign_key::{column_foreign_key, table_foreign_key};
-use super::index::{column_unique, table_unique, timing_of};
+use super::index::{column_unique, constraint_storage, table_unique, timing_of};
 use super::like::table_like;
 use super::sequence::identity;
 use super::{Cursor, Parse};
@@ -40,7 +40,7 @@ pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> 
 /// PRIMARY KEY behind a column.
 pub(super) struct InlineKey {
     /// Of the column, with its order.
-    key: KeyDef,
+    pub(super) key: KeyDef,
     /// Where it stands.
     pub(super) place: Option<Location>,
 }
@@ -136,7 +136,7 @@ fn column_constraint(
             return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
         }
         let parts = vec![key_order(c, def.name.clone())?];
-        *key = Some(InlineKey { key: key_timing(c, PrimaryKeyDef { name, parts })?, place });
+        *key = Some(InlineKey { key: key_tail(c, PrimaryKeyDef { name, parts, ..PrimaryKeyDef::default() })?, place });
     } else if c.at("CHECK") {
         def.checks.push(check_def(c, name)?);
     } else if c.at("UNIQUE") && !matches!(c.peek_nth(1), Token::LParen) {
@@ -153,7 +153,7 @@ fn column_constraint(
 fn computed(c: &mut Cursor<'_>) -> Parse<WrittenExpr> {
     c.need_all(&["GENERATED", "ALWAYS", "AS"])?;
     c.need_token(&Token::LParen)?;
-    let expression = c.written_expr()?;
+    let expression = c.written_expr()?.without_parentheses();
     c.need_token(&Token::RParen)?;
     c.need("STORED")?;
     Ok(expression)
@@ -237,14 +237,19 @@ impl KeyDef {
 /// `PRIMARY KEY (…)`.
 pub(super) fn primary_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<KeyDef> {
     c.need_all(&["PRIMARY", "KEY"])?;
-    refuse_key_tail(c)?;
+    if c.at("USING") {
+        return Err(c.unsupported("PRIMARY KEY … USING"));
+    }
     let parts = c.parenthesised(key_part)?;
-    refuse_key_tail(c)?;
-    key_timing(c, PrimaryKeyDef { name, parts })
+    key_tail(c, PrimaryKeyDef { name, parts, ..PrimaryKeyDef::default() })
 }
 
-/// `[[NOT] DEFERRABLE] [INITIALLY …]`.
-fn key_timing(c: &mut Cursor<'_>, key: PrimaryKeyDef) -> Parse<KeyDef> {
+/// `[WITH (…)] [USING INDEX TABLESPACE …] [[NOT] DEFERRABLE] [INITIALLY …]`.
+fn key_tail(c: &mut Cursor<'_>, mut key: PrimaryKeyDef) -> Parse<KeyDef> {
+    if c.at("INCLUDE") {
+        return Err(c.unsupported("PRIMARY KEY … INCLUDE"));
+    }
+    (key.options, key.tablespace) = constraint_storage(c)?;
     let (deferrable, deferred) = timing_of(c, "PRIMARY KEY")?;
     if !deferrable {
         return Ok(KeyDef::Rowkey(key));
@@ -253,19 +258,12 @@ fn key_timing(c: &mut Cursor<'_>, key: PrimaryKeyDef) -> Parse<KeyDef> {
         name: key.name,
         primary: true,
         parts: key.parts,
-        include: Vec::new(),
-        nulls_not_distinct: false,
-        options: Vec::new(),
+        options: key.options,
+        tablespace: key.tablespace,
         deferrable,
         deferred,
+        ..UniqueDef::default()
     }))
-}
-
-fn refuse_key_tail(c: &Cursor<'_>) -> Parse<()> {
-    match ["INCLUDE", "WITH", "USING"].iter().find(|word| c.at(word)) {
-        Some(word) => Err(c.unsupported(format!("PRIMARY KEY … {word}"))),
-        None => Ok(()),
-    }
 }
 
 fn key_part(c: &mut Cursor<'_>) -> Parse<KeyPartDef> {

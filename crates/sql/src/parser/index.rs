@@ -6,8 +6,8 @@ use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::phoenix::{options, split_on};
 use crate::statement::{
-    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName, Reindex,
-    TableOption, UniqueDef, WrittenExpr,
+    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName,
+    OptionValue, Reindex, TableOption, UniqueDef, WrittenExpr,
 };
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
@@ -51,7 +51,7 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("ON")?;
     c.eat("ONLY"); // There is no inheritance.
     let table = c.object_name()?;
-    method(c)?;
+    let method = if c.eat("USING") { Some(c.name()?) } else { None };
     let parts = c.parenthesised(part)?;
     let include = include(c)?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
@@ -60,7 +60,7 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
     let mut options = with(c)?;
     let tail = tail(c, &mut options)?;
-    let Tail { predicate, split_on, is_async } = tail;
+    let Tail { tablespace, predicate, split_on, is_async } = tail;
     let index = CreateIndex {
         unique,
         concurrently,
@@ -68,10 +68,12 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
         if_not_exists,
         name,
         table,
+        method,
         parts,
         include,
         nulls_not_distinct,
         options,
+        tablespace,
         predicate,
         local,
         uncovered,
@@ -83,6 +85,7 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
 /// What may stand behind an index's columns.
 #[derive(Default)]
 struct Tail {
+    tablespace: Option<String>,
     predicate: Option<WrittenExpr>,
     split_on: Vec<Vec<Expr>>,
     is_async: bool,
@@ -91,8 +94,8 @@ struct Tail {
 /// TABLESPACE, WHERE, Phoenix's ASYNC, properties and SPLIT ON.
 fn tail(c: &mut Cursor<'_>, options: &mut Vec<TableOption>) -> Parse<Tail> {
     let mut tail = Tail::default();
-    if c.at("TABLESPACE") {
-        return Err(c.unsupported("CREATE INDEX … TABLESPACE"));
+    if c.eat("TABLESPACE") {
+        tail.tablespace = Some(c.name()?);
     }
     if c.eat("WHERE") {
         tail.predicate = Some(c.written_expr()?);
@@ -106,28 +109,16 @@ fn tail(c: &mut Cursor<'_>, options: &mut Vec<TableOption>) -> Parse<Tail> {
     Ok(tail)
 }
 
-/// USING: entries are kept in order, which clients know as `btree`.
-fn method(c: &mut Cursor<'_>) -> Parse<()> {
-    if !c.eat("USING") {
-        return Ok(());
-    }
-    let place = c.location();
-    match c.name()?.as_str() {
-        "btree" => Ok(()),
-        other => Err(c.unsupported_at(place, format!("access method \"{other}\" of an index"))),
-    }
-}
-
 /// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
 fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
     let of = part_of(c)?;
     collation(c)?;
-    operator_class(c)?;
+    let class = operator_class(c)?;
     let descending = c.eat("DESC");
     if !descending {
         c.eat("ASC");
     }
-    Ok(IndexPartDef { of, descending, nulls_first: nulls_order(c) })
+    Ok(IndexPartDef { of, class, descending, nulls_first: nulls_order(c) })
 }
 
 /// A name alone is a column; so is one in parentheses. Phoenix wants no parentheses around expressions.
@@ -142,12 +133,7 @@ pub(super) fn part_of(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
     let WrittenExpr { expr, text } = c.written_expr()?;
     Ok(match expr {
         Expr::Nested(inner) if matches!(inner.as_ref(), Expr::Identifier(_)) => column_or(*inner, text),
-        // Its parentheses go: they come back where it is shown.
-        Expr::Nested(inner) => {
-            let inner_text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::trim);
-            let text = inner_text.map_or_else(|| inner.to_string(), str::to_owned);
-            IndexPartOf::Expression(Box::new(WrittenExpr { expr: *inner, text }))
-        }
+        expr @ Expr::Nested(_) => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text }.without_parentheses())),
         expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
     })
 }
@@ -173,41 +159,18 @@ fn collation(c: &mut Cursor<'_>) -> Parse<()> {
     }
 }
 
-/// Those that mean the order that a type has. `…_pattern_ops` are for the order of bytes, which text has here anyway.
-const OPERATOR_CLASSES: &[&str] = &[
-    "bool_ops",
-    "bpchar_ops",
-    "bpchar_pattern_ops",
-    "bytea_ops",
-    "date_ops",
-    "float4_ops",
-    "float8_ops",
-    "int2_ops",
-    "int4_ops",
-    "int8_ops",
-    "numeric_ops",
-    "text_ops",
-    "text_pattern_ops",
-    "time_ops",
-    "timestamp_ops",
-    "timestamptz_ops",
-    "uuid_ops",
-    "varchar_ops",
-    "varchar_pattern_ops",
-];
-
-fn operator_class(c: &mut Cursor<'_>) -> Parse<()> {
+/// Which of them there are, and for which types, is known where the index is made.
+fn operator_class(c: &mut Cursor<'_>) -> Parse<Option<String>> {
     let follows = ["ASC", "DESC", "NULLS"].iter().any(|word| c.at(word));
     if follows || !matches!(c.peek(), Token::Word(_)) {
-        return Ok(());
+        return Ok(None);
     }
     let place = c.location();
-    let name = c.object_name()?;
-    let ours = OPERATOR_CLASSES.contains(&name.name.as_str());
-    if !ours || name.schema.is_some_and(|schema| schema != "pg_catalog") || matches!(c.peek(), Token::LParen) {
-        return Err(c.unsupported_at(place, format!("operator class \"{}\" of an index", name.name)));
+    let ObjectName { schema, name, .. } = c.object_name()?;
+    if schema.is_some_and(|schema| schema != "pg_catalog") || matches!(c.peek(), Token::LParen) {
+        return Err(c.unsupported_at(place, format!("operator class \"{name}\" of an index")));
     }
-    Ok(())
+    Ok(Some(name))
 }
 
 fn include(c: &mut Cursor<'_>) -> Parse<Vec<String>> {
@@ -274,11 +237,7 @@ pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Un
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let parts = c.parenthesised(Cursor::name)?.into_iter().map(ascending).collect();
     let include = include(c)?;
-    let (options, deferrable, deferred) = (Vec::new(), false, false);
-    unique_tail(
-        c,
-        UniqueDef { name, primary: false, parts, include, nulls_not_distinct, options, deferrable, deferred },
-    )
+    unique_tail(c, UniqueDef { name, parts, include, nulls_not_distinct, ..UniqueDef::default() })
 }
 
 /// `UNIQUE [NULLS [NOT] DISTINCT]` of a column.
@@ -286,11 +245,7 @@ pub(super) fn column_unique(c: &mut Cursor<'_>, name: Option<String>, column: &s
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let parts = vec![ascending(column.to_owned())];
-    let (include, options, deferrable, deferred) = (Vec::new(), Vec::new(), false, false);
-    unique_tail(
-        c,
-        UniqueDef { name, primary: false, parts, include, nulls_not_distinct, options, deferrable, deferred },
-    )
+    unique_tail(c, UniqueDef { name, parts, nulls_not_distinct, ..UniqueDef::default() })
 }
 
 fn ascending(column: String) -> KeyPartDef {
@@ -298,12 +253,16 @@ fn ascending(column: String) -> KeyPartDef {
 }
 
 fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
-    unique.options = with(c)?;
-    if c.at_all(&["USING", "INDEX", "TABLESPACE"]) {
-        return Err(c.unsupported("UNIQUE … USING INDEX TABLESPACE"));
-    }
+    (unique.options, unique.tablespace) = constraint_storage(c)?;
     (unique.deferrable, unique.deferred) = timing_of(c, "UNIQUE")?;
     Ok(unique)
+}
+
+/// `[WITH (…)] [USING INDEX TABLESPACE name]` of a constraint.
+pub(super) fn constraint_storage(c: &mut Cursor<'_>) -> Parse<(Vec<TableOption>, Option<String>)> {
+    let options = with(c)?;
+    let tablespace = if c.eat_all(&["USING", "INDEX", "TABLESPACE"]) { Some(c.name()?) } else { None };
+    Ok((options, tablespace))
 }
 
 /// DROP INDEX.
@@ -329,12 +288,31 @@ pub(super) fn alter_index(c: &mut Cursor<'_>) -> Parse<Statement> {
         let table = c.object_name()?;
         return Ok(Statement::AlterIndex { name: name.name, table, if_exists, change: change(c)? });
     }
-    let others = ["SET", "RESET", "ATTACH", "ALTER", "DEPENDS", "NO", "ON", "OWNER"];
+    if let Some((options, tablespace)) = parameters(c)? {
+        return Ok(Statement::SetIndexOptions { name, if_exists, options, tablespace });
+    }
+    let others = ["SET", "ATTACH", "ALTER", "DEPENDS", "NO", "ON", "OWNER"];
     if let Some(word) = others.iter().find(|word| c.at(word)) {
         return Err(c.unsupported(format!("ALTER INDEX … {word}")));
     }
     c.need_all(&["RENAME", "TO"])?;
     Ok(Statement::RenameIndex { name, if_exists, to: c.name()? })
+}
+
+/// `SET (…)`, `RESET (…)` and `SET TABLESPACE`.
+fn parameters(c: &mut Cursor<'_>) -> Parse<Option<(Vec<TableOption>, Option<String>)>> {
+    if c.at("SET") && matches!(c.peek_nth(1), Token::LParen) {
+        c.next();
+        return Ok(Some((options::with(c)?, None)));
+    }
+    if c.eat_all(&["SET", "TABLESPACE"]) {
+        return Ok(Some((Vec::new(), Some(c.name()?))));
+    }
+    if !c.eat("RESET") {
+        return Ok(None);
+    }
+    let reset = |name: String| TableOption { family: None, name: name.to_ascii_lowercase(), value: OptionValue::Null };
+    Ok(Some((c.parenthesised(Cursor::any_word)?.into_iter().map(reset).collect(), None)))
 }
 
 /// `{USABLE | UNUSABLE | DISABLE | ACTIVE | REBUILD [ALL]} [ASYNC] [[SET] properties]`.
@@ -349,7 +327,9 @@ fn change(c: &mut Cursor<'_>) -> Parse<IndexChange> {
         c.eat("ALL");
         if c.eat("ASYNC") { IndexChange::RebuildAsync } else { IndexChange::Rebuild }
     } else if c.at("CONSISTENCY") {
-        return Err(c.unsupported("ALTER INDEX … CONSISTENCY"));
+        return consistency(c);
+    } else if c.at("SET") || options::at_bare(c) {
+        return Err(c.unsupported("ALTER INDEX … with properties"));
     } else {
         return Err(c.expected("USABLE, UNUSABLE, DISABLE, ACTIVE or REBUILD"));
     };
@@ -362,7 +342,18 @@ fn change(c: &mut Cursor<'_>) -> Parse<IndexChange> {
     Ok(change)
 }
 
-/// REINDEX [(CONCURRENTLY)] {INDEX | TABLE} [CONCURRENTLY] name.
+/// `CONSISTENCY = {STRONG | EVENTUAL}`.
+fn consistency(c: &mut Cursor<'_>) -> Parse<IndexChange> {
+    c.need("CONSISTENCY")?;
+    c.need_token(&Token::Eq)?;
+    if c.at("EVENTUAL") {
+        return Err(c.unsupported("ALTER INDEX … CONSISTENCY = EVENTUAL"));
+    }
+    c.need("STRONG")?;
+    Ok(IndexChange::Strong)
+}
+
+/// REINDEX [(CONCURRENTLY)] {INDEX | TABLE | SCHEMA | DATABASE} [CONCURRENTLY] name.
 pub(super) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("REINDEX")?;
     let mut concurrently = false;
@@ -371,11 +362,15 @@ pub(super) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
             concurrently = option;
         }
     }
-    if let Some(word) = ["SCHEMA", "DATABASE", "SYSTEM"].iter().find(|word| c.at(word)) {
-        return Err(c.unsupported(format!("REINDEX {word}")));
+    if c.at("SYSTEM") {
+        return Err(c.unsupported("REINDEX SYSTEM"));
     }
     let kind = if c.eat("TABLE") {
         Reindex::Table
+    } else if c.eat("SCHEMA") {
+        Reindex::Schema
+    } else if c.eat("DATABASE") {
+        Reindex::Database
     } else {
         c.need("INDEX")?;
         Reindex::Index

@@ -102,13 +102,32 @@ pub struct WrittenExpr {
     pub text: String,
 }
 
+impl WrittenExpr {
+    /// Without parentheses around the whole: they come back where it is shown.
+    pub(crate) fn without_parentheses(self) -> Self {
+        let Self { expr, text } = self;
+        match expr {
+            ast::Expr::Nested(inner) => {
+                let bare = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).map(str::trim);
+                let text = bare.map_or_else(|| inner.to_string(), str::to_owned);
+                Self { expr: *inner, text }.without_parentheses()
+            }
+            expr => Self { expr, text },
+        }
+    }
+}
+
 /// A primary key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrimaryKeyDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
     /// In key order.
     pub parts: Vec<KeyPartDef>,
+    /// WITH (…).
+    pub options: Vec<TableOption>,
+    /// USING INDEX TABLESPACE.
+    pub tablespace: Option<String>,
 }
 
 /// One part of a primary key.
@@ -201,6 +220,15 @@ pub enum AlterAction {
     },
     /// ADD `[CONSTRAINT name]` FOREIGN KEY (…).
     AddForeignKey(Box<ForeignKeyDef>),
+    /// ALTER CONSTRAINT: when a foreign key is checked.
+    AlterConstraint {
+        /// The constraint.
+        name: String,
+        /// DEFERRABLE.
+        deferrable: bool,
+        /// INITIALLY DEFERRED.
+        deferred: bool,
+    },
     /// VALIDATE CONSTRAINT.
     ValidateConstraint {
         /// The constraint.

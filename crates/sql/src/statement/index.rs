@@ -18,6 +18,8 @@ pub struct CreateIndex {
     pub name: Option<String>,
     /// The table.
     pub table: ObjectName,
+    /// USING: the access method.
+    pub method: Option<String>,
     /// What is indexed, in order.
     pub parts: Vec<IndexPartDef>,
     /// INCLUDE.
@@ -26,6 +28,8 @@ pub struct CreateIndex {
     pub nulls_not_distinct: bool,
     /// WITH (…), and Phoenix's properties.
     pub options: Vec<TableOption>,
+    /// TABLESPACE.
+    pub tablespace: Option<String>,
     /// WHERE.
     pub predicate: Option<WrittenExpr>,
     /// Phoenix's LOCAL.
@@ -41,6 +45,8 @@ pub struct CreateIndex {
 pub struct IndexPartDef {
     /// What of the table's rows.
     pub of: IndexPartOf,
+    /// The operator class.
+    pub class: Option<String>,
     /// DESC.
     pub descending: bool,
     /// NULLS FIRST or NULLS LAST, where written.
@@ -69,10 +75,12 @@ pub enum IndexChange {
     Rebuild,
     /// REBUILD ASYNC: the statement does not wait for the entries.
     RebuildAsync,
+    /// CONSISTENCY = STRONG: as it is.
+    Strong,
 }
 
 /// A UNIQUE constraint, or a primary key that is DEFERRABLE: rows are not kept by that, but by a hidden row id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UniqueDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
@@ -86,6 +94,8 @@ pub struct UniqueDef {
     pub nulls_not_distinct: bool,
     /// WITH (…).
     pub options: Vec<TableOption>,
+    /// USING INDEX TABLESPACE.
+    pub tablespace: Option<String>,
     /// DEFERRABLE.
     pub deferrable: bool,
     /// INITIALLY DEFERRED.
@@ -106,6 +116,10 @@ pub enum Reindex {
     Index,
     /// All indexes of a table.
     Table,
+    /// All indexes of the tables of a schema.
+    Schema,
+    /// All indexes of the database.
+    Database,
 }
 
 /// CHECK INDEX, CHECK TABLE: entries of indexes held against the rows of their table.

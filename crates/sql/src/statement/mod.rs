@@ -147,6 +147,17 @@ pub enum Statement {
         /// Its new name.
         to: String,
     },
+    /// ALTER INDEX … SET (…), RESET (…) and SET TABLESPACE.
+    SetIndexOptions {
+        /// Its name.
+        name: ObjectName,
+        /// No error when it is absent.
+        if_exists: bool,
+        /// The parameters; those of RESET have no value.
+        options: Vec<TableOption>,
+        /// SET TABLESPACE.
+        tablespace: Option<String>,
+    },
     /// Phoenix's ALTER INDEX … ON ….
     AlterIndex {
         /// Its name, in the schema of its table.

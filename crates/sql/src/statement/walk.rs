@@ -46,6 +46,7 @@ macro_rules! walker {
                     | Statement::CreateIndex(_)
                     | Statement::DropIndex { .. }
                     | Statement::RenameIndex { .. }
+                    | Statement::SetIndexOptions { .. }
                     | Statement::AlterIndex { .. }
                     | Statement::Reindex { .. }
                     | Statement::CheckIndexes(_)
@@ -199,6 +200,7 @@ macro_rules! walker {
                         | AlterAction::UniqueUsingIndex { .. }
                         | AlterAction::KeyUsingIndex { .. }
                         | AlterAction::AddForeignKey(_)
+                        | AlterAction::AlterConstraint { .. }
                         | AlterAction::ValidateConstraint { .. }
                         | AlterAction::DropConstraint { .. }
                         | AlterAction::DropColumn { .. }

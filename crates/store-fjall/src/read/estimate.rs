@@ -5,9 +5,6 @@ use super::blocks::{Run, View};
 use super::range::StoredRange;
 use store::{KeyRange, StoreResult, TableSize};
 
-/// Entries of the memtable that are counted one by one; beyond them a share of it is guessed.
-const COUNTED: u64 = 256;
-
 /// Estimates what `ranges` hold. Versions and tombstones that are not compacted yet count as rows.
 ///
 /// # Errors
@@ -22,15 +19,16 @@ pub(crate) fn estimate(source: &ReadSource, ranges: &[KeyRange]) -> StoreResult<
         }
         let Some(range) = StoredRange::new(&source.prefix, range) else { continue };
         match &view {
-            Some(view) => add(&mut size, share(view, &range)?),
-            None => add(&mut size, share(&View::roughly(&source.keyspace, &range), &range)?),
+            Some(view) => add(&mut size, share(source, view, &range)?),
+            None => add(&mut size, share(source, &View::roughly(source, &range), &range)?),
         }
     }
     Ok(size)
 }
 
-fn share(view: &View, range: &StoredRange) -> StoreResult<TableSize> {
-    let mut size = view.memtable_share(range, COUNTED);
+fn share(source: &ReadSource, view: &View, range: &StoredRange) -> StoreResult<TableSize> {
+    let mut size = TableSize::default();
+    view.memtable_shares(source, range).into_iter().for_each(|share| add(&mut size, share));
     for run in &view.runs {
         add(&mut size, run_share(view, run, range)?);
     }

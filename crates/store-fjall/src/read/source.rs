@@ -39,12 +39,11 @@ pub(crate) enum Position {
 }
 
 impl ReadSource {
-    /// The key under which the keyspace keeps `rowkey`.
-    pub(crate) fn stored_key(&self, rowkey: &[u8]) -> Vec<u8> {
-        let mut key = Vec::with_capacity(self.prefix.len() + rowkey.len());
+    /// Overwrites `key` with the one under which the keyspace keeps `rowkey`.
+    pub(crate) fn stored_key_into(&self, rowkey: &[u8], key: &mut Vec<u8>) {
+        key.clear();
         key.extend_from_slice(&self.prefix);
         key.extend_from_slice(rowkey);
-        key
     }
 
     /// Entries below this number are visible.
@@ -85,15 +84,17 @@ impl ReadSource {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn get(&self, rowkey: &[u8], view: Option<&View>, points: &mut Points) -> StoreResult<Option<Lent>> {
-        let key = self.stored_key(rowkey);
-        // fjall panics at keys that it cannot hold.
-        if key.is_empty() || key.len() > MAX_STORED_KEY {
-            return Ok(None);
-        }
-        match view {
+        // One buffer for the keys of all gets.
+        let mut key = std::mem::take(&mut points.key);
+        self.stored_key_into(rowkey, &mut key);
+        let found = match view {
+            // fjall panics at keys that it cannot hold.
+            _ if key.is_empty() || key.len() > MAX_STORED_KEY => Ok(None),
             Some(view) => points.get(view, self.seqno(), &key),
             None => self.merged_get(&key),
-        }
+        };
+        points.key = key;
+        found
     }
 
     /// The fragment under a stored key, from whatever holds it.

@@ -47,7 +47,7 @@ fn stretches(source: &ReadSource, range: &KeyRange, pieces: usize) -> StoreResul
         Some(stored) if range.as_point().is_none() => stored,
         _ => return Ok(Vec::new()),
     };
-    let view = View::roughly(&source.keyspace, &stored);
+    let view = View::roughly(source, &stored);
     let Some(base) = view.base() else { return Ok(Vec::new()) };
     if base.within(&stored).tables().count() >= pieces.saturating_mul(TABLES_PER_PIECE) {
         return Ok(by_table(base, &stored));

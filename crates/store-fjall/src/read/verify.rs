@@ -43,7 +43,7 @@ pub(crate) fn verify_records(source: &ReadSource) -> StoreResult<Verified> {
 impl Verified {
     fn of(mut self, source: &ReadSource) -> StoreResult<Self> {
         let Some(range) = StoredRange::new(&source.prefix, &KeyRange::all()) else { return Ok(self) };
-        let view = View::roughly(&source.keyspace, &range);
+        let view = View::roughly(source, &range);
         for run in &view.runs {
             self.check_run(source, &view, run, &range);
         }

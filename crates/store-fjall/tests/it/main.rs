@@ -8,6 +8,7 @@ mod commit;
 mod conformance;
 mod damage;
 mod disk_full;
+mod estimates;
 mod fjall_memory_traps;
 mod fjall_page;
 mod fjall_traps;

@@ -6,4 +6,5 @@ mod limited;
 mod mirror;
 mod model;
 mod rows;
+mod unordered;
 mod wrong_stores;

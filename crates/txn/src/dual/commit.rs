@@ -50,7 +50,7 @@ impl DualStore {
         let mut last = CommitNo(0);
         for condition in conditions {
             let batch = WriteBatch { conditions: vec![condition], ..WriteBatch::default() };
-            last = last.max(self.0.raw.apply(batch, durability).await?);
+            last = later(last, self.0.raw.apply(batch, durability).await?);
         }
         let total = groups.len();
         let mut looked = Instant::now();
@@ -63,10 +63,15 @@ impl DualStore {
                 looked = Instant::now();
             }
             let done = self.0.write((*table, key), group, durability).await;
-            last = last.max(done.map_err(|source| broken(written, total, source))?);
+            last = later(last, done.map_err(|source| broken(written, total, source))?);
         }
         Ok(last)
     }
+}
+
+/// The commit of a step that came after another, unless it made none.
+fn later(before: CommitNo, step: CommitNo) -> CommitNo {
+    if step == CommitNo(0) { before } else { step }
 }
 
 fn broken(written: usize, total: usize, source: StoreError) -> TxnError {
@@ -159,7 +164,7 @@ impl Shared {
         };
         match self.raw.apply(batch, durability).await {
             // The row is committed. What is not done of the rest is left to those who meet it.
-            Ok(commit) => Ok(self.finish(&ahead, durability).await.map_or(commit, |last| last.max(commit))),
+            Ok(commit) => Ok(self.finish(&ahead, durability).await.map_or(commit, |last| later(commit, last))),
             Err(error) => {
                 self.give_up(&ahead, &error).await;
                 Err(error)
@@ -199,12 +204,12 @@ impl Shared {
         let mut last = CommitNo(0);
         for (entry, stamp) in &ahead.marked {
             let done = self.swap((entry.storage, &entry.key), Some(*stamp), entry.fragment.clone(), durability).await?;
-            last = last.max(done.unwrap_or_default());
+            last = later(last, done.unwrap_or_default());
         }
         for (entry, stamp) in &ahead.leaving {
             let Some(value) = &entry.value else { continue };
             let done = self.swap((entry.storage, value), Some(*stamp), None, durability).await?;
-            last = last.max(done.unwrap_or_default());
+            last = later(last, done.unwrap_or_default());
         }
         Ok(last)
     }

@@ -13,7 +13,7 @@ use store::{
     Bytes, Durability, EntryRows, FamilyId, FamilySpec, KeyRange, ScanRequest, Store, StoreError, StoreResult,
     SystemClock, TableChange, TableId, TableSpec, WriteBatch,
 };
-use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, Without};
+use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, UnorderedStore, Without};
 use txn::{DualStore, LockTable, Transaction, TransactionOptions, TxnError, TxnResult};
 
 const F: FamilyId = FamilyId(0);
@@ -69,7 +69,8 @@ impl EntryRows for Of {
 }
 
 async fn shared() -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()));
+    let store: Arc<dyn Store> =
+        Arc::new(UnorderedStore::new(Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))));
     for id in [ROWS, PLAIN, UNIQUE] {
         let table = TableSpec { id, families: vec![FamilySpec::new(F)], splits: Vec::new() };
         let batch = WriteBatch { tables: vec![TableChange::Create(table)], ..WriteBatch::default() };

@@ -12,7 +12,6 @@ mod tokens;
 
 pub use fields::{IntervalField, IntervalFields};
 pub(crate) use parse::parse_styled;
-pub use parse::{parse_interval, parse_interval_of};
 pub use print::print_interval;
 pub(crate) use print::print_styled;
 

@@ -12,33 +12,16 @@ use super::tokens::{Token, tokens};
 use super::{Interval, IntervalFields};
 use crate::{IntervalStyle, TypeError};
 
-/// Reads an interval in any of the forms that PostgreSQL reads.
+/// Reads an interval of some fields (`5:06` of MINUTE TO SECOND, `7` of DAY) in any of the forms that PostgreSQL reads. In SQL's
+/// style the sign in front of a text that has no other is that of all its parts: `-1 2:03` is a day and two hours ago.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`], and [`TypeError::IntervalRange`], [`TypeError::IntervalOverflow`] for what is too large.
-pub fn parse_interval(text: &str) -> Result<Interval, TypeError> {
-    parse_interval_of(text, IntervalFields::default())
-}
-
-/// Reads an interval of some fields: `5:06` of MINUTE TO SECOND, `7` of DAY.
-///
-/// # Errors
-/// Those of [`parse_interval`].
-pub fn parse_interval_of(text: &str, fields: IntervalFields) -> Result<Interval, TypeError> {
-    parse(text, fields, || IntervalStyle::Postgres)
-}
-
-/// As [`parse_interval_of`]; in SQL's style the sign in front of a text that has no other is that of all its parts:
-/// `-1 2:03` is a day and two hours ago.
 pub(crate) fn parse_styled(
     text: &str,
     fields: IntervalFields,
     style: impl Fn() -> IntervalStyle,
 ) -> Result<Interval, TypeError> {
-    parse(text, fields, style)
-}
-
-fn parse(text: &str, fields: IntervalFields, style: impl Fn() -> IntervalStyle) -> Result<Interval, TypeError> {
     let read = match traditional(text, fields, style) {
         Err(Fault::Form) => iso(text),
         read => read,

@@ -2,6 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use super::*;
+use crate::{IntervalStyle, TypeError};
+
+fn parse_interval(text: &str) -> Result<Interval, TypeError> {
+    parse_styled(text, IntervalFields::default(), || IntervalStyle::Postgres)
+}
 
 fn shown(text: &str) -> String {
     let mut out = String::new();

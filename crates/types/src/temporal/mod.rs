@@ -15,10 +15,7 @@ mod rounding;
 
 pub use abbreviation::{abbreviation, abbreviations, is_summer_time};
 pub use far_future::with_known_rules;
-pub use parse::{
-    parse_date, parse_date_in, parse_time, parse_time_in, parse_timestamp, parse_timestamp_in, parse_timestamptz,
-    parse_timestamptz_in, without_zone_name,
-};
+pub use parse::{parse_date_in, parse_time_in, parse_timestamp_in, parse_timestamptz_in, without_zone_name};
 pub use posix_zone::{posix_text, posix_zone};
 pub use print::{print_date, print_time, print_timestamp, print_timestamptz};
 pub use rounding::rounded;

@@ -10,22 +10,14 @@
 
 mod fields;
 
-use super::{DAY, MAX_DATE, MAX_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, Utc, ZoneRules};
+use super::{DAY, MAX_DATE, MAX_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, ZoneRules};
 use crate::{DateOrder, TypeError};
 use fields::{Fault, Fields, Zone, fields, packed_time, plain_date, plain_timestamp};
 
-/// Days since 1970-01-01. A time in the text is allowed and dropped, as in PostgreSQL.
+/// Days since 1970-01-01. A time in the text is allowed and dropped, as in PostgreSQL. Day and month stand in the session's order.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
-pub fn parse_date(text: &str) -> Result<i32, TypeError> {
-    parse_date_in(text, &Utc)
-}
-
-/// As [`parse_date`], with the session's order of day and month.
-///
-/// # Errors
-/// As [`parse_date`].
 pub fn parse_date_in(text: &str, rules: &dyn ZoneRules) -> Result<i32, TypeError> {
     if let Some(days) = plain_date(text.as_bytes()) {
         return i32::try_from(days).map_err(|_| fault("date", text, Fault::Range));
@@ -43,18 +35,10 @@ pub fn parse_date_in(text: &str, rules: &dyn ZoneRules) -> Result<i32, TypeError
     in_range.ok_or_else(|| fault("date", text, Fault::Range))
 }
 
-/// Microseconds since midnight. A date or zone in the text is allowed and dropped.
+/// Microseconds since midnight. A date or zone in the text is allowed and dropped. Day and month stand in the session's order.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
-pub fn parse_time(text: &str) -> Result<i64, TypeError> {
-    parse_time_in(text, &Utc)
-}
-
-/// As [`parse_time`], with the session's order of day and month.
-///
-/// # Errors
-/// As [`parse_time`].
 pub fn parse_time_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError> {
     let digits = text.trim();
     if digits.eq_ignore_ascii_case("allballs") {
@@ -67,18 +51,10 @@ pub fn parse_time_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError
     fields.time.ok_or_else(|| fault("time", text, Fault::Form))
 }
 
-/// Microseconds since 1970-01-01 00:00. A zone in the text is allowed and dropped.
+/// Microseconds since 1970-01-01 00:00. A zone in the text is allowed and dropped. Day and month stand in the session's order.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
-pub fn parse_timestamp(text: &str) -> Result<i64, TypeError> {
-    parse_timestamp_in(text, &Utc)
-}
-
-/// As [`parse_timestamp`], with the session's order of day and month.
-///
-/// # Errors
-/// As [`parse_timestamp`].
 pub fn parse_timestamp_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError> {
     if let Some(micros) = plain_timestamp(text.as_bytes()) {
         return Ok(micros);
@@ -92,15 +68,7 @@ pub fn parse_timestamp_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, Type
     }
 }
 
-/// Microseconds since 1970-01-01 00:00 UTC; without a zone in the text it is UTC.
-///
-/// # Errors
-/// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
-pub fn parse_timestamptz(text: &str) -> Result<i64, TypeError> {
-    parse_timestamptz_in(text, &Utc)
-}
-
-/// As [`parse_timestamptz`], with the rules for named zones and for text without a zone.
+/// Microseconds since 1970-01-01 00:00 UTC, with the rules for named zones and for text without a zone.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].

@@ -58,7 +58,7 @@ impl Session {
             Some(default) => self.evaluate_default(&default.expr, &def.name, def.data_type).await?,
         };
         if def.not_null && matches!(missing, Datum::Null) && self.has_row(table, None).await? {
-            return fail(Fault::ContainsNulls { table: table.name.clone(), column: def.name.clone() });
+            return Err(self.contains_nulls(table, &def.name).into());
         }
         Ok(Step::Add { column: new_column(def), missing })
     }
@@ -140,10 +140,16 @@ impl Session {
         Ok(Step::SetDefault(column.to_string(), Some((default.text.clone(), sequence))))
     }
 
+    /// 23502 of rows that are there.
+    pub(in crate::ddl) fn contains_nulls(&self, table: &Table, column: &str) -> Fault {
+        let schema = self.engine.catalog().current().schema_name(table).to_string();
+        Fault::ContainsNulls { schema, table: table.name.clone(), column: column.to_string() }
+    }
+
     pub(super) async fn set_not_null(&mut self, table: &Table, column: &str) -> EngineResult<Step> {
         table.must_get_column(column)?;
         if self.has_row(table, Some(column)).await? {
-            return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.to_string() });
+            return Err(self.contains_nulls(table, column).into());
         }
         Ok(Step::SetNotNull(column.to_string()))
     }

@@ -134,7 +134,7 @@ impl Session {
                 _ => &[],
             };
             for unique in defs {
-                self.no_salt(&unique.options)?;
+                self.no_salt(unique)?;
                 uniques.push(new_unique(unique, is_column)?);
             }
         }
@@ -155,7 +155,8 @@ impl Session {
         }
         let columns = found.parts.iter().filter_map(|part| table.column(part.column()?));
         let parts = columns.map(|it| KeyPartDef { column: it.name.clone(), descending: false, nulls_first: None });
-        let key = PrimaryKeyDef { name: Some(name.unwrap_or(index).to_string()), parts: parts.collect() };
+        let name = Some(name.unwrap_or(index).to_string());
+        let key = PrimaryKeyDef { name, parts: parts.collect(), ..PrimaryKeyDef::default() };
         self.check_new_key(table, key.parts.iter().map(|part| &part.column), rewrite).await?;
         rewrite.needed = true;
         let parts = key.parts.iter().map(new_key_part).collect();
@@ -223,9 +224,22 @@ impl Session {
         for column in columns {
             let Some(column) = table.column_by_name(column) else { continue };
             if !column.not_null && self.has_row(table, Some(&column.name)).await? {
-                return fail(Fault::ContainsNulls { table: table.name.clone(), column: column.name.clone() });
+                return Err(self.contains_nulls(table, &column.name).into());
             }
         }
         Ok(())
     }
+}
+
+/// ALTER CONSTRAINT: of foreign keys alone, as in PostgreSQL.
+pub(super) fn altered_constraint(table: &Table, name: &str, deferrable: bool, deferred: bool) -> EngineResult<Step> {
+    if table.foreign_key(name).is_some() {
+        return Ok(Step::AlterConstraint(name.to_string(), deferrable, deferred));
+    }
+    if !table.is_constraint(name) {
+        let (table, constraint) = (table.name.clone(), name.to_string());
+        return Err(CatalogError::NoSuchConstraint { table, constraint }.into());
+    }
+    let message = format!("constraint \"{name}\" of relation \"{}\" is not a foreign key constraint", table.name);
+    fail(Fault::WrongObject { message, hint: None })
 }

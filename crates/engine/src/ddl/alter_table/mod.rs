@@ -19,6 +19,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{ConstraintKind, Draft, Table};
 use columns::renamed_column;
+use constraints::altered_constraint;
 use sql::{AlterAction, AlterTable};
 use txn::LockMode;
 
@@ -40,7 +41,8 @@ impl Session {
             return not_materialized(alter);
         }
         // What rows there are is looked at below: all that were written before the lock.
-        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
         if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice()
             && !unique.primary
         {
@@ -69,6 +71,12 @@ impl Session {
         steps.extend(checks.into_iter().map(Step::AddCheck));
         steps.extend(uniques.into_iter().map(Step::AddIndex));
         steps.extend(keys.into_iter().map(Step::AddForeignKey));
+        let retyped = self.retyped_index_texts(&table, &steps).await?;
+        if !retyped.is_empty() {
+            // Entries are made of other values.
+            rewrite.needed = true;
+            steps.push(Step::SetIndexTexts(retyped));
+        }
         if rewrite.needed {
             let others = self.rewrite_table(&table, &steps, &rewrite).await?;
             self.tell_dropped(&others);
@@ -135,6 +143,7 @@ impl Session {
     ) -> EngineResult<Option<Step>> {
         Ok(Some(match action {
             AlterAction::AddKey(key) => {
+                self.key_storage(key)?;
                 self.check_new_key(table, key.parts.iter().map(|part| &part.column), rewrite).await?;
                 rewrite.needed = true;
                 Step::AddKey(key.parts.iter().map(new_key_part).collect(), key.name.clone())
@@ -151,6 +160,9 @@ impl Session {
             }
             AlterAction::KeyUsingIndex { name, index, .. } => {
                 self.key_using_index(table, name.as_deref(), index, rewrite).await?
+            }
+            AlterAction::AlterConstraint { name, deferrable, deferred } => {
+                altered_constraint(table, name, *deferrable, *deferred)?
             }
             AlterAction::ValidateConstraint { name } => return self.validate(table, name).await,
             AlterAction::DropConstraint { if_exists, name, cascade } => {

@@ -15,6 +15,8 @@ pub(in crate::ddl) enum Step {
     AddCheck(NewCheck),
     AddForeignKey(NewForeignKey),
     Validate(String),
+    /// DEFERRABLE? INITIALLY DEFERRED?
+    AlterConstraint(String, bool, bool),
     /// With what depends on it?
     DropConstraint(String, bool),
     RenameConstraint(String, String),
@@ -27,6 +29,8 @@ pub(in crate::ddl) enum Step {
     AddKey(Vec<NewKeyPart>, Option<String>),
     /// To be followed by other storage, unless bytes of values stay.
     SetType(String, DataType),
+    /// What indexes compute with columns of other types.
+    SetIndexTexts(Vec<(u32, Vec<IndexText>)>),
     DropExpression(String),
     /// With the texts of the constraints, indexes and generated columns that name it, with its new name.
     RenameColumn(String, String, RenamedTexts),
@@ -69,6 +73,7 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         }
         Step::AddKey(parts, name) => draft.set_key(oid, &parts, name).map(drop),
         Step::SetType(name, ty) => draft.set_type(oid, &name, ty).map(drop),
+        Step::SetIndexTexts(texts) => draft.set_index_texts(oid, &texts).map(drop),
         Step::DropExpression(name) => draft.drop_expression(oid, &name).map(drop),
         Step::RenameColumn(from, to, texts) => {
             draft.rename_column(oid, &from, &to)?;
@@ -83,6 +88,9 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         }
         Step::AddCheck(check) => draft.add_check(oid, check).map(drop),
         Step::AddForeignKey(key) => draft.add_foreign_key(oid, key).map(drop),
+        Step::AlterConstraint(name, deferrable, deferred) => {
+            draft.set_deferrable(oid, &name, deferrable, deferred).map(drop)
+        }
         Step::Validate(name) => draft.set_validated(oid, &name).map(drop),
         Step::RenameConstraint(from, to) => draft.rename_constraint(oid, &from, &to).map(drop),
         Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),

@@ -87,6 +87,7 @@ fn action_name(action: &AlterAction) -> &'static str {
         | AlterAction::UniqueUsingIndex { .. }
         | AlterAction::KeyUsingIndex { .. }
         | AlterAction::AddForeignKey(_) => "ADD CONSTRAINT",
+        AlterAction::AlterConstraint { .. } => "ALTER CONSTRAINT",
         AlterAction::ValidateConstraint { .. } => "VALIDATE CONSTRAINT",
         AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
         AlterAction::DropColumn { .. } => "DROP COLUMN",

@@ -85,7 +85,8 @@ impl Session {
             let base = self.lock_by_oid(locks, shape.base.oid, LockMode::Exclusive).await?;
             if base.version == shape.base.version {
                 // What was written before the lock was granted is seen.
-                self.last_commit = self.last_commit.max(self.last_of_all().await?);
+                let last = self.last_of_all().await?;
+                self.note_commit(last);
                 return Ok(shape);
             }
         }

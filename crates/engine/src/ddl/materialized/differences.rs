@@ -43,7 +43,8 @@ impl Session {
         work.txn.note_epoch(table.storage_id(), table.version);
         let keys = self.pairing_columns(&table)?;
         // What was written before the lock was granted is seen.
-        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
         let staged = self.stage_rows(&table).await?;
         let done = match self.write_differences(&mut work, &table, keys, &staged).await {
             Ok(()) => self.end_work(work).await,

@@ -143,6 +143,7 @@ impl Session {
     /// the view was made.
     async fn plan_materialized(&mut self, table: &Table, made_of: &Materialized) -> EngineResult<Planned> {
         loop {
+            let version = self.engine.catalog().version();
             // The state comes first: what it has of definitions, the catalog then has too.
             let view = self.read_view().await?;
             let catalog = self.engine.catalog().current();
@@ -155,8 +156,7 @@ impl Session {
                 let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
                 plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
             }
-            let ordered = self.engine.store().capabilities().store_snapshots();
-            if !ordered || self.engine.catalog().made_by() <= view.snapshot().commit() {
+            if self.is_read_with(version) {
                 return Ok(Planned { view, plan, search_path: made_of.search_path.clone() });
             }
         }

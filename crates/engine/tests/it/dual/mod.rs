@@ -3,6 +3,7 @@
 //! A process is an engine over a store of its own whose calls can fail; all are over one shared store.
 
 mod crashes;
+mod intersections;
 mod mode;
 mod random;
 

@@ -6,7 +6,7 @@ use engine::{Engine, EngineOptions};
 use std::sync::Arc;
 use store::{FamilyId, KeyRange, Mutation, ScanRequest, Store, TableId, WriteBatch};
 
-const FAMILY: FamilyId = FamilyId(0);
+pub(super) const FAMILY: FamilyId = FamilyId(0);
 
 /// The embedded store, which could do without.
 async fn forced() -> Arc<Engine> {
@@ -86,7 +86,7 @@ async fn what_needs_more_than_single_rows_is_refused_by_name() {
 }
 
 /// The rows of a table as the store has them, and the newest of its tables.
-async fn stored(store: &Arc<dyn Store>, table: TableId) -> Vec<(store::Bytes, store::Bytes)> {
+pub(super) async fn stored(store: &Arc<dyn Store>, table: TableId) -> Vec<(store::Bytes, store::Bytes)> {
     let snapshot = store.snapshot(store::CommitNo(0)).await.unwrap();
     let request = ScanRequest::new(table, FAMILY, vec![KeyRange::all()]);
     let mut scan = store.scan(request, &snapshot).await.unwrap();

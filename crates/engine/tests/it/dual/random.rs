@@ -6,34 +6,21 @@ use super::{
     PATIENCE, Process, every_read_is_right, filled, gone, is_whole_after_repair, limited, written_by_the_dead,
 };
 use crate::client::Client;
+use crate::seeded::{Random, number};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Store;
 use store_testkit::{ModelStore, Point};
 
-/// Numbers that a seed gives.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 /// Few rows and few values, so that writers meet.
-fn statement(dice: &mut Dice) -> String {
-    let (k, a, b) = (dice.roll(6), dice.roll(7), dice.roll(7));
-    let u = match dice.roll(8) {
+fn statement(random: &mut Random) -> String {
+    let (k, a, b) = (random.below(6), random.below(7), random.below(7));
+    let u = match random.below(8) {
         7 => "NULL".to_string(),
         u => u.to_string(),
     };
-    let big = if dice.roll(2) == 0 { "B" } else { "b" };
-    match dice.roll(9) {
+    let big = if random.below(2) == 0 { "B" } else { "b" };
+    match random.below(9) {
         0 | 1 => format!("INSERT INTO t VALUES ({k}, {a}, '{big}{b}', {u})"),
         2 => format!("UPDATE t SET a = {a} WHERE k = {k}"),
         3 => format!("UPDATE t SET u = {u}, b = '{big}{b}' WHERE a = {a} AND k < 100"),
@@ -51,16 +38,16 @@ fn is_an_end(answer: &str) -> bool {
 }
 
 /// A process that writes until it has done its work or is dead.
-async fn writer(store: Arc<dyn Store>, mut dice: Dice, dies: bool) {
+async fn writer(store: Arc<dyn Store>, mut random: Random, dies: bool) {
     let mut process = Process::on(&store).await;
     if dies {
-        let point = if dice.roll(2) == 0 { Point::Apply } else { Point::AfterApply };
-        let step = usize::try_from(dice.roll(120)).unwrap() + 1;
+        let point = if random.below(2) == 0 { Point::Apply } else { Point::AfterApply };
+        let step = usize::try_from(random.below(120)).unwrap() + 1;
         process.plan.fail_from(point, step, gone());
     }
-    process.plan.delay(Point::Apply, usize::try_from(dice.roll(3)).unwrap());
+    process.plan.delay(Point::Apply, usize::try_from(random.below(3)).unwrap());
     for _ in 0..12 {
-        let text = statement(&mut dice);
+        let text = statement(&mut random);
         let answer = process.client.run(&text).await;
         assert!(is_an_end(&answer), "{text}: {answer}");
         if process.plan.struck() > 0 {
@@ -105,15 +92,15 @@ async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
 }
 
 async fn cycle(model: &ModelStore, seed: u64) {
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+    let mut random = Random::new(seed);
     let store = limited(model.after_crash());
     for round in 0..3 {
         let done = Arc::new(AtomicBool::new(false));
         let reading = tokio::spawn(reader(Arc::clone(&store), Arc::clone(&done)));
         let writers: Vec<_> = (0..2)
             .map(|_| {
-                let (seed, dies) = (dice.roll(u64::MAX >> 34), dice.roll(3) > 0);
-                tokio::spawn(writer(Arc::clone(&store), Dice(seed), dies))
+                let (seed, dies) = (random.below(u64::MAX >> 34), random.below(3) > 0);
+                tokio::spawn(writer(Arc::clone(&store), Random::new(seed), dies))
             })
             .collect();
         for writer in writers {

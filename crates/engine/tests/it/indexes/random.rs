@@ -1,44 +1,33 @@
 //! Random statements, blocks, savepoints: after each the entries are those of the rows.
 
 use super::World;
+use crate::seeded::Random;
 
-/// A seeded sequence (xorshift), so that a failure can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
+fn value(random: &mut Random) -> String {
+    match random.below(6) {
+        0 => "NULL".to_string(),
+        n => format!("{}.{}", random.below(8), "0".repeat(n as usize)),
     }
+}
 
-    fn value(&mut self) -> String {
-        match self.below(6) {
-            0 => "NULL".to_string(),
-            n => format!("{}.{}", self.below(8), "0".repeat(n as usize)),
-        }
-    }
-
-    fn statement(&mut self) -> String {
-        let (k, a, n) = (self.below(20), self.below(12), self.value());
-        let (other, text) = (self.below(20), ["x", "y", "", "a\u{e4}"][self.below(4) as usize]);
-        match self.below(14) {
-            0..=2 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
-            3 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}'), ({other}, NULL, {n}, NULL)"),
-            4 => format!("UPSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
-            5 => format!("UPSERT INTO t (k, n) VALUES ({k}, {n})"),
-            6 => format!(
-                "INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT (a) DO UPDATE SET n = excluded.n, s = t.s || 'u'"
-            ),
-            7 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT DO NOTHING"),
-            8 => format!("UPDATE t SET a = a + 1 WHERE k > {k}"),
-            9 => format!("UPDATE t SET n = {n}, s = '{text}' WHERE k % 3 = {}", k % 3),
-            10 => format!("UPDATE t SET k = k + {} WHERE k < {other}", 1 + k % 3),
-            11 => format!("DELETE FROM t WHERE k = {k} OR a = {a}"),
-            12 if k == 0 => "DELETE FROM t".to_string(),
-            _ => format!("UPDATE t SET k = {other}, a = {a} WHERE k = {k}"),
-        }
+fn statement(random: &mut Random) -> String {
+    let (k, a, n) = (random.below(20), random.below(12), value(random));
+    let (other, text) = (random.below(20), random.pick(&["x", "y", "", "a\u{e4}"]));
+    match random.below(14) {
+        0..=2 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
+        3 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}'), ({other}, NULL, {n}, NULL)"),
+        4 => format!("UPSERT INTO t VALUES ({k}, {a}, {n}, '{text}')"),
+        5 => format!("UPSERT INTO t (k, n) VALUES ({k}, {n})"),
+        6 => format!(
+            "INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT (a) DO UPDATE SET n = excluded.n, s = t.s || 'u'"
+        ),
+        7 => format!("INSERT INTO t VALUES ({k}, {a}, {n}, '{text}') ON CONFLICT DO NOTHING"),
+        8 => format!("UPDATE t SET a = a + 1 WHERE k > {k}"),
+        9 => format!("UPDATE t SET n = {n}, s = '{text}' WHERE k % 3 = {}", k % 3),
+        10 => format!("UPDATE t SET k = k + {} WHERE k < {other}", 1 + k % 3),
+        11 => format!("DELETE FROM t WHERE k = {k} OR a = {a}"),
+        12 if k == 0 => "DELETE FROM t".to_string(),
+        _ => format!("UPDATE t SET k = {other}, a = {a} WHERE k = {k}"),
     }
 }
 
@@ -48,7 +37,7 @@ async fn run(seed: u64, mut w: World) {
              CREATE INDEX ON t (n DESC NULLS LAST, s) INCLUDE (a); CREATE INDEX ON t (s) INCLUDE (n);
              CREATE UNIQUE INDEX ON t (a, n) NULLS NOT DISTINCT")
         .await;
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Random::new(seed);
     for _ in 0..60 {
         let mut texts = Vec::new();
         if random.below(3) == 0 {
@@ -57,7 +46,7 @@ async fn run(seed: u64, mut w: World) {
             for step in 0..6 {
                 w.client.ok(&format!("SAVEPOINT s{step}")).await;
                 savepoints.push(step);
-                let statement = random.statement();
+                let statement = statement(&mut random);
                 let failed = w.client.run(&statement).await.contains("ERROR");
                 texts.push(statement);
                 if failed || random.below(4) == 0 {
@@ -72,7 +61,7 @@ async fn run(seed: u64, mut w: World) {
             w.client.ok(end).await;
             texts.push(end.to_string());
         } else {
-            let statement = random.statement();
+            let statement = statement(&mut random);
             let answer = w.client.run(&statement).await;
             assert!(
                 !answer.contains("ERROR") || answer.contains("ERROR 23505") || answer.contains("ERROR 21000"),

@@ -34,6 +34,7 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::CreateIndex(_) => "create index",
         Statement::DropIndex { .. } => "drop index",
         Statement::RenameIndex { .. } => "rename index",
+        Statement::SetIndexOptions { .. } => "set index options",
         Statement::AlterIndex { .. } => "alter index",
         Statement::Reindex { .. } => "reindex",
         Statement::CheckIndexes(_) => "check indexes",
@@ -74,7 +75,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 56;
+const KINDS: usize = 57;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -184,6 +185,7 @@ fn definitions() -> Vec<String> {
         ]
         .map(str::to_string),
     );
+    all.push(format!("ALTER INDEX built SET ({})", list(NAMES, |_| "fillfactor = 70".to_string())));
     all.push(format!("ALTER INDEX built RENAME TO \"{}\"", "i".repeat(500_000)));
     let kinds = ["TABLE", "INDEX", "VIEW", "MATERIALIZED VIEW", "SEQUENCE", "SCHEMA"];
     all.extend(kinds.iter().map(|kind| format!("DROP {kind} IF EXISTS {absent}")));

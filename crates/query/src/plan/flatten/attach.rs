@@ -6,7 +6,7 @@ use super::{references, shape};
 use crate::error::QueryError;
 use crate::functions::one_row;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, JoinType, Result, ScalarValue};
+use datafusion::common::{Column, JoinType, Result, ScalarValue, Spans};
 use datafusion::functions_aggregate::bool_and_or::bool_or;
 use datafusion::functions_aggregate::count::count;
 use datafusion::functions_aggregate::first_last::first_value;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuant
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Operator, binary_expr, ident, lit, when,
+    Expr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, binary_expr, ident, lit, when,
 };
 use std::sync::Arc;
 
@@ -151,6 +151,10 @@ fn attach_all(input: LogicalPlan, wanted: &[Expr], names: &mut Names) -> Result<
     for expr in wanted {
         let (plan, value) = match expr {
             Expr::ScalarSubquery(subquery) => scalar(&input, joined, &subquery.subquery, names)?,
+            Expr::Exists(Exists { subquery, negated }) if !is_correlated(expr) => {
+                let any = any_row(&subquery.subquery)?;
+                (joined, if *negated { Expr::Not(Box::new(any)) } else { any })
+            }
             Expr::Exists(Exists { subquery, negated }) => {
                 let (plan, mark) = exists(&input, joined, &subquery.subquery, names)?;
                 (plan, if *negated { mark.is_null() } else { mark.is_not_null() })
@@ -212,6 +216,14 @@ fn scalar(
     let joined = domain.join_outer(joined, plan, JoinType::Left, Vec::new())?;
     // Where the value is used: a branch of CASE that is not taken may have several rows.
     Ok((joined, one_row(ident(value), ident(number))))
+}
+
+/// Has a subquery that is the same for all rows one? It is asked once, before they are read.
+fn any_row(subquery: &LogicalPlan) -> Result<Expr> {
+    let counted = [count(lit(1_i64))];
+    let rows = LogicalPlanBuilder::from(subquery.clone()).limit(0, Some(1))?.aggregate(Vec::<Expr>::new(), counted)?;
+    let query = Subquery { subquery: Arc::new(rows.build()?), outer_ref_columns: Vec::new(), spans: Spans::new() };
+    Ok(Expr::ScalarSubquery(query).gt(lit(0_i64)))
 }
 
 /// A mark where there are rows, NULL where there are none.

@@ -29,7 +29,13 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
             matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_)) && is_aggregated(plan)
         }
         Expr::ScalarSubquery(_) => true,
-        Expr::Exists(Exists { .. }) if matches!(node, LogicalPlan::Filter(_)) => !correlated || is_filtered(plan),
+        // DataFusion's join for EXISTS wants a condition on both sides: it has none where the rows are the same for all.
+        Expr::Exists(Exists { .. }) => match node {
+            LogicalPlan::Filter(filter) => {
+                correlated && is_filtered(plan) && (is_conjunct(&filter.predicate, expr) || has_key(plan))
+            }
+            _ => false,
+        },
         Expr::InSubquery(InSubquery { expr: left, negated, .. }) => match node {
             // DataFusion's join for NOT IN looks for NULLs among the rows of every outer row; and the comparison
             // with a constant it makes a filter, which drops the NULLs that decide.
@@ -78,6 +84,25 @@ fn nesting(plan: &LogicalPlan) -> usize {
         })
     });
     deepest
+}
+
+fn is_conjunct(predicate: &Expr, wanted: &Expr) -> bool {
+    split_conjunction(predicate).into_iter().any(|conjunct| match conjunct {
+        Expr::Not(negated) => **negated == *wanted,
+        conjunct => conjunct == wanted,
+    })
+}
+
+/// Is one of the conditions about an outer column and one of the subquery's own?
+fn has_key(plan: &LogicalPlan) -> bool {
+    plan.exists(|node| match node {
+        LogicalPlan::Filter(Filter { predicate, .. }) => {
+            let key = |part: &&Expr| !part.column_refs().is_empty() && part.contains_outer();
+            Ok(split_conjunction(predicate).iter().any(key))
+        }
+        _ => Ok(false),
+    })
+    .unwrap_or(false)
 }
 
 /// Is `IN (…)` wherever it stands a condition, for which NULL is as good as false? DataFusion makes false of it.

@@ -131,7 +131,11 @@ impl Display for Printed<'_, PrimaryKeyDef> {
         if let Some(name) = &self.0.name {
             write!(f, "CONSTRAINT {} ", quote(name))?;
         }
-        write!(f, "PRIMARY KEY ({})", List(&self.0.parts))
+        write!(f, "PRIMARY KEY ({})", List(&self.0.parts))?;
+        if !self.0.options.is_empty() {
+            write!(f, " WITH ({})", List(&self.0.options))?;
+        }
+        super::index::tablespace_of(f, self.0.tablespace.as_deref())
     }
 }
 
@@ -209,6 +213,11 @@ impl Display for Printed<'_, AlterAction> {
                 using_index(f, name.as_deref(), ("PRIMARY KEY", index), (*deferrable, *deferred))
             }
             AlterAction::AddForeignKey(key) => write!(f, "ADD {}", Printed(key)),
+            AlterAction::AlterConstraint { name, deferrable, deferred } => {
+                write!(f, "ALTER CONSTRAINT {}", quote(name))?;
+                f.write_str(if *deferrable { " DEFERRABLE" } else { " NOT DEFERRABLE" })?;
+                f.write_str(when(*deferred, " INITIALLY DEFERRED"))
+            }
             AlterAction::ValidateConstraint { name } => write!(f, "VALIDATE CONSTRAINT {}", quote(name)),
             AlterAction::DropConstraint { if_exists, name, cascade } => {
                 let if_exists = when(*if_exists, "IF EXISTS ");

@@ -22,27 +22,40 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
                 IndexChange::Disable => "DISABLE",
                 IndexChange::Rebuild => "REBUILD",
                 IndexChange::RebuildAsync => "REBUILD ASYNC",
+                IndexChange::Strong => "CONSISTENCY = STRONG",
             };
             write!(f, "ALTER INDEX {}{} ON {table} {change}", when(*if_exists, "IF EXISTS "), quote(name))
         }
         Statement::RenameIndex { name, if_exists, to } => {
             write!(f, "ALTER INDEX {}{name} RENAME TO {}", when(*if_exists, "IF EXISTS "), quote(to))
         }
+        Statement::SetIndexOptions { name, if_exists, options, tablespace } => {
+            write!(f, "ALTER INDEX {}{name} ", when(*if_exists, "IF EXISTS "))?;
+            match (tablespace, options.iter().all(|option| option.value == OptionValue::Null)) {
+                (Some(tablespace), _) => write!(f, "SET TABLESPACE {}", quote(tablespace)),
+                (None, true) => {
+                    let reset: Vec<String> = options.iter().map(|option| option.name.clone()).collect();
+                    write!(f, "RESET ({})", reset.join(", "))
+                }
+                (None, false) => write!(f, "SET ({})", List(options)),
+            }
+        }
         Statement::Reindex { kind, name, concurrently } => {
-            let kind = match kind {
-                Reindex::Index => "INDEX",
-                Reindex::Table => "TABLE",
-            };
-            write!(f, "REINDEX {kind} {}{name}", when(*concurrently, "CONCURRENTLY "))
+            write!(f, "REINDEX {} {}{name}", word(*kind), when(*concurrently, "CONCURRENTLY "))
         }
         Statement::CheckIndexes(CheckIndexes { kind, name, repair }) => {
-            let kind = match kind {
-                Reindex::Index => "INDEX",
-                Reindex::Table => "TABLE",
-            };
-            write!(f, "CHECK {kind} {name}{}", when(*repair, " REPAIR"))
+            write!(f, "CHECK {} {name}{}", word(*kind), when(*repair, " REPAIR"))
         }
         _ => Err(fmt::Error),
+    }
+}
+
+fn word(kind: Reindex) -> &'static str {
+    match kind {
+        Reindex::Index => "INDEX",
+        Reindex::Table => "TABLE",
+        Reindex::Schema => "SCHEMA",
+        Reindex::Database => "DATABASE",
     }
 }
 
@@ -54,8 +67,15 @@ impl Display for Printed<'_, CreateIndex> {
         if let Some(name) = &self.0.name {
             write!(f, "{} ", quote(name))?;
         }
-        write!(f, "ON {} ({})", self.0.table, List(&self.0.parts))?;
+        write!(f, "ON {} ", self.0.table)?;
+        if let Some(method) = &self.0.method {
+            write!(f, "USING {} ", quote(method))?;
+        }
+        write!(f, "({})", List(&self.0.parts))?;
         tail(f, &self.0.include, self.0.nulls_not_distinct, &self.0.options)?;
+        if let Some(tablespace) = &self.0.tablespace {
+            write!(f, " TABLESPACE {}", quote(tablespace))?;
+        }
         if let Some(predicate) = &self.0.predicate {
             write!(f, " WHERE {}", predicate.text)?;
         }
@@ -69,6 +89,9 @@ impl Display for Printed<'_, IndexPartDef> {
         match &self.0.of {
             IndexPartOf::Column(column) => write!(f, "{}", quote(column))?,
             IndexPartOf::Expression(expression) => write!(f, "({})", expression.text)?,
+        }
+        if let Some(class) = &self.0.class {
+            write!(f, " {}", quote(class))?;
         }
         f.write_str(when(self.0.descending, " DESC"))?;
         match self.0.nulls_first {
@@ -96,7 +119,16 @@ pub(super) fn write_unique(it: &UniqueDef, f: &mut Formatter<'_>, columns: bool)
         write!(f, " ({})", List(&it.parts))?;
     }
     tail(f, &it.include, false, &it.options)?;
+    tablespace_of(f, it.tablespace.as_deref())?;
     write!(f, "{}{}", when(it.deferrable, " DEFERRABLE"), when(it.deferred, " INITIALLY DEFERRED"))
+}
+
+/// Of a constraint.
+pub(super) fn tablespace_of(f: &mut Formatter<'_>, name: Option<&str>) -> fmt::Result {
+    match name {
+        Some(name) => write!(f, " USING INDEX TABLESPACE {}", quote(name)),
+        None => Ok(()),
+    }
 }
 
 fn tail(f: &mut Formatter<'_>, include: &[String], nulls_not_distinct: bool, options: &[TableOption]) -> fmt::Result {

@@ -66,6 +66,7 @@ impl Display for Printed<'_, Statement> {
             Statement::CreateIndex(_)
             | Statement::DropIndex { .. }
             | Statement::RenameIndex { .. }
+            | Statement::SetIndexOptions { .. }
             | Statement::AlterIndex { .. }
             | Statement::Reindex { .. }
             | Statement::CheckIndexes(_) => index::write(self.0, f),

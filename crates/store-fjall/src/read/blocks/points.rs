@@ -18,6 +18,8 @@ pub(crate) struct Points {
     last: Option<LastBlock>,
     /// The table of the last key in each run.
     open: Vec<Option<OpenTable>>,
+    /// For the stored key of the next row, kept by whoever asks.
+    pub(crate) key: Vec<u8>,
 }
 
 /// A table that stays open for the keys that follow.

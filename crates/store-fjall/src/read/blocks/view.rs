@@ -5,15 +5,20 @@ use super::overlay::MemtableEntries;
 use super::{Run, RunCursor};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
-use fjall::{AbstractTree, AnyTree, Keyspace};
+use fjall::{AbstractTree, AnyTree};
 use lsm_tree::{DescriptorTable, Memtable, Table};
 use std::sync::Arc;
 use store::TableSize;
+
+/// How often a rough view is looked for while flushes go on.
+const MAX_TRIES: u32 = 4;
 
 /// A memtable and tables that together hold every version visible at a snapshot. Holding it keeps the
 /// files: compaction removes a table's file only when the last handle is gone.
 pub(crate) struct View {
     pub(crate) memtable: Arc<Memtable>,
+    /// Memtables that wait for their flush, in a rough view.
+    sealed: Vec<Arc<Memtable>>,
     /// Runs from the newest to the oldest.
     pub(crate) runs: Vec<Run>,
     pub(crate) files: Files,
@@ -53,13 +58,22 @@ impl View {
             && Arc::ptr_eq(&tree.active_memtable(), &self.memtable)
     }
 
-    /// What `keyspace` consists of now, as far as it overlaps `range`: for estimates and checks, which do not
-    /// need to agree with a snapshot and may overlook sealed memtables.
-    pub(crate) fn roughly(keyspace: &Keyspace, range: &StoredRange) -> Self {
-        let tree = &keyspace.tree;
-        let memtable = tree.active_memtable();
+    /// What the keyspace of `source` consists of now, as far as it overlaps `range`: for estimates and checks, which do not
+    /// need to agree with a snapshot.
+    pub(crate) fn roughly(source: &ReadSource, range: &StoredRange) -> Self {
+        let (tree, mut tries) = (&source.keyspace.tree, 0);
+        // Rows that a flush moves from memtables to a table meanwhile would be in both, or in none.
+        let (memtable, sealed, version) = loop {
+            tries += 1;
+            let (memtable, version) = (tree.active_memtable(), tree.current_version());
+            let first = memtable.id().saturating_sub(tree.sealed_memtable_count() as u64);
+            let sealed = source.views.memtables.numbered(source.keyspace.id(), first..memtable.id());
+            let stayed = tree.current_version().id() == version.id() && Arc::ptr_eq(&tree.active_memtable(), &memtable);
+            if stayed || tries == MAX_TRIES {
+                break (memtable, sealed, version);
+            }
+        };
         let mut runs = Vec::new();
-        let version = tree.current_version();
         let data_blocks = version.iter_tables().map(|table| table.metadata.data_block_count).sum();
         for run in version.iter_levels().flat_map(|level| level.iter()) {
             let tables = run.iter().filter(|table| {
@@ -68,23 +82,21 @@ impl View {
             });
             runs.push(tables.cloned().collect());
         }
-        Self::new(tree, memtable, runs, data_blocks)
+        Self { sealed, ..Self::new(tree, memtable, runs, data_blocks) }
     }
 
     fn new(tree: &AnyTree, memtable: Arc<Memtable>, runs: Vec<Vec<Table>>, data_blocks: u64) -> Self {
         let files = Files { tree_id: tree.id(), descriptors: tree.tree_config().descriptor_table.clone() };
         let cache_bytes = tree.tree_config().cache.capacity();
         let runs = runs.into_iter().filter_map(Run::new).collect();
-        Self { memtable, runs, files, version: 0, seqno: 0, data_blocks, cache_bytes }
+        let sealed = Vec::new();
+        Self { memtable, sealed, runs, files, version: 0, seqno: 0, data_blocks, cache_bytes }
     }
 
-    /// About what the memtable holds of `range`: exact up to `counted` entries.
-    pub(crate) fn memtable_share(&self, range: &StoredRange, counted: u64) -> TableSize {
-        let all = self.memtable.len() as u64;
-        let entries = MemtableEntries::new(self.memtable.clone(), range, u64::MAX).count_up_to(counted);
-        // How the rest is spread cannot be told cheaply: half of it is never far off.
-        let rows = if entries < counted { entries } else { entries.max(all / 2) };
-        TableSize { rows, bytes: self.memtable.size().saturating_mul(rows) / all.max(1) }
+    /// About what the memtables hold of `range`, each by itself.
+    pub(crate) fn memtable_shares(&self, source: &ReadSource, range: &StoredRange) -> Vec<TableSize> {
+        let share = |memtable| source.views.samples.share(source.keyspace.id(), memtable, range);
+        self.sealed.iter().chain([&self.memtable]).map(share).collect()
     }
 
     /// Has the memtable an entry in `range`, visible or not?

@@ -4,7 +4,8 @@
 //! A view holds a memtable and files. So those that nobody used lately are forgotten soon, lest a flushed
 //! memtable stays in memory and a compacted table on disk.
 
-use super::{Image, LongScans};
+use super::{Image, LongScans, Samples};
+use crate::memtables::Memtables;
 use fjall::Keyspace;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -18,6 +19,10 @@ pub(crate) struct Views {
     kept: Mutex<HashMap<u64, Arc<Kept>>>,
     /// What long scans have read.
     pub(crate) scans: Arc<LongScans>,
+    /// Memtables that may be sealed.
+    pub(crate) memtables: Arc<Memtables>,
+    /// Where the entries of memtables lie.
+    pub(crate) samples: Samples,
 }
 
 struct Kept {
@@ -49,5 +54,6 @@ impl Views {
         let is_unused = |kept: &Kept| !kept.used.swap(false, Ordering::Relaxed);
         let unused: Vec<_> = self.kept.lock().extract_if(|_, kept| is_unused(kept)).collect();
         drop(unused);
+        self.samples.forget_gone();
     }
 }

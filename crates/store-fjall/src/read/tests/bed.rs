@@ -3,7 +3,7 @@
 use crate::read::{Position, ReadSource, Views, scan};
 use bytes::Bytes;
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy, PinningPolicy};
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, Snapshot};
+use fjall::{AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{FamilyId, Filter, FixedPredicate, KeyRange, Scan, ScanCounters, ScanRequest, TableId};
@@ -108,6 +108,12 @@ impl Bed {
         }
         ingestion.finish().unwrap();
         self.rows.extend(rows);
+    }
+
+    /// Seals the memtable, as a store does, without a flush.
+    pub(super) fn seal(&self) {
+        self.views.memtables.note(&self.keyspace);
+        self.keyspace.tree.rotate_memtable().unwrap();
     }
 
     pub(super) fn flush(&self) {

@@ -2,6 +2,7 @@
 
 use super::bed::{Bed, Form, Kind, collect, fragment, request};
 use crate::read::{estimate::estimate, split::split};
+use fjall::AbstractTree;
 use store::KeyRange;
 
 fn key(n: u32) -> Vec<u8> {
@@ -81,6 +82,45 @@ fn estimates_are_exact_for_few_rows_in_memory() {
     (0..100).for_each(|i| bed.put(key(i), fragment(i, 0, Form::Dense)));
     assert_eq!(estimate(&bed.source(), &[KeyRange::all()]).unwrap().rows, 100);
     assert_eq!(estimate(&bed.source(), &[range(10, 20), range(30, 35)]).unwrap().rows, 15);
+}
+
+fn assert_near(bed: &Bed, ranges: &[KeyRange], rows: u64) {
+    let found = estimate(&bed.source(), ranges).unwrap();
+    assert!(found.rows.abs_diff(rows) <= rows / 20, "{rows} in {ranges:?}, estimated {found:?}");
+    let bytes = rows * fragment(0, 20, Form::Dense).len() as u64;
+    assert!((bytes..bytes * 4).contains(&found.bytes), "{bytes} bytes of fragments, estimated {found:?}");
+}
+
+#[test]
+fn estimates_of_many_rows_in_memory_are_near() {
+    for kind in KINDS {
+        let mut bed = Bed::new(kind);
+        for (from, rows) in [(0, 5000), (5000, 20_000)] {
+            (from..rows).for_each(|i| bed.put(key(i), fragment(i, 20, Form::Dense)));
+            assert_near(&bed, &[KeyRange::all()], rows.into());
+            assert_near(&bed, &[range(1000, 3000)], 2000);
+            assert_near(&bed, &[range(0, 400), range(2000, 3000)], 1400);
+        }
+    }
+}
+
+#[test]
+fn estimates_have_the_rows_of_sealed_memtables_once() {
+    for kind in KINDS {
+        let mut bed = Bed::new(kind);
+        (0..6000).for_each(|i| bed.put(key(i), fragment(i, 20, Form::Dense)));
+        bed.seal();
+        assert_near(&bed, &[KeyRange::all()], 6000);
+        assert_near(&bed, &[range(1000, 3000)], 2000);
+        (6000..10_000).for_each(|i| bed.put(key(i), fragment(i, 20, Form::Dense)));
+        assert_near(&bed, &[KeyRange::all()], 10_000);
+        assert_near(&bed, &[range(5000, 7000)], 2000);
+        bed.seal();
+        assert_near(&bed, &[KeyRange::all()], 10_000);
+        bed.keyspace.tree.flush(&bed.keyspace.tree.get_flush_lock(), 0).unwrap();
+        let found = estimate(&bed.source(), &[KeyRange::all()]).unwrap();
+        assert!(found.rows.abs_diff(10_000) < 500, "flushed: {found:?}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::*;
-use crate::temporal::{print_date, print_time, print_timestamp, print_timestamptz};
+use crate::temporal::{Utc, print_date, print_time, print_timestamp, print_timestamptz};
 
 fn shown<T>(parsed: Result<T, TypeError>, print: impl FnOnce(T, &mut String)) -> String {
     let mut out = String::new();
@@ -59,7 +59,7 @@ fn dates() {
         ("", "22007"),
         ("abc", "22007"),
     ] {
-        assert_eq!(shown(parse_date(text), print_date), want, "{text}");
+        assert_eq!(shown(parse_date_in(text, &Utc), print_date), want, "{text}");
     }
 }
 
@@ -88,7 +88,7 @@ fn times() {
         ("05:15:30:20", "22007"),
         ("2013-01-31", "22007"),
     ] {
-        assert_eq!(shown(parse_time(text), print_time), want, "{text}");
+        assert_eq!(shown(parse_time_in(text, &Utc), print_time), want, "{text}");
     }
 }
 
@@ -109,7 +109,7 @@ fn timestamps() {
         ("2013-01-31 05:15x", "22007"),
         ("2013-01-31 5:1:2:3", "22007"),
     ] {
-        assert_eq!(shown(parse_timestamp(text), print_timestamp), want, "{text}");
+        assert_eq!(shown(parse_timestamp_in(text, &Utc), print_timestamp), want, "{text}");
     }
 }
 
@@ -131,7 +131,7 @@ fn zones() {
         ("2013-01-31 05:15+16", "22008"),
         ("2013-01-31 05:15 Mars/North", "22007"),
     ] {
-        assert_eq!(shown(parse_timestamptz(text), |t, out| print_timestamptz(t, 0, out)), want, "{text}");
+        assert_eq!(shown(parse_timestamptz_in(text, &Utc), |t, out| print_timestamptz(t, 0, out)), want, "{text}");
     }
 }
 

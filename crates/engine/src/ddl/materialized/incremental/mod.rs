@@ -66,7 +66,8 @@ impl Session {
         let table = self.lock_materialized(work.txn.locks(), name).await?;
         let found = self.lock_base(&mut work, &table).await?;
         // What was written before the locks were granted is seen.
-        self.last_commit = self.last_commit.max(self.last_of_all().await?);
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
         let groups = self.plan_groups(&found).await?;
         let known = !in_full && !table.is_unpopulated() && found.base.storage == found.made_of.of_storage;
         if !known || self.has_rows(&groups, &groups.everything).await? {
@@ -107,6 +108,7 @@ impl Session {
     async fn plan_groups(&mut self, found: &Refreshed) -> EngineResult<Groups> {
         let search_path = found.table.materialized.as_ref().map(|view| view.search_path.clone()).unwrap_or_default();
         loop {
+            let version = self.engine.catalog().version();
             let view = self.read_view().await?;
             let current = self.engine.catalog().current();
             let mut draft = Draft::of(&current);
@@ -122,7 +124,7 @@ impl Session {
                 texts,
                 log,
             };
-            if self.engine.catalog().made_by() <= groups.view.snapshot().commit() {
+            if self.is_read_with(version) {
                 return Ok(groups);
             }
         }

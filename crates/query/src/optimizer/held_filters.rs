@@ -1,0 +1,185 @@
+//! Filters that stay above operators below which they would mean something else.
+//!
+//! DataFusion's rule (55.2, `PushDownFilter`) hands a condition on if the operator passes all its columns on. One without columns it hands on
+//! always:
+//!
+//! ```text
+//!   Filter now() < '2000-01-01'          no row
+//!     Aggregate count(*), one group      one row, whatever comes in: with the filter below it the row is there, with 0
+//! ```
+//! So it is with ROLLUP and other grouping sets that have a group of all rows. And what differs with each call is asked as often as
+//! there are rows: below groups, windows, joins and sets that is another number.
+
+use crate::functions::is_nullable;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Aggregate, Expr, Filter, GroupingSet, Join, LogicalPlan};
+use datafusion::optimizer::push_down_filter::PushDownFilter;
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use std::sync::Arc;
+
+/// Takes the place of DataFusion's rule, and keeps such filters from it.
+#[derive(Debug, Default)]
+pub(super) struct HeldFilters {
+    rule: PushDownFilter,
+}
+
+impl OptimizerRule for HeldFilters {
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.rule.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let (plan, merged) = match plan {
+            LogicalPlan::Filter(filter) => one_filter(filter)?,
+            plan => (plan, false),
+        };
+        let (held, plan) = without_held(plan)?;
+        let handed_on = self.handed_on(plan, config)?;
+        let restored = handed_on.map_data(|plan| held.restored(plan))?;
+        Ok(Transformed::new_transformed(restored.data, restored.transformed || merged))
+    }
+}
+
+impl HeldFilters {
+    fn handed_on(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match &plan {
+            LogicalPlan::Filter(filter) if makes_a_row(&filter.input) => Ok(Transformed::no(plan)),
+            LogicalPlan::Filter(_) | LogicalPlan::Join(_) => self.rule.rewrite(plan, config),
+            _ => Ok(Transformed::no(plan)),
+        }
+    }
+}
+
+/// Filters over one another as one, the conditions of the lowest first; and whether there were several.
+fn one_filter(mut filter: Filter) -> Result<(LogicalPlan, bool)> {
+    let mut merged = false;
+    while let LogicalPlan::Filter(below) = filter.input.as_ref() {
+        let input = Arc::clone(&below.input);
+        let mut all = split_conjunction_owned(below.predicate.clone());
+        for condition in split_conjunction_owned(filter.predicate) {
+            if !all.contains(&condition) {
+                all.push(condition);
+            }
+        }
+        // There are at least those of one of the two.
+        let Some(predicate) = conjunction(all) else { return Ok((input.as_ref().clone(), true)) };
+        filter = Filter::try_new(predicate, input)?;
+        merged = true;
+    }
+    Ok((LogicalPlan::Filter(filter), merged))
+}
+
+/// Has a plan a row that no row below it is the reason of?
+fn makes_a_row(plan: &LogicalPlan) -> bool {
+    let LogicalPlan::Aggregate(Aggregate { group_expr, .. }) = plan else { return false };
+    let of_all = |group: &Expr| match group {
+        Expr::GroupingSet(GroupingSet::Rollup(_) | GroupingSet::Cube(_)) => true,
+        Expr::GroupingSet(GroupingSet::GroupingSets(sets)) => sets.iter().any(Vec::is_empty),
+        _ => false,
+    };
+    group_expr.is_empty() || group_expr.iter().any(of_all)
+}
+
+/// Conditions that the rule does not see.
+#[derive(Default)]
+struct Held {
+    /// Those of a filter.
+    above: Vec<Expr>,
+    /// Those of a join.
+    on: Vec<Expr>,
+}
+
+impl Held {
+    fn restored(self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let plan = joined_on(plan, self.on)?;
+        match conjunction(self.above) {
+            Some(predicate) => Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(plan))?)),
+            None => Ok(plan),
+        }
+    }
+}
+
+/// The plan, a filter or a join, without conditions that stay where they are.
+fn without_held(plan: LogicalPlan) -> Result<(Held, LogicalPlan)> {
+    let mut held = Held::default();
+    let plan = match plan {
+        LogicalPlan::Filter(filter) if counts_rows(&filter.input) => {
+            let joins = matches!(filter.input.as_ref(), LogicalPlan::Join(_));
+            let (above, below) = split(filter.predicate, joins);
+            held.above = above;
+            let input = match filter.input.as_ref() {
+                LogicalPlan::Join(join) if has_held(join) => Arc::new(without_on(join.clone(), &mut held)),
+                _ => filter.input,
+            };
+            match conjunction(below) {
+                Some(predicate) => LogicalPlan::Filter(Filter::try_new(predicate, input)?),
+                None => Arc::unwrap_or_clone(input),
+            }
+        }
+        LogicalPlan::Join(join) if has_held(&join) => without_on(join, &mut held),
+        plan => plan,
+    };
+    Ok((held, plan))
+}
+
+/// Are its rows others, or in another number, than those below it?
+fn counts_rows(plan: &LogicalPlan) -> bool {
+    matches!(
+        plan,
+        LogicalPlan::Aggregate(_)
+            | LogicalPlan::Window(_)
+            | LogicalPlan::Distinct(_)
+            | LogicalPlan::Unnest(_)
+            | LogicalPlan::Join(_)
+            | LogicalPlan::Extension(_)
+    )
+}
+
+/// The conditions that differ with each call, and the others. Over a join those about one side are about its rows.
+fn split(predicate: Expr, joins: bool) -> (Vec<Expr>, Vec<Expr>) {
+    let conditions = split_conjunction_owned(predicate);
+    conditions
+        .into_iter()
+        .partition(|condition| is_volatile(condition) && (!joins || condition.column_refs().is_empty()))
+}
+
+fn is_volatile(condition: &Expr) -> bool {
+    condition.exists(|part| Ok(part.is_volatile_node() && !is_nullable(part))).unwrap_or(true)
+}
+
+fn has_held(join: &Join) -> bool {
+    join.filter.as_ref().is_some_and(is_volatile)
+}
+
+fn without_on(mut join: Join, held: &mut Held) -> LogicalPlan {
+    if let Some(filter) = join.filter.take() {
+        let (on, others) = split(filter, true);
+        held.on = on;
+        join.filter = conjunction(others);
+    }
+    LogicalPlan::Join(join)
+}
+
+/// The join, perhaps below filters, with these conditions again.
+fn joined_on(plan: LogicalPlan, on: Vec<Expr>) -> Result<LogicalPlan> {
+    if on.is_empty() {
+        return Ok(plan);
+    }
+    match plan {
+        LogicalPlan::Join(mut join) => {
+            join.filter = conjunction(join.filter.take().into_iter().chain(on));
+            Ok(LogicalPlan::Join(join))
+        }
+        LogicalPlan::Filter(Filter { predicate, input, .. }) => {
+            let input = joined_on(Arc::unwrap_or_clone(input), on)?;
+            Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
+        }
+        other => Err(crate::QueryError::internal(format!("{} in the place of a join", other.display())).into()),
+    }
+}

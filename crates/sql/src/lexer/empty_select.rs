@@ -1,0 +1,57 @@
+//! SELECT without columns and without FROM, which sqlparser does not read.
+//!
+//! ```text
+//!   EXISTS (SELECT)        EXISTS (SELECT "no columns"())      the call goes when the statement is read: `rewrite.rs`
+//!   SELECT WHERE x         SELECT "no columns"() WHERE x
+//! ```
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// The call in the place of columns. No query means a function by it.
+pub(crate) const NO_COLUMNS: &str = "no columns";
+
+/// What may stand behind the columns of SELECT, but FROM. All are reserved: no column has such a name without quotes.
+const BEHIND: [&str; 12] =
+    ["WHERE", "GROUP", "HAVING", "WINDOW", "UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT", "OFFSET", "FETCH", "FOR"];
+
+/// Puts the call behind each SELECT that has nothing of its own.
+pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let is_empty = |at: usize| is_select(&tokens, at) && ends_columns(tokens.get(at + 1));
+    if !(0..tokens.len()).any(is_empty) {
+        return tokens;
+    }
+    let mut out = Vec::with_capacity(tokens.len() + 3);
+    for (at, token) in tokens.iter().enumerate() {
+        out.push(token.clone());
+        if is_empty(at) {
+            let call = [Token::make_word(NO_COLUMNS, Some('"')), Token::LParen, Token::RParen];
+            out.extend(call.map(|part| TokenWithSpan::new(part, token.span)));
+        }
+    }
+    out
+}
+
+/// The word SELECT where a query may begin: `AS select` may name a column, unless that is what CREATE makes something of.
+fn is_select(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let creates = tokens.first().is_some_and(|token| is_word(&token.token, "CREATE"));
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map(|token| &token.token);
+    let begins = match before {
+        None | Some(Token::LParen | Token::RParen) => true,
+        Some(token) if is_word(token, "AS") => creates,
+        Some(token) => {
+            ["UNION", "INTERSECT", "EXCEPT", "ALL", "EXPLAIN", "ANALYZE"].iter().any(|word| is_word(token, word))
+        }
+    };
+    begins && tokens.get(at).is_some_and(|token| is_word(&token.token, "SELECT"))
+}
+
+fn ends_columns(next: Option<&TokenWithSpan>) -> bool {
+    match next.map(|token| &token.token) {
+        None | Some(Token::RParen | Token::EOF | Token::SemiColon) => true,
+        Some(token) => BEHIND.iter().any(|word| is_word(token, word)),
+    }
+}
+
+fn is_word(token: &Token, wanted: &str) -> bool {
+    matches!(token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+}

@@ -1,0 +1,200 @@
+//! A store whose commit numbers tell nothing by their order: each is turned round, bit by bit.
+//!
+//! The contract promises that a row keeps its stamp until it is written again, and that a state holds the commit that it was
+//! asked for. It promises no order among numbers, since stores that are atomic per row only have none to show. A layer
+//! that compares numbers otherwise than for equality goes wrong here.
+
+use async_trait::async_trait;
+use std::sync::Arc;
+use store::{
+    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LargeWrite,
+    LoadMemory, LoadRows, LoadTable, OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters,
+    ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+};
+
+/// A [`Store`] with the numbers of the one inside turned round.
+#[derive(Clone, Debug)]
+pub struct UnorderedStore(Arc<dyn Store>);
+
+impl UnorderedStore {
+    /// `inner` with other numbers.
+    pub fn new(inner: Arc<dyn Store>) -> Self {
+        Self(inner)
+    }
+}
+
+/// The number outside of one inside, and the other way round. 0 stays what it is: before the first.
+fn turned(commit: CommitNo) -> CommitNo {
+    CommitNo(commit.0.reverse_bits())
+}
+
+/// The fragment with its stamp turned.
+fn restamped(fragment: &[u8]) -> Vec<u8> {
+    let mut restamped = fragment.to_vec();
+    if let (Some(at), Some(commit)) = (fragment::header::timestamp_of(fragment), fragment::header::commit_of(fragment))
+    {
+        // What is too short for a stamp has none.
+        let _ = fragment::header::stamp(&mut restamped, at, turned(commit));
+    }
+    restamped
+}
+
+fn below(condition: Condition) -> Condition {
+    Condition { expect: condition.expect.map(turned), ..condition }
+}
+
+/// The snapshot of the store inside.
+fn inside(snapshot: &Snapshot) -> StoreResult<&Snapshot> {
+    snapshot.handle::<Snapshot>().ok_or(StoreError::Unsupported { what: "a snapshot of another store" })
+}
+
+fn outside(snapshot: Snapshot) -> Snapshot {
+    Snapshot::new(turned(snapshot.commit()), Arc::new(snapshot))
+}
+
+#[async_trait]
+impl Store for UnorderedStore {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
+        self.0.snapshot(turned(at_least)).await.map(outside)
+    }
+
+    fn newest(&self) -> Option<Snapshot> {
+        self.0.newest().map(outside)
+    }
+
+    async fn get(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        keys: &[&[u8]],
+        at: ReadAt<'_>,
+    ) -> StoreResult<Vec<Option<Bytes>>> {
+        let at = match at {
+            ReadAt::Snapshot(snapshot) => ReadAt::Snapshot(inside(snapshot)?),
+            ReadAt::Newest => ReadAt::Newest,
+        };
+        let found = self.0.get(table, family, keys, at).await?;
+        Ok(found.into_iter().map(|row| row.map(|fragment| restamped(&fragment).into())).collect())
+    }
+
+    async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>> {
+        Ok(Box::new(Restamped(self.0.scan(request, inside(snapshot)?).await?)))
+    }
+
+    async fn split(
+        &self,
+        table: TableId,
+        family: FamilyId,
+        ranges: &[KeyRange],
+        pieces: usize,
+    ) -> StoreResult<Vec<Vec<KeyRange>>> {
+        self.0.split(table, family, ranges, pieces).await
+    }
+
+    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
+        let conditions = batch.conditions.into_iter().map(below).collect();
+        self.0.apply(WriteBatch { conditions, ..batch }, durability).await.map(turned)
+    }
+
+    async fn apply_large(
+        &self,
+        write: Arc<dyn LargeWrite>,
+        conditions: Vec<Condition>,
+        durability: Durability,
+    ) -> StoreResult<CommitNo> {
+        let conditions = conditions.into_iter().map(below).collect();
+        self.0.apply_large(write, conditions, durability).await.map(turned)
+    }
+
+    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
+        self.0.sync(turned(commit)).await
+    }
+
+    async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
+        Ok(Box::new(TurnedLoad(self.0.bulk_load(table, on_duplicate).await?)))
+    }
+
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
+        self.0.regions(table).await
+    }
+
+    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
+        self.0.estimate(table, family, ranges).await
+    }
+
+    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
+        self.0.flush(table, major).await
+    }
+
+    async fn check(&self) -> StoreResult<CheckReport> {
+        self.0.check().await
+    }
+
+    fn stats(&self) -> StoreStats {
+        self.0.stats()
+    }
+
+    async fn close(&self) -> StoreResult<()> {
+        self.0.close().await
+    }
+}
+
+/// A scan whose rows carry turned stamps.
+struct Restamped(Box<dyn Scan>);
+
+#[async_trait]
+impl Scan for Restamped {
+    async fn next(&mut self) -> StoreResult<Option<RowBatch>> {
+        Ok(self.0.next().await?.map(|batch| restamped_batch(&batch)))
+    }
+
+    fn counters(&self) -> ScanCounters {
+        self.0.counters()
+    }
+}
+
+fn restamped_batch(batch: &RowBatch) -> RowBatch {
+    let mut turned = RowBatchBuilder::default();
+    batch.fragments().for_each(|fragment| turned.push_fragment(&restamped(fragment)));
+    batch.keys().for_each(|key| turned.push_key(key, &[]));
+    if turned.is_empty() {
+        turned.push_rows(batch.len());
+    }
+    if batch.undecided() {
+        turned.mark_undecided();
+    }
+    turned.finish()
+}
+
+struct TurnedLoad(Box<dyn BulkLoad>);
+
+#[async_trait]
+impl BulkLoad for TurnedLoad {
+    async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
+        self.0.write(family, key, fragment).await
+    }
+
+    async fn write_rows(&mut self, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        self.0.write_rows(family, rows).await
+    }
+
+    fn add_table(&mut self, table: LoadTable) -> StoreResult<()> {
+        self.0.add_table(table)
+    }
+
+    fn hold_memory(&mut self, memory: Arc<dyn LoadMemory>) {
+        self.0.hold_memory(memory);
+    }
+
+    async fn write_rows_of(&mut self, table: TableId, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
+        self.0.write_rows_of(table, family, rows).await
+    }
+
+    async fn finish(self: Box<Self>) -> StoreResult<CommitNo> {
+        self.0.finish().await.map(turned)
+    }
+}
