@@ -67,7 +67,6 @@ fn peak(process: u32) -> u64 {
 #[tokio::test]
 async fn functions_that_grow_their_arguments_fail_or_go_by_few_rows() {
     let small = Small::start().await;
-    let refused = Err("53200".to_owned());
     // One value that is larger than all memory, or than any value, made of columns so that no planner computes it.
     for (letters, code) in [(10_000, "53200"), (100_000, "54000")] {
         let one = format!(
