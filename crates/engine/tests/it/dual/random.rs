@@ -117,7 +117,6 @@ async fn cycle(model: &ModelStore, seed: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "does not end since a row's change is told by its stamp: writers of single rows that meet a dead one's entries read again and again"]
 async fn writers_that_die_leave_no_wrong_answer() {
     let first = number("BENNU_DUAL_SEED", 1);
     let model = filled("(100, 3, 'b3', 100)").await;
