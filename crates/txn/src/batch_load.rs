@@ -43,7 +43,8 @@ impl BatchLoad {
         if batch.is_empty() {
             return Ok(());
         }
-        self.last = self.store.apply(batch, Durability::Sync).await.map_err(|error| match error {
+        // Synced at the end: a load that is given up would keep hidden what others commit after it.
+        self.last = self.store.apply(batch, Durability::Buffered).await.map_err(|error| match error {
             StoreError::ConditionFailed { table, key } => StoreError::DuplicateKey { table, key },
             error => error,
         })?;

@@ -53,11 +53,11 @@ pub(crate) async fn commit(
     let is_row = |mutation: &&Mutation| store.entry_rows(mutation.target().0).is_none();
     let single = batch.mutations.iter().filter(is_row).count() <= 1 && batch.conditions.len() <= rows;
     let atomic = store.capabilities().atomic_batches() || single;
-    let applied = Unstoppable::new(apply(Arc::clone(&store), batch, atomic, epochs, durability, locks));
-    let commit = applied.await.map_err(|error| in_words(error, &required))?;
-    if durability == Durability::Sync {
-        store.sync(commit).await?;
-    }
+    let applied = async move {
+        let commit = apply(Arc::clone(&store), batch, atomic, epochs, durability, locks).await?;
+        synced(store.as_ref(), commit, durability).await
+    };
+    let commit = Unstoppable::new(applied).await.map_err(|error| in_words(error, &required))?;
     Ok(Committed { commit, atomic, rows })
 }
 
@@ -70,17 +70,22 @@ async fn commit_spilled(
     durability: Durability,
 ) -> TxnResult<Committed> {
     let rows = writes.len();
-    let taking = Arc::clone(&store);
-    let apply = async move {
-        let applied = taking.apply_large(Arc::new(Spilled(writes)), conditions, durability).await;
+    let applied = async move {
+        let applied = store.apply_large(Arc::new(Spilled(writes)), conditions, durability).await;
         drop(locks);
-        applied
+        synced(store.as_ref(), applied?, durability).await
     };
-    let commit = Unstoppable::new(apply).await?;
+    let commit = Unstoppable::new(applied).await?;
+    Ok(Committed { commit, atomic: true, rows })
+}
+
+/// Waits for the log where the commit is to be in it. Brought to its end with the rest: an unsynced one is hidden, and keeps what
+/// others commit hidden, too.
+async fn synced(store: &dyn Store, commit: CommitNo, durability: Durability) -> TxnResult<CommitNo> {
     if durability == Durability::Sync {
         store.sync(commit).await?;
     }
-    Ok(Committed { commit, atomic: true, rows })
+    Ok(commit)
 }
 
 /// Rows that conditions are on.
@@ -124,14 +129,26 @@ async fn apply(
     durability: Durability,
     _locks: LockOwner,
 ) -> TxnResult<CommitNo> {
-    if let Some(dual) = DualStore::over(store.as_ref()) {
-        check(store.as_ref(), &batch.conditions).await?;
-        return dual.commit(batch, &epochs, durability).await;
+    let done = match DualStore::over(store.as_ref()) {
+        Some(dual) => {
+            check(store.as_ref(), &batch.conditions).await?;
+            dual.commit(batch, &epochs, durability).await
+        }
+        None if atomic => return Ok(store.apply(batch, durability).await?),
+        None => apply_row_by_row(store.as_ref(), batch, durability).await,
+    };
+    if done.is_err() && durability == Durability::Sync {
+        publish_steps(store.as_ref()).await;
     }
-    if atomic {
-        return Ok(store.apply(batch, durability).await?);
+    done
+}
+
+/// Syncs the steps of a commit that failed between two of them: until then they are hidden, and with them whatever others
+/// commit, who would wait for it without end. If that fails, the next to sync is told.
+async fn publish_steps(store: &dyn Store) {
+    if let Ok(last) = store.apply(WriteBatch::default(), Durability::Buffered).await {
+        let _ = store.sync(last).await;
     }
-    apply_row_by_row(store.as_ref(), batch, durability).await
 }
 
 /// As Phoenix does where the store knows no more: every row is atomic, the transaction is not. All

@@ -92,7 +92,7 @@ const ROWS: u64 = 200;
 
 /// Copies rows from that key on, whose values are 0 together.
 async fn copied(client: &Client, first: u64) -> Result<u64, tokio_postgres::Error> {
-    let line = |key: u64| format!("{key}\t{}\n", if key % 2 == 0 { "1" } else { "-1" });
+    let line = |key: u64| format!("{key}\t{}\n", if key.is_multiple_of(2) { "1" } else { "-1" });
     let sink = client.copy_in::<_, std::io::Cursor<Vec<u8>>>("COPY t FROM STDIN").await?;
     let mut sink = std::pin::pin!(sink);
     sink.send(std::io::Cursor::new((first..first + ROWS).map(line).collect::<String>().into_bytes())).await?;

@@ -1,6 +1,6 @@
 //! LIKE in CREATE TABLE: the columns of another relation, and what else of it is asked for, in their place.
 
-use super::index_refresh::schedule;
+use super::index::schedule;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{Engine, Session};
 use catalog::{

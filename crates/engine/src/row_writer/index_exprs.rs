@@ -1,7 +1,7 @@
 //! Expressions and predicates of indexes, compiled once for each version of a table and kept with it.
 //!
 //! As CHECK constraints they are computed from the row alone. That they always give the same is seen to when an index
-//! is made (`ddl/index_expr.rs`).
+//! is made (`ddl/index/expr.rs`).
 
 use crate::Session;
 use crate::dml::{Exprs, RowTable};

@@ -81,9 +81,8 @@ async fn short_statements_are_answered_beside_long_ones() {
 async fn what_computes_is_cancelled_and_stopped() {
     let mut server = Server::start(100).await;
     let endless = "SELECT repeat('a', 10000000) LIKE ANY (ARRAY['%' || repeat('_a', 3000) || 'b%'])";
-    let distance = "SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))";
     // More of each than there are threads.
-    let statements = [endless, distance].repeat(AT_ONCE / 2);
+    let statements = [endless].repeat(AT_ONCE);
     let mut clients = Vec::new();
     for statement in &statements {
         let mut client = server.session().await;

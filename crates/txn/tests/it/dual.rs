@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use store::{
-    Bytes, Durability, EntryRows, FamilyId, FamilySpec, KeyRange, ScanRequest, Store, StoreError, StoreResult,
-    SystemClock, TableChange, TableId, TableSpec, WriteBatch,
+    Bytes, Durability, EntryRows, FamilyId, FamilySpec, KeyRange, PointRead, ScanRequest, Store, StoreError,
+    StoreResult, SystemClock, TableChange, TableId, TableSpec, WriteBatch,
 };
 use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, UnorderedStore, Without};
 use txn::{DualStore, LockTable, Transaction, TransactionOptions, TxnError, TxnResult};
@@ -99,6 +99,14 @@ impl Process {
 
     /// Gives rows new values, or takes them away, in one transaction. False: a unique value is taken.
     async fn write(&self, changes: &[(u8, Option<Values>)]) -> TxnResult<bool> {
+        match self.begun(changes).await? {
+            Some(txn) => txn.commit(Durability::Buffered).await.map(|_| true),
+            None => Ok(false),
+        }
+    }
+
+    /// The transaction before its commit; `None`: a unique value is taken.
+    async fn begun(&self, changes: &[(u8, Option<Values>)]) -> TxnResult<Option<Transaction>> {
         let mut txn = Transaction::begin(Arc::clone(&self.store), &self.locks, TransactionOptions::default());
         txn.begin_statement().await?;
         for (k, new) in changes {
@@ -119,7 +127,7 @@ impl Process {
                 let Some((entry, fragment)) = after else { continue };
                 if index == UNIQUE && entry[0] > 0 {
                     if txn.find_newest(index, F, &entry.slice(..1)).await?.is_some() {
-                        return Ok(false);
+                        return Ok(None);
                     }
                     txn.put_with_prefix(index, F, (entry, fragment), 1).await?;
                 } else {
@@ -133,7 +141,7 @@ impl Process {
             }
             txn.end_statement()?;
         }
-        txn.commit(Durability::Buffered).await.map(|_| true)
+        Ok(Some(txn))
     }
 
     async fn all(&self, table: TableId) -> StoreResult<BTreeMap<Bytes, Bytes>> {
@@ -353,4 +361,40 @@ async fn values_are_handed_on_and_not_exchanged() {
     let exchanged = process.write(&[(1, Some([1, 9])), (2, Some([1, 2])), (1, Some([1, 3]))]).await;
     assert!(matches!(exchanged, Err(TxnError::Store(StoreError::Unsupported { .. }))), "{exchanged:?}");
     holds(&store, "not exchanged").await;
+}
+
+/// Its first steps are hidden until they are synced, and what others commit after them would be, too.
+#[tokio::test]
+async fn a_commit_that_fails_between_two_steps_keeps_nobody_waiting() {
+    let store = shared().await;
+    let (late, early) = (Process::on(&store), Process::on(&store));
+    let refused = late.begun(&[(1, Some([1, 5]))]).await.unwrap().unwrap();
+    assert!(early.write(&[(2, Some([1, 5]))]).await.unwrap());
+    let failed = refused.commit(Durability::Sync).await;
+    assert!(matches!(failed, Err(TxnError::RowChanged { table: UNIQUE, .. })), "{failed:?}");
+    let last = store.apply(WriteBatch::default(), Durability::Buffered).await.unwrap();
+    let shown = tokio::time::timeout(Duration::from_secs(10), store.snapshot(last)).await;
+    shown.expect("the steps of the failed commit are hidden").unwrap();
+}
+
+/// Else it would be hidden for good, with what others commit after it.
+#[tokio::test]
+async fn a_commit_that_nobody_waits_for_any_more_is_synced() {
+    let store = shared().await;
+    let process = Process::on(&store);
+    process.plan.delay(Point::Sync, 1000);
+    let txn = process.begun(&[(1, Some([1, 5]))]).await.unwrap().unwrap();
+    let written = async {
+        while store.get_newest(ROWS, F, &[1]).await.unwrap().is_none_or(|row| row.len() == header::LEN) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        ended = txn.commit(Durability::Sync) => panic!("nothing to wait for: {ended:?}"),
+        () = written => {}
+    }
+    let last = store.apply(WriteBatch::default(), Durability::Buffered).await.unwrap();
+    let shown = tokio::time::timeout(Duration::from_secs(10), store.snapshot(last)).await;
+    shown.expect("the commit is hidden").unwrap();
 }

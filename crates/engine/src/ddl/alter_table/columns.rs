@@ -8,7 +8,7 @@ use crate::ddl::check_default;
 use crate::ddl::computed::renamed_expressions;
 use crate::ddl::create_table::new_column;
 use crate::ddl::generated::OwnSequence;
-use crate::ddl::index_expr::renamed_index_texts;
+use crate::ddl::index::renamed_index_texts;
 use crate::ddl::rewrite::Rewrite;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};

@@ -1,9 +1,9 @@
 //! ALTER MATERIALIZED VIEW, and what ALTER TABLE may do to one: names, options, and nothing of its rows.
 
 use super::super::alter_table::{RenamedTexts, Step, apply};
-use super::super::index_expr::renamed_index_texts;
 use super::schedule::{Options, options};
 use crate::Session;
+use crate::ddl::index::renamed_index_texts;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{Draft, Table};
 use sql::{AlterAction, AlterTable};

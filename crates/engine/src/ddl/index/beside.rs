@@ -29,7 +29,7 @@ const STEPS_OF_AN_ENTRY: usize = 512;
 
 impl Session {
     /// CREATE INDEX, UNIQUE.
-    pub(super) async fn add_index_beside(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
+    pub(in crate::ddl) async fn add_index_beside(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
         let index = self.change_catalog(|draft| draft.begin_index(table.oid, new)).await?;
         let built = self.build_beside(table.oid, index.oid).await;
         let built = match built {
@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// REINDEX, ALTER INDEX … REBUILD: a second index, whose entries the first one gets.
-    pub(super) async fn rebuild_index_beside(&mut self, table: &Table, old: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn rebuild_index_beside(&mut self, table: &Table, old: &Index) -> EngineResult<()> {
         let index = self.change_catalog(|draft| draft.begin_reindex(table.oid, old.oid)).await?;
         let built = match self.build_beside(table.oid, index.oid).await {
             Ok(()) => {
@@ -82,7 +82,7 @@ impl Session {
     }
 
     /// Makes the entries of all rows in storage that nobody sees yet, and reserves their unique values.
-    pub(super) async fn make_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn make_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         self.make_entries_with(&catalog, table, index).await
     }
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// Writers of this process are kept out by the table's lock; a store of its own has no others.
-    pub(super) async fn wait_for_other_writers(&self) -> EngineResult<()> {
+    pub(in crate::ddl) async fn wait_for_other_writers(&self) -> EngineResult<()> {
         if self.engine.store().capabilities().exclusive {
             return Ok(());
         }

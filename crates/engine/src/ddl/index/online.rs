@@ -3,7 +3,7 @@
 //!
 //! The table is locked as writers do, for the change alone: other DDL is kept off, writers go on.
 
-use super::index::required;
+use super::existing::required;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{BuildSpec, DropSpec, INDEX_BUILD, INDEX_DROP, Job};
@@ -14,7 +14,7 @@ use txn::LockMode;
 
 impl Session {
     /// CREATE INDEX CONCURRENTLY, CREATE INDEX … ASYNC.
-    pub(super) async fn create_index_online(&mut self, create: &CreateIndex) -> EngineResult<()> {
+    pub(in crate::ddl) async fn create_index_online(&mut self, create: &CreateIndex) -> EngineResult<()> {
         if create.is_async {
             self.check_jobs("CREATE INDEX ... ASYNC")?;
         }
@@ -37,7 +37,7 @@ impl Session {
     }
 
     /// REINDEX CONCURRENTLY.
-    pub(super) async fn reindex_concurrently(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
+    pub(in crate::ddl) async fn reindex_concurrently(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
         self.check_jobs("REINDEX CONCURRENTLY")?;
         if matches!(kind, Reindex::Schema | Reindex::Database) {
             for table in self.reindexed_tables(kind, name)? {
@@ -67,7 +67,7 @@ impl Session {
     }
 
     /// ALTER INDEX … REBUILD ASYNC. The caller keeps other definitions off the table.
-    pub(super) async fn rebuild_async(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn rebuild_async(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
         self.check_jobs("ALTER INDEX ... REBUILD ASYNC")?;
         if matches!(index.state, IndexState::DeleteOnly | IndexState::WriteOnly) {
             return fail(Fault::IndexNotBuilt { name: index.name.clone() });
@@ -97,14 +97,14 @@ impl Session {
                 fail(Fault::IndexNotBuilt { name: index.name })
             }
             Ok(Some(found)) => Ok(vec![found]),
-            Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: super::view::shown(name) }),
+            Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) }),
             Err(error) if error.code() == "2BP01" => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
 
     /// DROP INDEX CONCURRENTLY.
-    pub(super) async fn drop_index_concurrently(
+    pub(in crate::ddl) async fn drop_index_concurrently(
         &mut self,
         names: &[ObjectName],
         if_exists: bool,
@@ -121,7 +121,7 @@ impl Session {
                 self.skipped("00000", &format!("index \"{}\" does not exist", name.name));
                 return Ok(());
             }
-            return fail(Fault::NoSuchIndex { name: super::view::shown(name) });
+            return fail(Fault::NoSuchIndex { name: crate::ddl::view::shown(name) });
         };
         if index.constraint.is_some() {
             return Err(required(&index.name, &index.name, &table).into());

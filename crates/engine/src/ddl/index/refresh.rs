@@ -8,7 +8,7 @@
 //! ```
 //! The table is locked as writers do, so that its definition stays.
 
-use super::index::UNIQUE_REFRESHED;
+use super::UNIQUE_REFRESHED;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{INDEX_REFRESH, IndexRefreshSpec};
 use crate::{Engine, Session};
@@ -18,12 +18,12 @@ use std::sync::Arc;
 use txn::LockMode;
 
 /// Is it to be made of an option of this statement?
-pub(super) fn is_refreshed(create: &CreateIndex) -> bool {
+pub(in crate::ddl) fn is_refreshed(create: &CreateIndex) -> bool {
     create.options.iter().any(|option| option.name == "refresh" && option.family.is_none())
 }
 
 /// Notes in an index of a table when it was refreshed, and the job that does it again and again. Returns the job.
-pub(super) fn schedule(
+pub(in crate::ddl) fn schedule(
     draft: &mut Draft,
     (table, index): (TableOid, u32),
     refreshed: i64,
@@ -39,7 +39,7 @@ pub(super) fn schedule(
 
 impl Engine {
     /// The job that refreshes an index, still to be begun.
-    pub(super) fn refreshing_job(self: &Arc<Self>, draft: &Draft, table: &Table, index: &Index) -> JobRecord {
+    pub(in crate::ddl) fn refreshing_job(self: &Arc<Self>, draft: &Draft, table: &Table, index: &Index) -> JobRecord {
         let what = format!("REFRESH INDEX {}.{}", draft.catalog().schema_name(table), index.name);
         self.jobs().record(self, INDEX_REFRESH, what, &IndexRefreshSpec { table: table.oid.0, index: index.oid })
     }
@@ -47,7 +47,7 @@ impl Engine {
 
 impl Session {
     /// CREATE INDEX … WITH (refresh = …). Writers go on, whether or not it is said to be CONCURRENTLY or ASYNC.
-    pub(super) async fn create_refreshed_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
+    pub(in crate::ddl) async fn create_refreshed_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
         self.check_refreshes("an index")?;
         let mut locks = self.own_locks();
         let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Shared).await?;
@@ -91,7 +91,7 @@ impl Session {
     }
 
     /// Makes its entries anew. The caller keeps other definitions off the table.
-    pub(super) async fn refresh_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn refresh_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
         let began = self.engine.now();
         let (table, index) = (table.oid, index.oid);
         let prepared = self.change_catalog(|draft| draft.prepare_reindex(table, index)).await?;

@@ -1,8 +1,8 @@
 //! Expressions and predicates in definitions of indexes: what they may be, and how clients see them.
 
-use super::alter_table::{Step, apply};
-use super::check::{names_in, renamed_text, without_table};
 use crate::Session;
+use crate::ddl::alter_table::{Step, apply};
+use crate::ddl::check::{names_in, renamed_text, without_table};
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use bind::{Clause, Environment, OverTable, bind_over};
@@ -18,7 +18,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with it; 42P17 if the same row may give another value.
-    pub(super) async fn new_index_expr(
+    pub(in crate::ddl) async fn new_index_expr(
         &mut self,
         table: &Arc<Table>,
         def: &WrittenExpr,
@@ -52,7 +52,7 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with it now, such as 42883 for a function that the new type does not go to.
-    pub(super) async fn retyped_index_texts(
+    pub(in crate::ddl) async fn retyped_index_texts(
         &mut self,
         table: &Table,
         steps: &[Step],
@@ -93,7 +93,11 @@ impl Session {
 ///
 /// # Errors
 /// 0A000 for a text that would not be read again as it is written.
-pub(super) fn renamed_index_texts(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(u32, Vec<IndexText>)>> {
+pub(in crate::ddl) fn renamed_index_texts(
+    table: &Table,
+    from: &str,
+    to: &str,
+) -> EngineResult<Vec<(u32, Vec<IndexText>)>> {
     let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
     let mut renamed = table.clone();
     for own in renamed.columns.iter_mut().filter(|own| own.id == column.id) {

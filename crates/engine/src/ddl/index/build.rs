@@ -32,7 +32,7 @@ const HANDED_ON: usize = 256 << 10;
 
 impl Session {
     /// Adds an index to a table.
-    pub(super) async fn add_index(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
+    pub(in crate::ddl) async fn add_index(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
         if self.engine.dual().is_some() {
             return self.add_index_beside(table, new).await;
         }
@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Makes an index anew.
-    pub(super) async fn rebuild_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn rebuild_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
         if index.refresh.is_some() {
             return self.refresh_index(table, index).await;
         }
@@ -60,7 +60,7 @@ impl Session {
         self.or_give_up(filled, &prepared, "REINDEX").await
     }
 
-    pub(super) async fn or_give_up(
+    pub(in crate::ddl) async fn or_give_up(
         &self,
         done: EngineResult<()>,
         prepared: &PreparedIndex,
@@ -75,12 +75,12 @@ impl Session {
         done
     }
 
-    pub(super) async fn fill_index(&mut self, prepared: &PreparedIndex) -> EngineResult<()> {
+    pub(in crate::ddl) async fn fill_index(&mut self, prepared: &PreparedIndex) -> EngineResult<()> {
         self.fill_entries(prepared.table(), prepared.index()).await
     }
 
     /// Fills the storage of an index, which nobody sees yet, from the rows of its table.
-    pub(super) async fn fill_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn fill_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         self.compile_indexes(&catalog, table).await?;
         let target = Target::new(&catalog, table, self.time_zone())?;

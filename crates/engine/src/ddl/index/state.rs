@@ -1,7 +1,7 @@
 //! What becomes of an index that is there: Phoenix's states, and constraints USING INDEX.
 
-use super::rewrite::Rewrite;
 use crate::Session;
+use crate::ddl::rewrite::Rewrite;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{CatalogError, ConstraintKind, Index, IndexState, Table};
 use sql::{IndexChange, ObjectName};
@@ -10,7 +10,7 @@ use txn::LockMode;
 
 impl Session {
     /// ALTER INDEX … ON … {USABLE | UNUSABLE | DISABLE | ACTIVE | REBUILD}.
-    pub(super) async fn alter_index(
+    pub(in crate::ddl) async fn alter_index(
         &mut self,
         name: &str,
         table: &ObjectName,
@@ -63,7 +63,7 @@ impl Session {
 
     /// ADD [CONSTRAINT name] UNIQUE USING INDEX, and a primary key that is DEFERRABLE: rows are not kept by it. The caller keeps
     /// writers off the table.
-    pub(super) async fn constraint_using_index(
+    pub(in crate::ddl) async fn constraint_using_index(
         &mut self,
         table: &Arc<Table>,
         name: Option<&str>,
@@ -83,7 +83,7 @@ impl Session {
     }
 
     /// The index that becomes that of a constraint; with a name, it is called so.
-    pub(super) fn index_for_constraint<'t>(
+    pub(in crate::ddl) fn index_for_constraint<'t>(
         &mut self,
         table: &'t Table,
         name: Option<&str>,
@@ -116,7 +116,7 @@ impl Session {
 }
 
 /// Is it such an index as a UNIQUE constraint makes? Source: `transformIndexConstraint` of PostgreSQL.
-pub(super) fn check_is_fit(index: &Index) -> EngineResult<()> {
+pub(in crate::ddl) fn check_is_fit(index: &Index) -> EngineResult<()> {
     let name = &index.name;
     if index.constraint.is_some() {
         let message = format!("index \"{name}\" is already associated with a constraint");

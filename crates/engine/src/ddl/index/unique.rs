@@ -1,0 +1,98 @@
+//! UNIQUE constraints: indexes that a table definition asks for.
+
+use super::{UNIQUE_REFRESHED, check_width};
+use crate::Session;
+use crate::error::{EngineResult, Fault, fail};
+use catalog::{CatalogError, NewIndex, NewIndexPart, NewPartOf, Table};
+use sql::{CreateTable, KeyPartDef, PrimaryKeyDef, TableOption, UniqueDef};
+
+impl Session {
+    /// ALTER TABLE … ADD UNIQUE. The caller keeps writers off the table.
+    pub(in crate::ddl) async fn add_unique(&mut self, table: &Table, unique: &UniqueDef) -> EngineResult<()> {
+        let is_column = |name: &str| table.visible_columns().any(|column| column.name == name);
+        self.no_salt(unique)?;
+        self.add_index(table, new_unique(unique, is_column)?).await
+    }
+
+    /// The UNIQUE constraints of a new table, those left out that its key or another one of them is already.
+    pub(in crate::ddl) fn new_uniques(&mut self, create: &CreateTable) -> EngineResult<Vec<NewIndex>> {
+        let is_column = |name: &str| create.columns.iter().any(|column| column.name == name);
+        let key: Vec<&String> = create.key.iter().flat_map(|key| &key.parts).map(|part| &part.column).collect();
+        let mut made: Vec<(&UniqueDef, NewIndex)> = Vec::new();
+        for unique in create.columns.iter().flat_map(|column| &column.uniques).chain(&create.uniques) {
+            self.no_salt(unique)?;
+            let new = new_unique(unique, is_column)?;
+            let is_key =
+                !unique.nulls_not_distinct && unique.include.is_empty() && unique.columns().eq(key.iter().copied());
+            let same = |known: &&mut (&UniqueDef, NewIndex)| {
+                known.0.primary == unique.primary
+                    && known.0.parts == unique.parts
+                    && known.0.include == unique.include
+                    && known.0.nulls_not_distinct == unique.nulls_not_distinct
+            };
+            match made.iter_mut().find(same) {
+                _ if is_key => {}
+                // As in PostgreSQL: the first one gets the name of the second, if it has none.
+                Some((_, known)) => known.name = known.name.take().or(new.name),
+                None => made.push((unique, new)),
+            }
+        }
+        Ok(made.into_iter().map(|(_, new)| new).collect())
+    }
+
+    /// The parameters of a constraint's index.
+    pub(in crate::ddl) fn no_salt(&mut self, unique: &UniqueDef) -> EngineResult<()> {
+        self.tablespace_without_effect(unique.tablespace.as_deref());
+        self.no_salt_in(&unique.options)
+    }
+
+    /// What a primary key says about its index, which is the table itself.
+    pub(in crate::ddl) fn key_storage(&mut self, key: &PrimaryKeyDef) -> EngineResult<()> {
+        self.tablespace_without_effect(key.tablespace.as_deref());
+        self.no_salt_in(&key.options)
+    }
+
+    fn no_salt_in(&mut self, options: &[TableOption]) -> EngineResult<()> {
+        let message = match self.check_options(options)? {
+            (None, None) => return Ok(()),
+            (Some(_), _) => "a UNIQUE index cannot be salted: equal values would be in several buckets",
+            (None, Some(_)) => UNIQUE_REFRESHED,
+        };
+        fail(Fault::InvalidDefinition { message: message.to_string() })
+    }
+}
+
+pub(in crate::ddl) fn new_unique(unique: &UniqueDef, is_column: impl Fn(&str) -> bool) -> EngineResult<NewIndex> {
+    for (at, column) in unique.columns().enumerate() {
+        if !is_column(column) {
+            return fail(Fault::NoKeyColumn { column: column.clone() });
+        }
+        if unique.columns().take(at).any(|before| before == column) {
+            if unique.primary {
+                return Err(CatalogError::DuplicateKeyColumn { column: column.clone() }.into());
+            }
+            return fail(Fault::UniqueTwice { column: column.clone() });
+        }
+    }
+    if let Some(column) = unique.include.iter().find(|column| !is_column(column)) {
+        return fail(Fault::NoKeyColumn { column: column.clone() });
+    }
+    let part = |part: &KeyPartDef| {
+        let of = NewPartOf::Column(part.column.clone());
+        let nulls_first = part.nulls_first.unwrap_or(part.descending);
+        NewIndexPart { of, descending: part.descending, nulls_first }
+    };
+    let new = NewIndex {
+        name: unique.name.clone(),
+        primary: unique.primary,
+        unique: true,
+        nulls_not_distinct: unique.nulls_not_distinct,
+        constraint: true,
+        parts: unique.parts.iter().map(part).collect(),
+        include: unique.include.clone(),
+        deferrable: unique.deferrable,
+        deferred: unique.deferred,
+        ..NewIndex::default()
+    };
+    check_width(new)
+}
