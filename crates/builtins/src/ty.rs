@@ -67,6 +67,7 @@ impl TypeId {
     pub const ANYELEMENT: Self = Self(2283);
     pub const RECORD_ARRAY: Self = Self(2287);
     pub const ANYNONARRAY: Self = Self(2776);
+    pub const UUID: Self = Self(2950);
     pub const PG_LSN: Self = Self(3220);
     pub const REGNAMESPACE: Self = Self(4089);
     pub const REGROLE: Self = Self(4096);
