@@ -66,7 +66,7 @@ impl Lowering<'_> {
             Rel::Limit { input, offset, count, ties } => {
                 self.limit(input, offset.as_ref(), count.as_ref(), !ties.is_empty())
             }
-            Rel::SetOp { op, all, left, right, cols } => self.set_op(*op, *all, left, right, cols),
+            Rel::SetOp { op, all, left, right, cols } => self.set_op(*op, *all, (left, right), cols),
         }
     }
 

@@ -17,31 +17,39 @@ impl Lowering<'_> {
         &mut self,
         op: SetOpKind,
         all: bool,
-        left: &Rel,
-        right: &Rel,
+        (left, right): (&Rel, &Rel),
         cols: &[(ColId, ColId, ColId)],
     ) -> LowerResult<LogicalPlan> {
-        let (mut left, mut right) = (self.rel(left)?, self.rel(right)?);
-        if !(all && op == SetOpKind::Union) {
-            left = self.signless(left, &cols.iter().map(|(_, col, _)| *col).collect::<Vec<_>>())?;
-            right = self.signless(right, &cols.iter().map(|(_, _, col)| *col).collect::<Vec<_>>())?;
+        let is_bag = op == SetOpKind::Union && all;
+        let arms = match op {
+            SetOpKind::Union => arms(all, (left, right), cols),
+            _ => vec![side_of(left, cols, |col| col.1), side_of(right, cols, |col| col.2)],
+        };
+        let mut plans = Vec::with_capacity(arms.len());
+        for arm in &arms {
+            let rows = self.rel(arm.rel)?;
+            plans.push(if is_bag { rows } else { self.signless(rows, &arm.cols)? });
         }
         let mut outputs = Vec::with_capacity(cols.len());
         for (id, _, _) in cols {
             let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
             outputs.push(self.columns.computed(*id, &name));
         }
-        let of_left = self.side(left, cols.iter().map(|(_, col, _)| *col), &outputs)?;
-        let of_right = self.side(right, cols.iter().map(|(_, _, col)| *col), &outputs)?;
-        Ok(match op {
+        let sides = plans.into_iter().zip(&arms).map(|(plan, arm)| self.side(plan, &arm.cols, &outputs));
+        let mut sides = sides.collect::<LowerResult<Vec<_>>>()?;
+        let kind = match op {
             SetOpKind::Union => {
-                let rows = union_all(of_left, of_right)?;
+                let rows = union_all(sides)?;
                 let rows = if all { rows } else { self.distinct_rows(rows)? };
-                named(rows, &outputs)?
+                return named(rows, &outputs);
             }
-            SetOpKind::Intersect => named(self.met(of_left, of_right, JoinType::LeftSemi, all)?, &outputs)?,
-            SetOpKind::Except => named(self.met(of_left, of_right, JoinType::LeftAnti, all)?, &outputs)?,
-        })
+            SetOpKind::Intersect => JoinType::LeftSemi,
+            SetOpKind::Except => JoinType::LeftAnti,
+        };
+        match (sides.pop(), sides.pop()) {
+            (Some(right), Some(left)) => named(self.met(left, right, kind, all)?, &outputs),
+            _ => internal("a set operation of one side"),
+        }
     }
 
     /// Rows of the left side that the right side has, or has not. With ALL equal rows count: those of each side are numbered, and
@@ -78,19 +86,50 @@ impl Lowering<'_> {
     }
 
     /// The columns of one side under the names of the result.
-    fn side(
-        &self,
-        plan: LogicalPlan,
-        cols: impl Iterator<Item = ColId>,
-        outputs: &[Column],
-    ) -> LowerResult<LogicalPlan> {
+    fn side(&self, plan: LogicalPlan, cols: &[ColId], outputs: &[Column]) -> LowerResult<LogicalPlan> {
         let mut exprs = Vec::with_capacity(outputs.len());
-        for (col, output) in cols.zip(outputs) {
-            let value = self.column(col, plan.schema())?;
+        for (col, output) in cols.iter().zip(outputs) {
+            let value = self.column(*col, plan.schema())?;
             exprs.push(value.alias_qualified(output.relation.clone(), output.name.clone()));
         }
         Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(plan))?))
     }
+}
+
+/// One input of a set operation, and its columns in the order of the result's.
+struct Arm<'r> {
+    rel: &'r Rel,
+    cols: Vec<ColId>,
+}
+
+fn side_of<'r>(rel: &'r Rel, cols: &[(ColId, ColId, ColId)], col: fn(&(ColId, ColId, ColId)) -> ColId) -> Arm<'r> {
+    Arm { rel, cols: cols.iter().map(col).collect() }
+}
+
+/// The inputs of a union and of the unions that are its inputs: `a UNION b UNION c …` is one node with many inputs and not as deep
+/// as there are operators, because each of DataFusion's rules goes through all nodes. A union of distinct rows stays one inside of
+/// UNION ALL.
+fn arms<'r>(all: bool, (left, right): (&'r Rel, &'r Rel), cols: &[(ColId, ColId, ColId)]) -> Vec<Arm<'r>> {
+    let mut waiting = vec![side_of(right, cols, |col| col.2), side_of(left, cols, |col| col.1)];
+    let mut arms = Vec::with_capacity(2);
+    while let Some(arm) = waiting.pop() {
+        match inputs_of_union(&arm, all) {
+            Some((left, right)) => waiting.extend([right, left]),
+            None => arms.push(arm),
+        }
+    }
+    arms
+}
+
+/// The inputs of an arm that is a union; `None` if its rows are not those of its inputs.
+fn inputs_of_union<'r>(arm: &Arm<'r>, all: bool) -> Option<(Arm<'r>, Arm<'r>)> {
+    let Rel::SetOp { op: SetOpKind::Union, all: inner_all, left, right, cols } = arm.rel else { return None };
+    if all && !inner_all {
+        return None;
+    }
+    let read = arm.cols.iter().map(|wanted| cols.iter().find(|(output, _, _)| output == wanted).copied());
+    let read = read.collect::<Option<Vec<_>>>()?;
+    Some((side_of(left, &read, |col| col.1), side_of(right, &read, |col| col.2)))
 }
 
 /// The rows, and how many equal ones are up to each.

@@ -12,15 +12,18 @@ use datafusion::optimizer::analyzer::type_coercion::coerce_union_schema;
 use std::sync::Arc;
 use types::DataType;
 
-/// The rows of both sides, whose columns have the same names.
-pub(super) fn union_all(left: LogicalPlan, right: LogicalPlan) -> LowerResult<LogicalPlan> {
+/// The rows of all sides, whose columns have the same names.
+pub(super) fn union_all(sides: Vec<LogicalPlan>) -> LowerResult<LogicalPlan> {
     let types = |side: &LogicalPlan| side.schema().fields().iter().map(|field| known_type(field)).collect::<Vec<_>>();
-    let wanted = types(&left).into_iter().zip(types(&right)).map(|sides| match sides {
-        (Some(left), Some(right)) => Some(common_type(left, right)),
-        (left, right) => left.or(right),
+    let wanted = sides.iter().map(types).reduce(|wanted, side| {
+        let both = wanted.into_iter().zip(side).map(|types| match types {
+            (Some(left), Some(right)) => Some(common_type(left, right)),
+            (left, right) => left.or(right),
+        });
+        both.collect()
     });
-    let wanted: Vec<Option<DataType>> = wanted.collect();
-    let inputs = vec![fitted(left, &wanted)?, fitted(right, &wanted)?];
+    let wanted = wanted.unwrap_or_default();
+    let inputs = sides.into_iter().map(|side| fitted(side, &wanted)).collect::<LowerResult<Vec<_>>>()?;
     let common = coerce_union_schema(&inputs)?;
     let union = Union::try_new_with_loose_types(inputs)?;
     let fields = union.schema.iter().zip(common.fields()).map(|((qualifier, field), common)| {
