@@ -3,6 +3,9 @@
 //! - As a row program and as a plan. Row programs scan whole tables here, so that nearly every shape is tried.
 //! - With parameters in the place of its literals and as it is written.
 //!
+//! Left out: the file of indexes that are refreshed from time to time, from which plans read rows of the past where a session
+//! allows it, and row programs never.
+//!
 //! `make test` runs a tenth of the files, chosen by a seed that is printed; `BENNU_ROWS=all` runs all.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
@@ -24,7 +27,8 @@ fn main() {
     let ways = [("rows", Ways::RowPrograms), ("literals", Ways::Literals)];
     let mut trials = Vec::new();
     for (salt, ways) in ways {
-        for (name, file) in corpus.files().into_iter().filter(|(name, _)| corpus.takes(salt, name)) {
+        let is_asked = |name: &str| corpus.takes(salt, name) && name != "index/refreshed.slt";
+        for (name, file) in corpus.files().into_iter().filter(|(name, _)| is_asked(name)) {
             trials.push(corpus.trial(format!("{salt}::{name}"), async move { run(ways, &file).await }));
         }
     }

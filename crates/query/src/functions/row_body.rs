@@ -1,15 +1,16 @@
 //! Functions written value by value, for row programs: the same bodies without DataFusion.
 //!
 //! Only such a function is given away as means the same in both: its values look as those of a plan do, it asks for no session,
-//! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`, no arrays, no zones).
+//! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`).
 
 use super::allowance::Allowance;
 use super::function_named;
-use super::sql::{Definition, kind};
+use super::sql::kind;
 use crate::error::QueryError;
-use crate::lower::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name};
+use crate::lower::{LOWERED_OTHERWISE, depends_on_zone, operator_name, parameter_type, planned_name, prefix_function};
 use crate::plan::Planner;
 use builtins::{EvalError, FuncId, Function, Kind, Ty, Volatility};
+use std::borrow::Cow;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
@@ -23,9 +24,14 @@ impl Planner {
         if !may_run_alone(function, args) || !args.iter().chain([&returns]).all(holds_all) {
             return None;
         }
-        let definition = definition_of(func, function.name, args.len())?;
+        let planned = planned_function(func, function.name, args.len())?;
         let types = args.iter().enumerate().map(|(at, ty)| parameter_type(function, at, *ty));
-        let form = definition.form(&types.collect::<Vec<_>>())?;
+        let types: Vec<DataType> = types.collect();
+        let of_moments = types.contains(&DataType::TimestampTz(None));
+        if of_moments && depends_on_zone(&planned, &types) {
+            return None;
+        }
+        let form = function_named(&planned)?.form(&types)?;
         if kind(&form.returns) != kind(&returns.held_type()?) {
             return None;
         }
@@ -53,33 +59,28 @@ fn may_run_alone(function: &Function, args: &[Ty]) -> bool {
     }
 }
 
-/// As lowering finds it (`lower/call.rs`).
-fn definition_of(func: FuncId, name: &'static str, args: usize) -> Option<&'static Definition> {
-    match operator_name(func, args) {
-        Some(sign) if args > 1 => function_named(&format!("operator {sign}")),
-        Some(_) => None,
-        None => function_named(planned_name(name)),
-    }
+/// The name by which lowering finds the function (`lower/call.rs`).
+fn planned_function(func: FuncId, name: &'static str, args: usize) -> Option<Cow<'static, str>> {
+    Some(match operator_name(func, args) {
+        Some(sign) if args > 1 => format!("operator {sign}").into(),
+        Some(sign) => prefix_function(sign)?.into(),
+        None => planned_name(name).into(),
+    })
 }
 
 /// Are its values printed alike in all sessions?
 fn prints_alike(ty: &DataType) -> bool {
-    ty.is_number() || ty.is_text() || *ty == DataType::Boolean
+    match ty {
+        DataType::TimestampTz(_) | DataType::Interval | DataType::LimitedInterval(_) => false,
+        DataType::Boolean | DataType::Uuid => true,
+        DataType::Array(element) => prints_alike(&element.data_type()),
+        ty => ty.is_number() || ty.is_text() || ty.is_temporal(),
+    }
 }
 
 /// Do values of the type hold all of themselves?
 fn holds_all(ty: &Ty) -> bool {
-    let only_partly = |ty: DataType| {
-        matches!(
-            ty,
-            DataType::Char(_)
-                | DataType::Json
-                | DataType::TimestampTz(_)
-                | DataType::Array(_)
-                | DataType::LimitedArray(_)
-        )
-    };
-    ty.data_type().is_some_and(|ty| !only_partly(ty))
+    ty.data_type().is_some_and(|ty| !matches!(ty, DataType::Char(_) | DataType::Json | DataType::LimitedArray(_)))
 }
 
 fn outside(error: QueryError, name: &str) -> EvalError {

@@ -224,17 +224,24 @@ impl Lowering<'_> {
         schema: &DFSchemaRef,
     ) -> LowerResult<Expr> {
         let Ok([value]) = <[Expr; 1]>::try_from(args) else { return unsupported(format!("operator {sign}")) };
-        let name = match sign {
-            "+" => return Ok(value),
-            "-" => return Ok(negative(value, schema)),
-            "@" => "abs",
-            "|/" => "sqrt",
-            "||/" => "cbrt",
-            "~" => "prefix ~",
-            sign => return unsupported(format!("operator {sign}")),
-        };
-        self.by_value(name, types.to_vec(), vec![value], ty, schema)
+        match (sign, prefix_function(sign)) {
+            ("+", _) => Ok(value),
+            ("-", _) => Ok(negative(value, schema)),
+            (_, Some(name)) => self.by_value(name, types.to_vec(), vec![value], ty, schema),
+            (sign, None) => unsupported(format!("operator {sign}")),
+        }
     }
+}
+
+/// The function that an operator in front of its operand is.
+pub(crate) fn prefix_function(sign: &str) -> Option<&'static str> {
+    Some(match sign {
+        "@" => "abs",
+        "|/" => "sqrt",
+        "||/" => "cbrt",
+        "~" => "prefix ~",
+        _ => return None,
+    })
 }
 
 /// The type of a parameter in the table of built-ins.

@@ -52,10 +52,11 @@ mod window_frames;
 mod zero;
 mod zone;
 
-pub(crate) use call::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name};
+pub(crate) use call::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name, prefix_function};
 pub(crate) use recursive::is_work_table;
 pub use row_exprs::RowInput;
 pub(crate) use window_calls::check_windows;
+pub(crate) use zone::depends_on_zone;
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;

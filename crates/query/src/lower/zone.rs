@@ -39,34 +39,78 @@ pub(super) enum Zoned<'n> {
     Value(Expr),
 }
 
+/// How a call depends on the zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dependence {
+    /// On the local time at its moments.
+    LocalTimes,
+    /// Likewise, but for a few fields.
+    Field,
+    /// It has a form with the zone's name behind its arguments.
+    NameLast,
+    /// There is a function that takes the zone's name before the arguments.
+    NameFirst(&'static str),
+    /// Likewise, and its arguments change places.
+    NameFirstFlipped(&'static str),
+    /// It makes a moment of the parts of a local time.
+    Made,
+    /// It reads a moment from a text.
+    Read,
+    /// It makes a row of moments.
+    Series,
+    /// It shows values as texts.
+    Texts,
+}
+
+/// How the function depends on the zone; `None`: it means the same in all zones.
+fn dependence(name: &str, types: &[DataType]) -> Option<Dependence> {
+    Some(match (name, types) {
+        ("extract" | "date_part", [_, MOMENT]) => Dependence::Field,
+        ("date_trunc", [_, MOMENT]) => Dependence::NameLast,
+        ("to_char", [MOMENT, _]) => Dependence::NameFirst("to_char in zone"),
+        ("age", [MOMENT, MOMENT]) => Dependence::LocalTimes,
+        (name, [MOMENT]) if FIELDS.contains(&name) => Dependence::LocalTimes,
+        ("operator +", [MOMENT, _]) => Dependence::NameFirst("plus in zone"),
+        ("operator +", [_, MOMENT]) => Dependence::NameFirstFlipped("plus in zone"),
+        ("operator -", [MOMENT, Interval]) => Dependence::NameFirst("minus in zone"),
+        ("make_timestamptz", [_, _, _, _, _, _]) => Dependence::Made,
+        ("to_timestamp", [_, _]) => Dependence::Read,
+        ("generate_series", [MOMENT, MOMENT, _]) => Dependence::Series,
+        (name, _) if SHOWN.contains(&name) => Dependence::Texts,
+        _ => return None,
+    })
+}
+
+/// Does the function of a plan mean something else in another zone?
+pub(crate) fn depends_on_zone(name: &str, types: &[DataType]) -> bool {
+    dependence(name, types).is_some()
+}
+
 impl Lowering<'_> {
     pub(super) fn zoned<'n>(&self, zone: &Zone, call: Call<'n>) -> LowerResult<Zoned<'n>> {
-        Ok(match (call.name, call.types.as_slice()) {
-            ("extract" | "date_part", [_, MOMENT]) => return self.zoned_field(zone, call),
-            ("date_trunc", [_, MOMENT]) => Zoned::Call(call.with_last(Text, name_of(zone))),
-            ("to_char", [MOMENT, _]) => Zoned::Call(call.with_first("to_char in zone", name_of(zone))),
-            ("age", [MOMENT, MOMENT]) => Zoned::Call(self.of_local_times(zone, call)?),
-            (name, [MOMENT]) if FIELDS.contains(&name) => Zoned::Call(self.of_local_times(zone, call)?),
-            ("operator +", [MOMENT, _]) => Zoned::Call(call.with_first("plus in zone", name_of(zone))),
-            ("operator +", [_, MOMENT]) => Zoned::Call(call.flipped().with_first("plus in zone", name_of(zone))),
-            ("operator -", [MOMENT, Interval]) => Zoned::Call(call.with_first("minus in zone", name_of(zone))),
-            ("make_timestamptz", [_, _, _, _, _, _]) => {
+        let Some(dependence) = dependence(call.name, &call.types) else { return Ok(Zoned::Call(call)) };
+        Ok(match dependence {
+            Dependence::Field => return self.zoned_field(zone, call),
+            Dependence::LocalTimes => Zoned::Call(self.of_local_times(zone, call)?),
+            Dependence::NameLast => Zoned::Call(call.with_last(Text, name_of(zone))),
+            Dependence::NameFirst(name) => Zoned::Call(call.with_first(name, name_of(zone))),
+            Dependence::NameFirstFlipped(name) => Zoned::Call(call.flipped().with_first(name, name_of(zone))),
+            Dependence::Made => {
                 let local = self.sql_call("make_timestamp", &call.types, call.args)?;
                 Zoned::Value(self.other_side(name_of(zone), LOCAL, local)?)
             }
-            ("to_timestamp", [_, _]) => {
+            Dependence::Read => {
                 let utc = Expr::Literal(ScalarValue::Utf8(Some("UTC".to_owned())), None);
                 let moment = self.sql_call("to_timestamp", &call.types, call.args)?;
                 let local = self.other_side(utc, MOMENT, moment)?;
                 Zoned::Value(self.other_side(name_of(zone), LOCAL, local)?)
             }
-            ("generate_series", [MOMENT, MOMENT, _]) => {
+            Dependence::Series => {
                 let Call { name, types, args } = self.of_local_times(zone, call)?;
                 let local = self.sql_call(name, &types, args)?;
                 Zoned::Value(cast_in_zone(local, DataType::Array(ElementType::TimestampTz), zone))
             }
-            (name, _) if SHOWN.contains(&name) => Zoned::Call(call.of_texts(zone)),
-            _ => Zoned::Call(call),
+            Dependence::Texts => Zoned::Call(call.of_texts(zone)),
         })
     }
 

@@ -32,6 +32,11 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define("regexp_match_texts", &[strict(&[Text, Text], TEXTS, all), strict(&[Text, Text, Text], TEXTS, all)]),
     define("regexp_replace", REPLACE),
     define("regexp_split_to_array", &[strict(&[Text, Text], TEXTS, split), strict(&[Text, Text, Text], TEXTS, split)]),
+    // In plans constant patterns are DataFusion's, whose operators these are.
+    define("operator ~", &[strict(&[Text, Text], Boolean, |args| matched(args, false, false))]),
+    define("operator ~*", &[strict(&[Text, Text], Boolean, |args| matched(args, true, false))]),
+    define("operator !~", &[strict(&[Text, Text], Boolean, |args| matched(args, false, true))]),
+    define("operator !~*", &[strict(&[Text, Text], Boolean, |args| matched(args, true, true))]),
     define("regexp_like", &[strict(&[Text, Text], Boolean, like), strict(&[Text, Text, Text], Boolean, like)]),
     define(
         "regexp_count",
@@ -239,6 +244,11 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
 fn like(args: &[Datum]) -> QueryResult<Datum> {
     let flags = Flags::parse(optional(args, 2, ""), "regexp_like", false)?;
     Ok(Datum::Bool(compiled(text(args, 1)?, flags)?.is_match(text(args, 0)?)?))
+}
+
+fn matched(args: &[Datum], ignore_case: bool, negated: bool) -> QueryResult<Datum> {
+    let flags = Flags { ignore_case, ..Flags::default() };
+    Ok(Datum::Bool(compiled(text(args, 1)?, flags)?.is_match(text(args, 0)?)? != negated))
 }
 
 fn count(args: &[Datum]) -> QueryResult<Datum> {
