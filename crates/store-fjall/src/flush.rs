@@ -57,10 +57,14 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     inner.sealed.add(&pipeline.db, keyspace)
 }
 
-/// Lets the newest and the published state see what flushes and compactions made.
+/// Lets the newest and the published state see what flushes and compactions made. A store that is read-only keeps the states that
+/// it has: the commit that failed may be in some of its keyspaces already, and only an opening finishes or undoes it.
 pub(crate) fn refresh(inner: &Inner) {
     let pipeline = &inner.pipeline;
     let _last = (!is_left_out("the commit lock of a refresh")).then(|| pipeline.lock());
+    if pipeline.read_only.is_set() {
+        return;
+    }
     pipeline.publisher.refresh(pipeline.nonces.take(&pipeline.db));
 }
 
@@ -104,4 +108,46 @@ pub(crate) fn all_keyspaces(inner: &Inner) -> Vec<Keyspace> {
     let families = state.tables.iter().flat_map(|(_, table)| &table.families);
     let own = families.filter(|family| family.place.slot.is_none()).map(|family| family.place.keyspace.clone());
     [inner.pipeline.meta.clone(), inner.pipeline.shared.clone()].into_iter().chain(own).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ingestion::Ingestion;
+    use crate::open::open;
+    use crate::options::Options;
+    use store::{CommitNo, Durability, FamilyId, FamilySpec, StoreError, TableChange, TableSpec, WriteBatch};
+
+    #[test]
+    fn what_a_failed_commit_has_written_is_not_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = open(folder.path(), Options::default()).unwrap();
+        let spec = TableSpec { id: TableId(1), families: vec![FamilySpec::new(FamilyId(0))], splits: vec![] };
+        let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
+        let creation = inner.pipeline.prepare(creation).unwrap();
+        inner.pipeline.apply(creation, Durability::Buffered, &[]).unwrap();
+        let rows = || {
+            let state = inner.pipeline.publisher.published().clone();
+            let (_, place) = state.tables.place(TableId(1), FamilyId(0)).unwrap();
+            (fjall::Readable::len(state.snapshot.as_ref(), &place.keyspace).unwrap(), place.keyspace.clone())
+        };
+        let (before, keyspace) = rows();
+        // One keyspace of two has its rows when the other's fail.
+        let half = |key: &'static [u8]| {
+            let mut ingestion = Ingestion::begin(&keyspace, CommitNo(100)).unwrap();
+            ingestion.write(key.into(), Some(b"row")).unwrap();
+            ingestion.finish().unwrap();
+        };
+        half(b"a");
+        refresh(&inner);
+        assert_eq!(rows().0, before + 1, "without a failure the states have what the keyspaces have");
+        half(b"b");
+        inner
+            .pipeline
+            .read_only
+            .set(&StoreError::DiskFull { action: "installing a run".into(), reason: "ENOSPC".into() });
+        refresh(&inner);
+        assert_eq!(rows().0, before + 1);
+    }
 }
