@@ -9,7 +9,9 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
-use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::execution_plan::{
+    ChildrenPropertiesMode, ReplaceChildrenOptions, replace_children_if_necessary,
+};
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, PiecewiseMergeJoinExec, SortMergeJoinExec,
@@ -64,8 +66,7 @@ impl PhysicalOptimizerRule for BoundedBatches {
             if sorts && plan.schema().fields().iter().any(|field| is_long(field.data_type())) {
                 return Ok(Transformed::yes(Arc::new(FittingRowsExec::new(plan)) as _));
             }
-            let plan = with_fewer_rows(plan)?;
-            Ok(Transformed::yes(with_measured_rows(plan)?))
+            with_fewer_rows(plan)?.transform_data(with_measured_rows)
         })
         .data()
     }
@@ -80,34 +81,39 @@ impl PhysicalOptimizerRule for BoundedBatches {
 }
 
 /// Below an operator that computes what grows, batches are cut.
-fn with_fewer_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+fn with_fewer_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     if !computes_of_input(plan.as_ref()) {
-        return Ok(plan);
+        return Ok(Transformed::no(plan));
     }
     let exprs = growing(plan.as_ref())?;
     let inputs: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
     let ([input], false) = (inputs.as_slice(), exprs.is_empty()) else {
-        return Ok(plan);
+        return Ok(Transformed::no(plan));
     };
     let fewer = FewerRowsExec::new(Arc::clone(input), exprs);
     let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    plan.replace_children(vec![Arc::new(fewer)], anew)
+    plan.replace_children(vec![Arc::new(fewer)], anew).map(Transformed::yes)
 }
 
 /// Below an operator that puts rows into batches of its own, long rows are seen.
-fn with_measured_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+fn with_measured_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let multiplies = multiplies(plan.as_ref());
     if !multiplies && !gathers(plan.as_ref()) {
-        return Ok(plan);
+        return Ok(Transformed::no(plan));
     }
-    let measured = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
-        let long = input.schema().fields().iter().any(|field| is_long(field.data_type()));
-        if long { Arc::new(LongRowsExec::new(Arc::clone(input), multiplies)) } else { Arc::clone(input) }
+    let has_long_rows = |input: &Arc<dyn ExecutionPlan>| {
+        let schema = input.schema();
+        schema.fields().iter().any(|field| is_long(field.data_type()))
     };
-    let inputs = plan.children().into_iter().map(measured).collect();
-    let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
-    let plan = plan.replace_children(inputs, same)?;
-    Ok(if is_window(plan.as_ref()) { Arc::new(HeldWindowExec::new(plan)) } else { plan })
+    let measured = |input: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+        match has_long_rows(input) {
+            true => Arc::new(LongRowsExec::new(Arc::clone(input), multiplies)),
+            false => Arc::clone(input),
+        }
+    };
+    let inputs: Vec<_> = plan.children().into_iter().map(measured).collect();
+    let plan = replace_children_if_necessary(plan, inputs)?;
+    Ok(Transformed::yes(if is_window(plan.as_ref()) { Arc::new(HeldWindowExec::new(plan)) } else { plan }))
 }
 
 /// Does an operator make several rows of one?

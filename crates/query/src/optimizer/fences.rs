@@ -105,6 +105,15 @@ pub(super) const LOGICAL: [Fence<Logical>; 7] = [
     },
 ];
 
+/// Rules for logical plans that find nothing in those that lowering makes, and why. Each goes through all of a plan, in each pass.
+pub(super) const IDLE: [(&str, &str); 5] = [
+    ("rewrite_set_comparison", "quantified comparisons are lowered to joins and EXISTS"),
+    ("unions_to_filter", "it is off by its setting"),
+    ("filter_null_join_keys", "it is off by its setting"),
+    ("extract_leaf_expressions", "no value is a struct whose fields are read"),
+    ("push_down_leaf_projections", "likewise"),
+];
+
 const UNSOUND: &str = "of a group over a join the key of one table is said to determine all columns, and of unnested arrays the \
                        elements: keys of ORDER BY and GROUP BY are dropped";
 
@@ -154,6 +163,23 @@ pub(super) fn fenced<R: ?Sized>(
             return Err(missing(fence.rule, fence.place, fence.case));
         }
         rules = rules.into_iter().flat_map(|rule| placed(fence, rule, &name)).collect();
+    }
+    Ok(rules)
+}
+
+/// The rules but for those that are idle.
+///
+/// # Errors
+/// [`QueryError::Internal`] when DataFusion has no such rule: what stands in its place may not be idle.
+pub(super) fn without(mut rules: Vec<Arc<Logical>>, idle: &[(&str, &str)]) -> QueryResult<Vec<Arc<Logical>>> {
+    for (name, why) in idle {
+        let before = rules.len();
+        rules.retain(|rule| rule.name() != *name);
+        if rules.len() == before {
+            return Err(QueryError::internal(format!(
+                "DataFusion {DATAFUSION_VERSION} has no rule \"{name}\", which is left out: {why}"
+            )));
+        }
     }
     Ok(rules)
 }

@@ -46,7 +46,8 @@ fn analyzer_rules() -> QueryResult<Vec<Arc<dyn AnalyzerRule + Send + Sync>>> {
 
 /// Rules that make a logical plan cheaper.
 fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
-    let mut rules = fences::fenced(Optimizer::new().rules, &fences::LOGICAL, |rule| rule.name())?;
+    let used = fences::without(Optimizer::new().rules, &fences::IDLE)?;
+    let mut rules = fences::fenced(used, &fences::LOGICAL, |rule| rule.name())?;
     // Last: it reads the filters that scans have taken.
     rules.push(Arc::new(MinMaxOfKey));
     Ok(rules)
