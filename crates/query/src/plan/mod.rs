@@ -353,8 +353,6 @@ const ROWS_BUILT_ALONE: usize = 2_000_000;
 /// Settings that differ from DataFusion's defaults, each for a reason.
 fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     options.optimizer.prefer_hash_join = hash_joins;
-    // The third would only see that nothing changes any more.
-    options.optimizer.max_passes = 2;
     // A table that one task builds for all spares both sides being dealt out by hash: each row of them is copied then.
     // The more cores wait for that task, the sooner it is worth dealing.
     let alone = ROWS_BUILT_ALONE / options.execution.target_partitions.max(1);
