@@ -9,6 +9,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::coop::make_cooperative;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -25,11 +26,19 @@ use types::interrupt;
 #[derive(Debug)]
 pub(crate) struct PausingExec {
     input: Arc<dyn ExecutionPlan>,
+    /// Does each batch take one of the task's turns?
+    counts: bool,
 }
 
 impl PausingExec {
     pub(crate) fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-        Arc::new(Self { input })
+        Arc::new(Self { input, counts: false })
+    }
+
+    /// Over an input that does not count turns itself. DataFusion's own operator for that has properties of its own, from which
+    /// those of all operators above would be computed anew.
+    pub(crate) fn counting(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+        Arc::new(Self { input, counts: true })
     }
 }
 
@@ -69,7 +78,7 @@ impl ExecutionPlan for PausingExec {
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Self::over(input)),
+            Ok([input]) => Ok(Arc::new(Self { input, counts: self.counts })),
             Err(_) => internal_err!("one input is wanted"),
         }
     }
@@ -90,7 +99,8 @@ impl ExecutionPlan for PausingExec {
     }
 
     fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut batches = self.input.execute(partition, tasks)?;
+        let batches = self.input.execute(partition, tasks)?;
+        let mut batches = if self.counts { make_cooperative(batches) } else { batches };
         let schema = batches.schema();
         let asking = poll_fn(move |cx| match interrupt::pause() {
             Ok(false) => batches.poll_next_unpin(cx),

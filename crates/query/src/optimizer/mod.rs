@@ -1,7 +1,6 @@
 //! Which rules run, in which order: one list for each of the three phases.
 
 mod bounded_batches;
-mod cooperate;
 mod dependencies;
 mod fences;
 mod flat_choices;
@@ -56,7 +55,6 @@ fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> QueryResult<Vec<Arc<fences::Physical>>> {
     let mut rules = fences::fenced(PhysicalOptimizer::new().rules, &fences::PHYSICAL, |rule| rule.name())?;
-    rules.push(Arc::new(cooperate::CooperativeJoins));
     // The others look for projections.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
     // Last: nobody expects what it puts between operators.

@@ -44,14 +44,12 @@ pub(super) fn logical(expr: &Expr) -> String {
         Expr::Not(inner) => format!("NOT ({})", logical(inner)),
         Expr::IsNull(inner) => format!("{} IS NULL", logical(inner)),
         Expr::IsNotNull(inner) => format!("{} IS NOT NULL", logical(inner)),
-        Expr::Cast(cast) => {
-            format!("{}::{}", bracketed(&cast.expr), type_name(&cast.field))
-        }
+        Expr::Cast(cast) => cast_text(bracketed(&cast.expr), &type_name(&cast.field)),
         Expr::ScalarFunction(call) => match (call.args.as_slice(), operator_of(call.name())) {
             ([value], _) if label_of(call).is_some() => logical(value),
             ([value], _) if cast_target(call).is_some() => {
                 let ty = cast_target(call).map(|ty| ty.sql_name()).unwrap_or_default();
-                format!("{}::{ty}", bracketed(value))
+                cast_text(bracketed(value), &ty)
             }
             ([left, right], Some(sign)) => format!("{} {sign} {}", bracketed(left), bracketed(right)),
             ([only], Some(sign)) => format!("{sign} {}", bracketed(only)),
@@ -61,6 +59,12 @@ pub(super) fn logical(expr: &Expr) -> String {
         },
         other => readable(&other.to_string()),
     }
+}
+
+/// A cast. Two in each other to one SQL type are one: plans hold values of it in several forms.
+fn cast_text(value: String, ty: &str) -> String {
+    let cast = format!("::{ty}");
+    if value.ends_with(&cast) { value } else { value + &cast }
 }
 
 /// An operand, in brackets if it is an operator itself.

@@ -1,6 +1,6 @@
 //! Expressions of operators.
 
-use super::{is_type, literal, looser, operator_of, readable, sign, type_name};
+use super::{cast_text, is_type, literal, looser, operator_of, readable, sign, type_name};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
@@ -23,14 +23,14 @@ pub(in super::super) fn physical(expr: &dyn PhysicalExpr) -> String {
         return called(call);
     }
     if let Some(cast) = expr.downcast_ref::<CastExpr>() {
-        return format!("{}::{}", operand(cast.expr().as_ref(), None), type_name(cast.target_field()));
+        return cast_text(operand(cast.expr().as_ref(), None), &type_name(cast.target_field()));
     }
     predicate(expr).or_else(|| case(expr)).unwrap_or_else(|| readable(&expr.to_string()))
 }
 
 fn called(call: &ScalarFunctionExpr) -> String {
     match (call.args(), operator_of(call.name())) {
-        ([value], _) if is_type(call.name()) => format!("{}::{}", operand(value.as_ref(), None), call.name()),
+        ([value], _) if is_type(call.name()) => cast_text(operand(value.as_ref(), None), call.name()),
         // An average is kept as its two parts.
         ([sum, count], _) if call.name() == "average_of_sum" => {
             format!("{} / {}", operand(sum.as_ref(), None), operand(count.as_ref(), None))
