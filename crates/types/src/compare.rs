@@ -30,10 +30,46 @@ pub fn compare(a: &Datum, b: &Datum) -> Ordering {
     }
 }
 
-/// Element by element; of two that agree as far as both go the shorter comes first.
+/// Element by element, whatever the dimensions; of two that agree as far as both go the shorter comes first, and then the one
+/// that has fewer dimensions or smaller ones.
 fn compare_arrays(a: &[Datum], b: &[Datum]) -> Ordering {
-    let differing = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
-    differing.unwrap_or_else(|| a.len().cmp(&b.len()))
+    if !is_nested(a) && !is_nested(b) {
+        return compare_elements(a.iter(), b.iter()).unwrap_or_else(|| a.len().cmp(&b.len()));
+    }
+    let (left, right) = (elements(a), elements(b));
+    let by_size = || (left.len(), sizes(a).len(), sizes(a)).cmp(&(right.len(), sizes(b).len(), sizes(b)));
+    compare_elements(left.iter().copied(), right.iter().copied()).unwrap_or_else(by_size)
+}
+
+fn is_nested(array: &[Datum]) -> bool {
+    matches!(array.first(), Some(Datum::Array(_)))
+}
+
+/// The order of the first two that differ.
+fn compare_elements<'d>(a: impl Iterator<Item = &'d Datum>, b: impl Iterator<Item = &'d Datum>) -> Option<Ordering> {
+    a.zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne())
+}
+
+/// The elements of an array of any number of dimensions.
+fn elements(array: &[Datum]) -> Vec<&Datum> {
+    let mut found = Vec::with_capacity(array.len());
+    for part in array {
+        match part {
+            Datum::Array(inner) => found.extend(elements(inner)),
+            element => found.push(element),
+        }
+    }
+    found
+}
+
+/// The size of each dimension; parts are of one size.
+fn sizes(mut array: &[Datum]) -> Vec<usize> {
+    let mut sizes = vec![array.len()];
+    while let Some(Datum::Array(inner)) = array.first() {
+        sizes.push(inner.len());
+        array = inner;
+    }
+    sizes
 }
 
 /// The order of floats in SQL: total, with `NaN` on top.

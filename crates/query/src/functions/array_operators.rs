@@ -12,6 +12,9 @@ pub(super) static OPERATORS: &[Definition] = &[
     define_any("operator <=", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_le))),
     define_any("operator >", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_gt))),
     define_any("operator >=", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_ge))),
+    // In plans arrays of one shape are compared by DataFusion.
+    define_any("operator =", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_eq))),
+    define_any("operator <>", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_ne))),
     define_any("operator ||", joined),
     define_any("operator @>", |types| {
         of_array(types, 0, Returns::Known(Boolean), true, |args| {

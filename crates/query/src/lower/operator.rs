@@ -31,11 +31,12 @@ impl Lowering<'_> {
             _ => {
                 self.comparable((&mut left, schema), (&mut right, schema));
                 let order = matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
-                if order
-                    && let Side::Known(ty @ DataType::Array(_)) = Side::of(&left, schema)
+                if let Side::Known(ty @ DataType::Array(_)) = Side::of(&left, schema)
                     && let Side::Known(other @ DataType::Array(_)) = Side::of(&right, schema)
+                    && (order || left.get_type(schema)? != right.get_type(schema)?)
                 {
-                    return self.sql_call(&format!("operator {op}"), &[ty, other], vec![left, right]);
+                    let sign = if op == Operator::NotEq { "<>".to_owned() } else { op.to_string() };
+                    return self.sql_call(&format!("operator {sign}"), &[ty, other], vec![left, right]);
                 }
                 let is_interval = |side: &Expr| Side::of(side, schema) == Side::Known(DataType::Interval);
                 if is_interval(&left) && is_interval(&right) {
