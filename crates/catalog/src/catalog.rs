@@ -182,12 +182,7 @@ impl Catalog {
         } else {
             return String::new();
         };
-        let is_found = |schema: &&String| {
-            self.table(schema, name).is_some()
-                || self.view(schema, name).is_some()
-                || self.sequence(schema, name).is_some()
-        };
-        let found_in = search_path.iter().find(is_found);
+        let found_in = search_path.iter().find(|schema| self.has_relation(schema, name));
         match self.schema_by_id(schema) {
             Some(def) if found_in != Some(&def.name) => format!("{kind} {}.{name}", def.name),
             _ => format!("{kind} {name}"),

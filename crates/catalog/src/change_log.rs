@@ -8,7 +8,7 @@
 //! of the rows ([`ChangeLog::rows`]). It has the columns that the grouping expressions name, under their names. Rows of a log are
 //! only ever added by writers, each under a row id of its own, and taken away by the refresh that has read them.
 
-use crate::build::{make_key, plain_column, row_id_column, table_of};
+use crate::draft::build::{make_key, plain_column, row_id_column, table_of};
 use crate::{CatalogResult, ColumnId, Draft, Table, TableOid};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

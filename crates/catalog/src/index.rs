@@ -13,7 +13,7 @@
 //!
 //! Expressions and predicates are kept as text, in which columns stand without their table; what computes them is above.
 
-use crate::build::{plain_column, table_of};
+use crate::draft::build::{plain_column, table_of};
 use crate::table::SALT_OF_ROW;
 use crate::{Column, ColumnId, KeyColumn, Table};
 use serde::{Deserialize, Serialize};

@@ -15,8 +15,6 @@
 //!
 //! Read next: `query` (plans over these tables).
 
-mod alter;
-mod build;
 mod cache;
 mod catalog;
 mod change_log;
@@ -28,16 +26,12 @@ mod derived;
 mod draft;
 mod error;
 mod foreign_key;
-mod foreign_key_change;
 mod index;
-mod index_change;
-mod index_states;
 mod intent;
 mod job;
 mod materialized;
 mod property;
-mod relation;
-mod rewrite;
+mod relation_kind;
 pub mod row_codec;
 mod row_error;
 mod row_id;
@@ -51,7 +45,6 @@ mod stored_datum;
 mod table;
 mod view;
 
-pub use alter::keeps_bytes;
 pub use cache::{CatalogCache, FOLLOW, Turn};
 pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
@@ -63,18 +56,20 @@ pub use column::{Column, ColumnId, Identity};
 pub use comment::CommentTarget;
 pub use definition::{NewColumn, NewKeyPart, NewTable};
 pub use derived::Derived;
-pub use draft::{Draft, PreparedTable};
+pub use draft::{
+    ConstraintKind, Draft, IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex, PreparedRewrite,
+    PreparedTable, keeps_bytes,
+};
 pub use error::{CatalogError, CatalogResult};
 pub use foreign_key::{ForeignKey, NewForeignKey};
 pub use index::{Index, IndexExpr, IndexPart, IndexRefresh, IndexState, PartOf, key_keeps_value};
-pub use index_change::{ConstraintKind, IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex};
 pub use job::{JobCounts, JobRecord, JobState};
 pub use materialized::Materialized;
 pub use property::{
     ANALYZE_SCALE_FACTOR, ANALYZE_THRESHOLD, AUTO_ANALYZE, GUIDE_POSTS_WIDTH, check_new as check_properties,
     without_effect,
 };
-pub use rewrite::PreparedRewrite;
+pub use relation_kind::RelationKind;
 pub use row_codec::RowCodec;
 pub use row_error::{RowError, RowResult};
 pub use row_id::{ROW_ID_COLUMN, RowIdBlock, RowIds};

@@ -12,6 +12,7 @@
 
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::qualified;
 use crate::utility::text_column;
 use crate::work::Work;
 use crate::{Answer, ColumnDesc, Session, stream};
@@ -19,7 +20,7 @@ use catalog::{Index, IndexState, Table};
 use fragment::header;
 use index::{Entry, IndexCodec};
 use query::QueryError;
-use sql::{CheckIndexes, Reindex};
+use sql::CheckIndexes;
 use std::sync::Arc;
 use store::{Bytes, KeyRange, PointRead, RowBatch, Scan, ScanRequest};
 use txn::{LockMode, ReadView};
@@ -74,9 +75,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let mut lines = Vec::new();
         for table in catalog.tables().filter(|table| table.public_indexes().next().is_some()) {
-            let schema = Some(catalog.schema_name(table).to_string());
-            let name = sql::ObjectName { database: None, schema, name: table.name.clone() };
-            let check = CheckIndexes { kind: Reindex::Table, name, repair: false };
+            let check = CheckIndexes { of_table: true, name: qualified(&catalog, table), repair: false };
             let line = |it: Difference| format!("{}, index {}: {} {}", check.name, it.index, it.what, it.key);
             lines.extend(self.differences(&check, None).await?.into_iter().map(line));
         }
@@ -159,14 +158,10 @@ impl Session {
         work: Option<&mut Work>,
     ) -> EngineResult<(Arc<Table>, Option<u32>)> {
         let catalog = self.engine.catalog().current();
-        let (name, index) = match check.kind {
-            // There is no CHECK of schemas.
-            Reindex::Table | Reindex::Schema | Reindex::Database => (check.name.clone(), None),
-            Reindex::Index => match self.find_index(&catalog, &check.name)? {
-                Some((table, index)) => {
-                    let schema = Some(catalog.schema_name(&table).to_string());
-                    (sql::ObjectName { database: None, schema, name: table.name.clone() }, Some(index.oid))
-                }
+        let (name, index) = match check.of_table {
+            true => (check.name.clone(), None),
+            false => match self.find_index(&catalog, &check.name)? {
+                Some((table, index)) => (qualified(&catalog, &table), Some(index.oid)),
                 None => return fail(Fault::NoSuchIndex { name: check.name.to_string() }),
             },
         };

@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// Likewise of a parameter of an index.
-    pub(crate) fn kept_in_no_pages(&mut self, name: &str) {
+    pub(crate) fn page_parameter_without_effect(&mut self, name: &str) {
         self.without_effect(&format!("parameter \"{name}\" of an index"), "entries are not kept in pages");
     }
 

@@ -5,7 +5,7 @@
 
 use crate::Session;
 use crate::error::EngineResult;
-use catalog::{Catalog, CatalogError};
+use catalog::{Catalog, CatalogError, Table};
 use parking_lot::Mutex;
 use sql::ObjectName;
 use std::sync::Arc;
@@ -50,12 +50,7 @@ impl Session {
 
     /// Is there a table, view, sequence or index of that name?
     pub(crate) fn has_relation(&self, catalog: &Catalog, name: &ObjectName) -> bool {
-        self.schemas_of(catalog, name).iter().any(|schema| {
-            catalog.table(schema, &name.name).is_some()
-                || catalog.view(schema, &name.name).is_some()
-                || catalog.sequence(schema, &name.name).is_some()
-                || catalog.index(schema, &name.name).is_some()
-        })
+        self.schemas_of(catalog, name).iter().any(|schema| catalog.has_relation(schema, &name.name))
     }
 
     /// Schemas where an object of that name may be: the one that is named, or those of the search path.
@@ -69,6 +64,11 @@ impl Session {
     fn schema_named<'a>(&'a self, name: &'a str) -> &'a str {
         if name == "$user" { &self.user } else { name }
     }
+}
+
+/// The name of a table with its schema.
+pub(crate) fn qualified(catalog: &Catalog, table: &Table) -> ObjectName {
+    ObjectName { database: None, schema: Some(catalog.schema_name(table).to_string()), name: table.name.clone() }
 }
 
 impl Known {

@@ -79,24 +79,30 @@ impl Session {
         plan: Arc<Plan>,
         params: Vec<Datum>,
     ) -> EngineResult<BoxStream<'static, EngineResult<Chunk>>> {
-        let (sender, receiver) = mpsc::channel(WAITING);
         let planner = Arc::clone(self.engine.planner());
-        let guard = self.running();
-        let memory = self.engine.hold("an answer");
-        let task = self.engine.runtime().spawn(Some(guard.host()), async move {
-            let send = sender.clone();
-            let work = async move {
-                let mut execution = planner.execute(&context, &plan, &params).await?;
-                // What reads a table has the state that it reads; what reads none keeps none alive.
-                drop(context);
-                while let Some(batch) = execution.stream.next().await {
-                    let batch = batch.map_err(QueryError::from)?;
-                    if batch.num_rows() > 0 && !send_chunk(&send, &memory, Chunk::Batch(batch)).await {
-                        break;
-                    }
+        self.spawned(self.running(), |chunks| async move {
+            let mut execution = planner.execute(&context, &plan, &params).await?;
+            // What reads a table has the state that it reads; what reads none keeps none alive.
+            drop(context);
+            while let Some(batch) = execution.stream.next().await {
+                let batch = batch.map_err(QueryError::from)?;
+                if batch.num_rows() > 0 && !chunks.send(Chunk::Batch(batch)).await {
+                    break;
                 }
-                Ok(())
-            };
+            }
+            Ok(())
+        })
+    }
+
+    /// Chunks that `work` sends on the query threads while they are taken.
+    fn spawned<W: Future<Output = EngineResult<()>> + Send + 'static>(
+        &self,
+        guard: Arc<RunGuard>,
+        work: impl FnOnce(ChunkSender) -> W,
+    ) -> EngineResult<BoxStream<'static, EngineResult<Chunk>>> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let work = work(ChunkSender { sender: sender.clone(), memory: self.engine.hold("an answer") });
+        let task = self.engine.runtime().spawn(Some(guard.host()), async move {
             let done = guard.stoppable(work).await;
             // Fails only when nobody listens.
             drop(sender.send(Message::End(done)).await);
@@ -120,23 +126,15 @@ impl Session {
             let chunk = (!first.is_empty()).then_some(Ok(Chunk::Stored(first)));
             return Ok(RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag: "SELECT", counted: true });
         }
-        let (sender, receiver) = mpsc::channel(WAITING);
-        let memory = self.engine.hold("an answer");
-        let task = self.engine.runtime().spawn(Some(guard.host()), async move {
-            let send = sender.clone();
-            let work = async move {
-                while !cursor.is_done() {
-                    let rows = cursor.next_chunk().await?;
-                    if !rows.is_empty() && !send_chunk(&send, &memory, Chunk::Stored(rows)).await {
-                        break;
-                    }
+        let rest = self.spawned(guard, |chunks| async move {
+            while !cursor.is_done() {
+                let rows = cursor.next_chunk().await?;
+                if !rows.is_empty() && !chunks.send(Chunk::Stored(rows)).await {
+                    break;
                 }
-                Ok(())
-            };
-            let done = guard.stoppable(work).await;
-            drop(sender.send(Message::End(done)).await);
+            }
+            Ok(())
         })?;
-        let rest = stream::unfold(Some((receiver, task, None)), next_chunk);
         let chunks = Box::pin(stream::iter([Ok(Chunk::Stored(first))]).chain(rest));
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }
@@ -209,19 +207,27 @@ impl Session {
 /// What comes, from whom, and the memory of the chunk that the front end has.
 type Source = (mpsc::Receiver<Message>, Spawned<()>, Option<HeldMemory>);
 
-/// False: nobody listens any more.
-async fn send_chunk(sender: &mpsc::Sender<Message>, memory: &HeldMemory, chunk: Chunk) -> bool {
-    let (held, bytes) = (memory.another(), size_of_chunk(&chunk));
-    if held.try_grow(bytes).is_ok() {
-        return sender.send(Message::Chunk(chunk, held)).await.is_ok();
+/// Where the query threads send chunks, and the memory that these are held of.
+struct ChunkSender {
+    sender: mpsc::Sender<Message>,
+    memory: HeldMemory,
+}
+
+impl ChunkSender {
+    /// False: nobody listens any more.
+    async fn send(&self, chunk: Chunk) -> bool {
+        let (held, bytes) = (self.memory.another(), size_of_chunk(&chunk));
+        if held.try_grow(bytes).is_ok() {
+            return self.sender.send(Message::Chunk(chunk, held)).await.is_ok();
+        }
+        // Nothing else waits then.
+        let Ok(mut places) = self.sender.reserve_many(WAITING).await else { return false };
+        held.grow(bytes);
+        if let Some(place) = places.next() {
+            place.send(Message::Chunk(chunk, held));
+        }
+        true
     }
-    // Nothing else waits then.
-    let Ok(mut places) = sender.reserve_many(WAITING).await else { return false };
-    held.grow(bytes);
-    if let Some(place) = places.next() {
-        place.send(Message::Chunk(chunk, held));
-    }
-    true
 }
 
 async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Option<Source>)> {

@@ -20,14 +20,14 @@ pub struct Relation {
 impl Relation {
     /// The relation of that name in a computed schema.
     pub(crate) fn find(schema: &str, name: &str) -> Option<Self> {
-        Self::of(schema, all_of(schema).find(|definition| definition.name == name)?)
+        Self::of(schema, definition(schema, name)?)
     }
 
     /// All of them.
     #[cfg(test)]
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let of = |schema: &'static str| all_of(schema).filter_map(move |definition| Self::of(schema, definition));
-        ["pg_catalog", "information_schema", "bennu"].into_iter().flat_map(of)
+        let of = |schema: &'static str| definitions(schema).filter_map(move |definition| Self::of(schema, definition));
+        COMPUTED.into_iter().flat_map(of)
     }
 
     /// `None` for a definition with a fault.
@@ -47,7 +47,16 @@ impl Relation {
     }
 }
 
-fn all_of(schema: &str) -> impl Iterator<Item = &'static Definition> {
+/// The schemas whose relations are computed.
+pub(crate) const COMPUTED: [&str; 3] = ["pg_catalog", "information_schema", "bennu"];
+
+/// The computed relation of that name in that schema.
+pub(crate) fn definition(schema: &str, name: &str) -> Option<&'static Definition> {
+    definitions(schema).find(|definition| definition.name == name)
+}
+
+/// The computed relations of a schema, those that only a query's text names last.
+pub(crate) fn definitions(schema: &str) -> impl Iterator<Item = &'static Definition> {
     let (tables, sets): (&[Definition], &[Definition]) = match schema {
         "pg_catalog" => (&pg_catalog::TABLES, pg_catalog::SETS),
         "information_schema" => (&information_schema::TABLES, &[]),

@@ -1,17 +1,17 @@
 //! The schemas as DataFusion sees them.
 
-use crate::definition::Definition;
+use crate::functions;
 use crate::live_state::LiveState;
-use crate::relation::Relation;
-use crate::sequence_table::SequenceSchema;
+use crate::relation::{COMPUTED, Relation, definition, definitions};
+use crate::sequence_table::SequenceTable;
 use crate::source::Source;
 use crate::table::ComputedTable;
-use crate::{bennu, functions, information_schema, pg_catalog};
 use async_trait::async_trait;
 use catalog::{Catalog, Sequence};
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::ScalarUDF;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// All that this crate offers, for one version of the definitions and one session.
@@ -28,26 +28,12 @@ impl PgCatalog {
 
     /// The computed schemas by name, and those with sequences.
     pub fn schemas(&self) -> Vec<(String, Arc<dyn SchemaProvider>)> {
-        let schema = |name: &str, tables: &'static [Definition]| {
-            let sets = if name == "pg_catalog" { pg_catalog::SETS } else { &[] };
-            let provider: Arc<dyn SchemaProvider> =
-                Arc::new(ComputedSchema { tables, sets, source: self.source.clone() });
-            (name.to_owned(), provider)
+        let with_sequences = self.source.catalog.sequences().filter_map(|it| self.source.schema_name(it.schema.0));
+        let names: BTreeSet<&str> = COMPUTED.into_iter().chain(with_sequences).collect();
+        let schema = |name: &str| -> (String, Arc<dyn SchemaProvider>) {
+            (name.to_owned(), Arc::new(ShownSchema { name: name.to_owned(), source: self.source.clone() }))
         };
-        let fixed = [
-            schema("pg_catalog", &pg_catalog::TABLES),
-            schema("information_schema", &information_schema::TABLES),
-            schema("bennu", &bennu::TABLES),
-        ];
-        let mut all = Vec::from(fixed);
-        for sequence in self.source.catalog.sequences() {
-            let Some(name) = self.source.schema_name(sequence.schema.0) else { continue };
-            if !all.iter().any(|(known, _)| known == name) {
-                let provider = SequenceSchema { name: name.to_owned(), source: self.source.clone() };
-                all.push((name.to_owned(), Arc::new(provider)));
-            }
-        }
-        all
+        names.into_iter().map(schema).collect()
     }
 
     /// The function of that name, bound to this state.
@@ -66,34 +52,30 @@ impl PgCatalog {
     }
 }
 
+/// The computed tables of a schema, and its sequences.
 #[derive(Debug)]
-struct ComputedSchema {
-    tables: &'static [Definition],
-    /// Tables that only a query's text names.
-    sets: &'static [Definition],
+struct ShownSchema {
+    name: String,
     source: Source,
 }
 
-impl ComputedSchema {
-    fn find(&self, name: &str) -> Option<&'static Definition> {
-        self.tables.iter().chain(self.sets).find(|table| table.name == name)
-    }
-}
-
 #[async_trait]
-impl SchemaProvider for ComputedSchema {
+impl SchemaProvider for ShownSchema {
     fn table_names(&self) -> Vec<String> {
-        self.tables.iter().map(|table| table.name.to_owned()).collect()
+        definitions(&self.name).map(|table| table.name.to_owned()).collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        match self.find(name) {
-            None => Ok(None),
-            Some(definition) => Ok(Some(Arc::new(ComputedTable::new(definition, self.source.clone())?))),
+        let source = self.source.clone();
+        if let Some(definition) = definition(&self.name, name) {
+            return Ok(Some(Arc::new(ComputedTable::new(definition, source)?)));
         }
+        let sequence = self.source.catalog.sequence(&self.name, name);
+        Ok(sequence
+            .map(|sequence| Arc::new(SequenceTable::new(Arc::clone(sequence), source)) as Arc<dyn TableProvider>))
     }
 
     fn table_exist(&self, name: &str) -> bool {
-        self.find(name).is_some()
+        definition(&self.name, name).is_some() || self.source.catalog.sequence(&self.name, name).is_some()
     }
 }

@@ -7,54 +7,28 @@ use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
 use catalog::Sequence;
 use datafusion::catalog::memory::MemorySourceConfig;
-use datafusion::catalog::{SchemaProvider, Session, TableProvider};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
 use datafusion::datasource::TableType;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// The sequences of a schema.
+/// One sequence.
 #[derive(Debug)]
-pub(crate) struct SequenceSchema {
-    pub(crate) name: String,
-    pub(crate) source: Source,
-}
-
-#[async_trait]
-impl SchemaProvider for SequenceSchema {
-    fn table_names(&self) -> Vec<String> {
-        let own = |sequence: &&Arc<Sequence>| self.source.schema_name(sequence.schema.0) == Some(self.name.as_str());
-        self.source.catalog.sequences().filter(own).map(|sequence| sequence.name.clone()).collect()
-    }
-
-    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        let found = self.source.catalog.sequence(&self.name, name);
-        Ok(found.map(|sequence| {
-            let table = SequenceTable { sequence: Arc::clone(sequence), schema: schema(), source: self.source.clone() };
-            Arc::new(table) as Arc<dyn TableProvider>
-        }))
-    }
-
-    fn table_exist(&self, name: &str) -> bool {
-        self.source.catalog.sequence(&self.name, name).is_some()
-    }
-}
-
-#[derive(Debug)]
-struct SequenceTable {
+pub(crate) struct SequenceTable {
     sequence: Arc<Sequence>,
     schema: SchemaRef,
     source: Source,
 }
 
-fn schema() -> SchemaRef {
-    let field = |name, ty| Field::new(name, ty, false);
-    Arc::new(Schema::new(vec![
-        field("last_value", ArrowType::Int64),
-        field("log_cnt", ArrowType::Int64),
-        field("is_called", ArrowType::Boolean),
-    ]))
+impl SequenceTable {
+    pub(crate) fn new(sequence: Arc<Sequence>, source: Source) -> Self {
+        let fields =
+            [("last_value", ArrowType::Int64), ("log_cnt", ArrowType::Int64), ("is_called", ArrowType::Boolean)];
+        let fields: Vec<Field> = fields.map(|(name, ty)| Field::new(name, ty, false)).into();
+        Self { sequence, schema: Arc::new(Schema::new(fields)), source }
+    }
 }
 
 #[async_trait]

@@ -1,6 +1,7 @@
 //! COPY FROM STDIN and TO STDOUT: the engine reads and writes the lines, this moves the messages.
 
-use crate::connection::{Connection, End, Failure};
+use crate::connection::Connection;
+use crate::end::{End, Failure};
 use crate::frontend::{BadFrame, Malformed, Message};
 use engine::{ClientFault, CopyIn, CopyOut, EngineError};
 use futures::StreamExt;

@@ -1,8 +1,9 @@
 //! The extended protocol: prepared statements, portals and their row limits.
 
 use crate::backend::RowTag;
-use crate::connection::{Connection, Failure};
+use crate::connection::Connection;
 use crate::encode::{BadParameter, decode_parameter};
+use crate::end::Failure;
 use crate::frontend::{Bind, Target};
 use crate::portals::Portals;
 use crate::rows::RowSource;

@@ -17,6 +17,7 @@ mod backend;
 mod connection;
 mod copy;
 mod encode;
+mod end;
 mod extended;
 mod frontend;
 mod idle_poll;
@@ -29,6 +30,7 @@ mod socket;
 mod sockets;
 mod startup;
 mod startup_options;
+mod wire;
 
 pub use engine::Keepalive;
 pub use listener::{ServerOptions, serve};

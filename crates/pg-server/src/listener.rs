@@ -3,12 +3,13 @@
 //! Each worker is a runtime of one thread. Statements of the first tier run there and then; plans run on the engine's
 //! query threads, and whatever else computes for long leaves the worker's thread, so that it never stalls.
 
-use crate::connection::{Connection, Wire};
+use crate::connection::Connection;
 use crate::idle_poll::{self, Pollers, Tide};
 use crate::seats::Seats;
 use crate::socket::Asked;
 use crate::sockets::{Socket, Sockets};
 use crate::startup::{self, Opened};
+use crate::wire::Wire;
 use engine::{Engine, Keepalive, SessionEnd};
 use parking_lot::Mutex;
 use std::collections::HashMap;

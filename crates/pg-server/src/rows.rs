@@ -1,8 +1,9 @@
 //! Rows of an answer, pulled chunk by chunk and written as DataRows.
 
 use crate::backend::RowTag;
-use crate::connection::{Failure, Wire};
 use crate::encode::{ColumnReader, Printer, put_bytes, put_field};
+use crate::end::Failure;
+use crate::wire::Wire;
 use engine::{Cell, Chunk, ClientFault, ColumnDesc, RowStream, StoredRows, TimeZone};
 use futures::StreamExt;
 use std::sync::Arc;

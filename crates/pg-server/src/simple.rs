@@ -1,6 +1,7 @@
 //! The simple protocol: one text of statements, answered in order.
 
-use crate::connection::{Connection, End, Failure};
+use crate::connection::Connection;
+use crate::end::{End, Failure};
 use crate::rows::RowSource;
 use engine::{Answer, Script};
 use std::pin::pin;

@@ -1,9 +1,10 @@
 //! The first packets of a connection: encryption refused, cancel requests served, sessions begun.
 
-use crate::connection::{End, Wire};
+use crate::end::End;
 use crate::frontend::{self, Malformed, Opening};
 use crate::seats::{Full, Seat, Seats};
 use crate::startup_options::{self, NotASetting};
+use crate::wire::Wire;
 use bytes::BufMut;
 use engine::{ClientFault, Engine, Session, SessionStart};
 use std::net::SocketAddr;

@@ -1,6 +1,5 @@
 //! Expressions over a row at hand, without a query: new values, conditions and answers of statements that write.
 
-use crate::access::Width;
 use crate::expr::columns::has_subquery;
 use crate::expr::{Frame, RowExpr, Scope, Stop, Values};
 use crate::plan::Compiler;
@@ -25,20 +24,7 @@ pub fn compile_exprs<'s>(
     cols: &[ColId],
     functions: &dyn Functions,
 ) -> Result<Exprs, WhyNot> {
-    let mut compiler = Compiler {
-        bound,
-        functions,
-        options: Options::default(),
-        ctes: &[],
-        slots: Vec::new(),
-        visible: Vec::new(),
-        subqueries: Vec::new(),
-        once: Vec::new(),
-        widest: Width::Points,
-        bounded: None,
-        has_loop: false,
-        nodes: 0,
-    };
+    let mut compiler = Compiler::new(bound, functions, Options::default(), &[]);
     let scope = Scope { cols };
     let exprs = scalars.map(|scalar| match has_subquery(scalar) {
         true => Err(WhyNot::Expression { what: "subquery over a row at hand" }),

@@ -80,20 +80,7 @@ pub struct Answer {
 /// What keeps it from being a row program: its plan is to run.
 pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Result<Program, WhyNot> {
     let Body::Query(query) = &bound.body else { return Err(WhyNot::NotAQuery) };
-    let mut compiler = Compiler {
-        bound,
-        functions,
-        options,
-        ctes: &query.ctes,
-        slots: Vec::new(),
-        visible: Vec::new(),
-        subqueries: Vec::new(),
-        once: Vec::new(),
-        widest: Width::Points,
-        bounded: None,
-        has_loop: false,
-        nodes: 0,
-    };
+    let mut compiler = Compiler::new(bound, functions, options, &query.ctes);
     let node = compiler.rel(&query.rel, Ask::default())?.node;
     let root = pick(node, query.outputs.iter().map(|output| output.col))?;
     let volatile = bound.facts.volatility == Volatility::Volatile;

@@ -4,11 +4,10 @@
 
 use bennu::{Bennu, Options, Session, Store};
 use std::sync::Arc;
-use store_testkit::{LimitedStore, ModelStore, UnorderedStore, Without};
+use store_testkit::{ModelStore, least_store};
 
 async fn two() -> [Bennu; 2] {
-    let store: Arc<dyn Store> =
-        Arc::new(UnorderedStore::new(Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))));
+    let store = least_store(ModelStore::new());
     let options = Options { query_memory_bytes: 128 << 20, query_threads: 1, ..Options::default() };
     [Bennu::with_store(store.clone(), &options).await.unwrap(), Bennu::with_store(store, &options).await.unwrap()]
 }

@@ -8,9 +8,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, LoadMemory, LoadRows,
-    LoadTable, OnDuplicate, ReadAt, RegionInfo, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError,
-    StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, CommitNo, Durability, FamilyId, LoadMemory, LoadRows, LoadTable, OnDuplicate, ReadAt, RowBatch,
+    Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId, Wrapper, WriteBatch,
 };
 
 /// A place where a fault can strike.
@@ -145,9 +144,9 @@ impl FaultStore {
 }
 
 #[async_trait]
-impl Store for FaultStore {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+impl Wrapper for FaultStore {
+    fn inner(&self) -> &dyn Store {
+        self.inner.as_ref()
     }
 
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
@@ -172,16 +171,6 @@ impl Store for FaultStore {
         Ok(Box::new(FaultScan { scan, plan: self.plan.clone() }))
     }
 
-    async fn split(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        ranges: &[KeyRange],
-        pieces: usize,
-    ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        self.inner.split(table, family, ranges, pieces).await
-    }
-
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         self.plan.pass(Point::Apply).await?;
         let commit = self.inner.apply(batch, durability).await?;
@@ -200,29 +189,9 @@ impl Store for FaultStore {
         Ok(Box::new(FaultLoad { load, plan: self.plan.clone() }))
     }
 
-    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
-        self.inner.regions(table).await
-    }
-
-    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.inner.estimate(table, family, ranges).await
-    }
-
     async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
         self.plan.pass(Point::Flush).await?;
         self.inner.flush(table, major).await
-    }
-
-    async fn check(&self) -> StoreResult<CheckReport> {
-        self.inner.check().await
-    }
-
-    fn stats(&self) -> StoreStats {
-        self.inner.stats()
-    }
-
-    async fn close(&self) -> StoreResult<()> {
-        self.inner.close().await
     }
 }
 

@@ -8,20 +8,26 @@
 //!   unordered  a store whose commit numbers have no order
 //!   faults     a store whose calls fail when a plan says so
 //!   recorder   a store that counts and remembers its calls
+//!   seeded     choices that a seed makes
 //! ```
-//! Wrappers are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
+//! Wrappers ([`store::Wrapper`]) are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
 
 pub mod faults;
+mod least;
 pub mod limited;
 pub mod mirror;
 pub mod model;
+mod rebuilt;
 pub mod recorder;
+pub mod seeded;
 pub mod suite;
 pub mod unordered;
 
 pub use faults::{FaultPlan, FaultStore, Point};
+pub use least::least_store;
 pub use limited::{LimitedStore, Without};
 pub use mirror::MirrorStore;
 pub use model::ModelStore;
 pub use recorder::{Call, Counts, RecordingStore};
+pub use seeded::{Random, from_environment};
 pub use unordered::UnorderedStore;

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, OnDuplicate, ReadAt,
-    RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, CommitNo, Durability, FamilyId, OnDuplicate, ReadAt, Scan, ScanRequest, Snapshot, Store,
+    StoreResult, TableId, Wrapper, WriteBatch,
 };
 
 /// How often each call was made.
@@ -95,9 +95,9 @@ impl RecordingStore {
 }
 
 #[async_trait]
-impl Store for RecordingStore {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+impl Wrapper for RecordingStore {
+    fn inner(&self) -> &dyn Store {
+        self.inner.as_ref()
     }
 
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
@@ -129,16 +129,6 @@ impl Store for RecordingStore {
         self.inner.scan(request, snapshot).await
     }
 
-    async fn split(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        ranges: &[KeyRange],
-        pieces: usize,
-    ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        self.inner.split(table, family, ranges, pieces).await
-    }
-
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         if !batch.is_empty() {
             let count = |counts: &mut Counts| {
@@ -160,28 +150,8 @@ impl Store for RecordingStore {
         self.inner.bulk_load(table, on_duplicate).await
     }
 
-    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
-        self.inner.regions(table).await
-    }
-
-    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.inner.estimate(table, family, ranges).await
-    }
-
     async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
         self.note(|counts| counts.flushes += 1, Some(Call::Flush(table, major)));
         self.inner.flush(table, major).await
-    }
-
-    async fn check(&self) -> StoreResult<CheckReport> {
-        self.inner.check().await
-    }
-
-    fn stats(&self) -> StoreStats {
-        self.inner.stats()
-    }
-
-    async fn close(&self) -> StoreResult<()> {
-        self.inner.close().await
     }
 }

@@ -4,12 +4,13 @@
 //! asked for. It promises no order among numbers, since stores that are atomic per row only have none to show. A layer
 //! that compares numbers otherwise than for equality goes wrong here.
 
+use crate::rebuilt::rebuilt;
 use async_trait::async_trait;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LargeWrite,
-    LoadMemory, LoadRows, LoadTable, OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters,
-    ScanRequest, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, CommitNo, Condition, Durability, FamilyId, LargeWrite, LoadMemory, LoadRows, LoadTable,
+    OnDuplicate, ReadAt, RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId,
+    Wrapper, WriteBatch,
 };
 
 /// A [`Store`] with the numbers of the one inside turned round.
@@ -53,9 +54,9 @@ fn outside(snapshot: Snapshot) -> Snapshot {
 }
 
 #[async_trait]
-impl Store for UnorderedStore {
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
+impl Wrapper for UnorderedStore {
+    fn inner(&self) -> &dyn Store {
+        self.0.as_ref()
     }
 
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
@@ -85,16 +86,6 @@ impl Store for UnorderedStore {
         Ok(Box::new(Restamped(self.0.scan(request, inside(snapshot)?).await?)))
     }
 
-    async fn split(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        ranges: &[KeyRange],
-        pieces: usize,
-    ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        self.0.split(table, family, ranges, pieces).await
-    }
-
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         let conditions = batch.conditions.into_iter().map(below).collect();
         self.0.apply(WriteBatch { conditions, ..batch }, durability).await.map(turned)
@@ -117,30 +108,6 @@ impl Store for UnorderedStore {
     async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
         Ok(Box::new(TurnedLoad(self.0.bulk_load(table, on_duplicate).await?)))
     }
-
-    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
-        self.0.regions(table).await
-    }
-
-    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.0.estimate(table, family, ranges).await
-    }
-
-    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
-        self.0.flush(table, major).await
-    }
-
-    async fn check(&self) -> StoreResult<CheckReport> {
-        self.0.check().await
-    }
-
-    fn stats(&self) -> StoreStats {
-        self.0.stats()
-    }
-
-    async fn close(&self) -> StoreResult<()> {
-        self.0.close().await
-    }
 }
 
 /// A scan whose rows carry turned stamps.
@@ -149,25 +116,17 @@ struct Restamped(Box<dyn Scan>);
 #[async_trait]
 impl Scan for Restamped {
     async fn next(&mut self) -> StoreResult<Option<RowBatch>> {
-        Ok(self.0.next().await?.map(|batch| restamped_batch(&batch)))
+        let Some(batch) = self.0.next().await? else { return Ok(None) };
+        let mut turned = rebuilt(&batch, restamped);
+        if batch.undecided() {
+            turned.mark_undecided();
+        }
+        Ok(Some(turned.finish()))
     }
 
     fn counters(&self) -> ScanCounters {
         self.0.counters()
     }
-}
-
-fn restamped_batch(batch: &RowBatch) -> RowBatch {
-    let mut turned = RowBatchBuilder::default();
-    batch.fragments().for_each(|fragment| turned.push_fragment(&restamped(fragment)));
-    batch.keys().for_each(|key| turned.push_key(key, &[]));
-    if turned.is_empty() {
-        turned.push_rows(batch.len());
-    }
-    if batch.undecided() {
-        turned.mark_undecided();
-    }
-    turned.finish()
 }
 
 struct TurnedLoad(Box<dyn BulkLoad>);

@@ -40,8 +40,8 @@ mod point_read;
 mod rows;
 mod scan;
 mod snapshot;
-
 mod store;
+mod wrapper;
 
 pub use admin::{
     CellLayout, CheckReport, FamilySpec, Problem, RegionInfo, StoreStats, TableChange, TableSize, TableSpec,
@@ -63,3 +63,4 @@ pub use rows::{RowBatch, RowBatchBuilder, Segment};
 pub use scan::{Scan, ScanCounters, ScanRequest};
 pub use snapshot::Snapshot;
 pub use store::{Durability, Store};
+pub use wrapper::Wrapper;

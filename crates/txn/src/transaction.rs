@@ -1,17 +1,19 @@
 //! One transaction: its writes so far, its locks, its end.
 
+mod aside;
 mod newest;
 mod room;
+mod savepoints;
+
+pub use aside::{Aside, AsideRows};
 
 use crate::commit::{self, Committed, Conditions};
-use crate::writes::{OwnRows, Prefixes, Savepoint, SpillFile, UndoLog, WriteSet, Written};
+use crate::writes::{Prefixes, SpillFile, UndoLog, WriteSet, Written};
 use crate::{LockMode, LockOwner, LockTable, LockWait, ReadView, TxnId, TxnResult};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use store::{
-    Bytes, CommitNo, Condition, Durability, FamilyId, KeyRange, PointRead, Snapshot, Store, StoreResult, TableId,
-};
+use store::{Bytes, CommitNo, Condition, Durability, FamilyId, PointRead, Snapshot, Store, StoreResult, TableId};
 
 /// How a transaction behaves.
 #[derive(Clone, Copy, Debug)]
@@ -162,43 +164,6 @@ impl Transaction {
         Ok(())
     }
 
-    /// A point to go back to: what the statements so far wrote.
-    ///
-    /// # Errors
-    /// As [`Self::end_statement`].
-    pub fn savepoint(&mut self) -> StoreResult<Savepoint> {
-        self.end_statement()?;
-        Ok(Savepoint { steps: self.undo.begin(), conditions: self.conditions.len() })
-    }
-
-    /// Takes back what was written after the savepoint, also by the present statement. Locks stay. Savepoints
-    /// made after it are no longer valid; this one is.
-    ///
-    /// # Errors
-    /// I/O failures; the transaction can only be rolled back then.
-    pub fn rollback_to(&mut self, savepoint: Savepoint) -> StoreResult<()> {
-        self.abort_statement();
-        self.conditions.truncate(savepoint.conditions);
-        self.undo.undo(Arc::make_mut(&mut self.before), savepoint.steps)
-    }
-
-    /// No savepoint is needed any more.
-    ///
-    /// # Errors
-    /// As [`Self::end_statement`].
-    pub fn release_savepoints(&mut self) -> StoreResult<()> {
-        self.end_statement()?;
-        self.undo.end();
-        Ok(())
-    }
-
-    /// Forgets what the present statement wrote. Its locks stay.
-    pub fn abort_statement(&mut self) {
-        self.statement = WriteSet::default();
-        self.aside = WriteSet::default();
-        self.statement_file = None;
-    }
-
     /// The locks, to take more.
     pub fn locks(&mut self) -> &mut LockOwner {
         &mut self.locks
@@ -297,30 +262,6 @@ impl Transaction {
         self.write(table, family, key, None).await
     }
 
-    /// Keeps a row that the statement is to write when all others are written. False: there is one of that key.
-    ///
-    /// # Errors
-    /// As [`Self::put`].
-    pub async fn set_aside(
-        &mut self,
-        table: TableId,
-        family: FamilyId,
-        key: Bytes,
-        fragment: Bytes,
-    ) -> TxnResult<bool> {
-        self.make_room(&key, &Some(fragment.clone())).await?;
-        if self.aside.get(table, family, &key)?.is_some() {
-            return Ok(false);
-        }
-        self.aside.put(table, family, key, Some(fragment));
-        Ok(true)
-    }
-
-    /// All rows that were set aside. They are not aside any more.
-    pub fn take_aside(&mut self) -> Aside {
-        Aside(Arc::new(std::mem::take(&mut self.aside)))
-    }
-
     /// The commit fails with [`store::StoreError::ConditionFailed`] unless this holds then.
     pub fn require(&mut self, condition: Condition) {
         self.conditions.push(condition);
@@ -362,35 +303,5 @@ impl Transaction {
         self.make_room(&key, &written).await?;
         self.statement.put(table, family, key, written);
         Ok(())
-    }
-}
-
-/// What was set aside.
-#[derive(Debug)]
-pub struct Aside(Arc<WriteSet>);
-
-impl Aside {
-    /// Its rows of one family, in key order.
-    pub fn rows(&self, table: TableId, family: FamilyId) -> AsideRows {
-        AsideRows(OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false))
-    }
-}
-
-/// Rows that were set aside.
-#[derive(Debug)]
-pub struct AsideRows(OwnRows);
-
-impl AsideRows {
-    /// The next row.
-    ///
-    /// # Errors
-    /// I/O failures, where they went to a file.
-    pub fn next_row(&mut self) -> StoreResult<Option<(Bytes, Bytes)>> {
-        while let Some((key, written)) = self.0.take()? {
-            if let Some(fragment) = written {
-                return Ok(Some((key, fragment)));
-            }
-        }
-        Ok(None)
     }
 }

@@ -29,13 +29,9 @@ pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRu
         return Err(malformed());
     }
     let Some(sizes) = even(&array) else { return Err(malformed()) };
-    let last =
-        bounds.map(|bounds| bounds.into_iter().map(|(_, last)| usize::try_from(last).unwrap_or(0)).collect::<Vec<_>>());
-    // They say nothing but how long it is.
-    match last {
-        Some(last) if last != sizes => Err(malformed()),
-        _ => Ok(Datum::Array(array)),
-    }
+    // Bounds that begin at 1 are the sizes once more.
+    let fits = |bounds: Vec<(i64, i64)>| bounds.iter().map(|(_, last)| usize::try_from(*last).unwrap_or(0)).eq(sizes);
+    if bounds.is_none_or(fits) { Ok(Datum::Array(array)) } else { Err(malformed()) }
 }
 
 /// The first and last places of each dimension, if `[1:3][2]=` stands before the array, and what is behind them.

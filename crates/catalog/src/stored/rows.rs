@@ -1,6 +1,8 @@
 //! Rows of the system table as a catalog.
 
-use super::{Counters, FORMAT, FormatOnly, Kind, Loaded, Versioned, corrupted, json_in, nothing};
+use super::format::{FORMAT, FormatOnly, Versioned, nothing};
+use super::row::{Kind, corrupted, json_in};
+use super::{Counters, Loaded};
 use crate::catalog::Schema;
 use crate::comment::Comments;
 use crate::{

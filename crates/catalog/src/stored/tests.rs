@@ -1,6 +1,8 @@
 //! Rows of the catalog as earlier builds wrote them, and rows that nobody wrote.
 
-use super::rows::check;
+use super::format::*;
+use super::row::json_in;
+use super::rows::{check, value};
 use super::*;
 use crate::{SchemaDef, Table};
 use types::{DataType, Datum, Decimal};

@@ -9,12 +9,53 @@ use crate::error::{EngineResult, Fault, fail};
 use bind::{AssignedTo, Clause};
 use catalog::{CatalogError, Draft, NewColumn, NewKeyPart, NewTable};
 use sql::{ColumnDef, CreateTable, ForeignKeyDef, KeyPartDef, ObjectName, OptionValue, TableOption, ast};
+use std::sync::Arc;
+use txn::LockOwner;
 use types::{DataType, Datum};
 
 impl Session {
     pub(super) async fn create_table(&mut self, create: &CreateTable) -> EngineResult<()> {
         let (create, copied) = self.without_likes(create)?;
-        let create = &create;
+        let (new, sequences) = self.new_table(&create).await?;
+        let uniques = self.new_uniques(&create)?;
+        let keys: Vec<&ForeignKeyDef> =
+            create.columns.iter().flat_map(|column| &column.foreign_keys).chain(&create.foreign_keys).collect();
+        let mut locks = self.own_locks();
+        let parents = self.parents_of_new_table(&mut locks, &create, &new, &keys).await?;
+        let (schema, name) = (new.schema.clone(), new.name.clone());
+        let engine = Arc::clone(&self.engine);
+        let make = |draft: &mut Draft| {
+            OwnSequence::create(draft, new, &sequences)?;
+            let table = draft.catalog().must_get_table(&schema, &name)?.oid;
+            uniques.into_iter().try_for_each(|unique| {
+                // There is nothing yet that its storage is to be filled with.
+                let prepared = draft.prepare_index(table, unique)?;
+                draft.publish_index(&prepared).map(drop)
+            })?;
+            let jobs = copied.apply(&engine, draft, table)?;
+            keys.iter().try_for_each(|def| {
+                let parent = parents.of(def).map_or(table, |parent| parent.oid);
+                draft.add_foreign_key(table, new_foreign_key(def, parent, true)).map(drop)
+            })?;
+            Ok(jobs)
+        };
+        let turn = self.catalog_turn().await?;
+        let jobs = match self.engine.catalog().change_in(turn, make).await {
+            Err(CatalogError::DuplicateTable { name }) if create.if_not_exists => {
+                self.skipped("42P07", &format!("relation \"{name}\" already exists"));
+                return Ok(());
+            }
+            done => done?,
+        };
+        for job in jobs {
+            drop(self.engine.jobs().begin(&self.engine, job));
+        }
+        self.tell_hints(&create);
+        Ok(())
+    }
+
+    /// The definition: columns with their defaults and sequences, the key, options and CHECK constraints.
+    async fn new_table(&mut self, create: &CreateTable) -> EngineResult<(NewTable, Vec<OwnSequence>)> {
         let schema = self.schema_for(&self.engine.catalog().current(), &create.name)?;
         let mut new = NewTable::new(schema, create.name.name.clone());
         let mut sequences = Vec::new();
@@ -37,52 +78,24 @@ impl Session {
             let check = self.new_check(&new.schema, &row, def).await?;
             new.checks.push(check);
         }
-        let uniques = self.new_uniques(create)?;
-        let keys: Vec<&ForeignKeyDef> =
-            create.columns.iter().flat_map(|column| &column.foreign_keys).chain(&create.foreign_keys).collect();
-        let mut locks = self.own_locks();
-        let parents =
-            match create.if_not_exists && self.engine.catalog().current().table(&new.schema, &new.name).is_some() {
-                true => Parents::default(),
-                false => {
-                    let own = new.schema.clone();
-                    let is_self = |name: &ObjectName| {
-                        name.name == create.name.name && name.schema.as_ref().is_none_or(|schema| *schema == own)
-                    };
-                    self.lock_parents_of(&mut locks, &keys, is_self).await?
-                }
-            };
-        let (schema, name) = (new.schema.clone(), new.name.clone());
-        let engine = std::sync::Arc::clone(&self.engine);
-        let make = |draft: &mut Draft| {
-            OwnSequence::create(draft, new, &sequences)?;
-            let table = draft.catalog().must_get_table(&schema, &name)?.oid;
-            uniques.into_iter().try_for_each(|unique| {
-                // There is nothing yet that its storage is to be filled with.
-                let prepared = draft.prepare_index(table, unique)?;
-                draft.publish_index(&prepared).map(drop)
-            })?;
-            let jobs = copied.apply(&engine, draft, table)?;
-            keys.iter().try_for_each(|def| {
-                let parent = parents.of(def).map_or(table, |parent| parent.oid);
-                draft.add_foreign_key(table, new_foreign_key(def, parent, true)).map(drop)
-            })?;
-            Ok(jobs)
-        };
-        let turn = self.catalog_turn().await?;
-        match self.engine.catalog().change_in(turn, make).await {
-            Err(CatalogError::DuplicateTable { name }) if create.if_not_exists => {
-                self.skipped("42P07", &format!("relation \"{name}\" already exists"));
-                Ok(())
-            }
-            done => {
-                for job in done? {
-                    drop(self.engine.jobs().begin(&self.engine, job));
-                }
-                self.tell_hints(create);
-                Ok(())
-            }
+        Ok((new, sequences))
+    }
+
+    /// The tables that foreign keys of the new table refer to, locked; none of a table that is there already.
+    async fn parents_of_new_table(
+        &mut self,
+        locks: &mut LockOwner,
+        create: &CreateTable,
+        new: &NewTable,
+        keys: &[&ForeignKeyDef],
+    ) -> EngineResult<Parents> {
+        if create.if_not_exists && self.engine.catalog().current().table(&new.schema, &new.name).is_some() {
+            return Ok(Parents::default());
         }
+        let is_self = |name: &ObjectName| {
+            name.name == create.name.name && name.schema.as_ref().is_none_or(|schema| *schema == new.schema)
+        };
+        self.lock_parents_of(locks, keys, is_self).await
     }
 
     /// What of CREATE TABLE has no effect.
@@ -94,7 +107,7 @@ impl Session {
     /// What is the same with and without AS.
     pub(super) fn key_and_options(&mut self, create: &CreateTable, new: &mut NewTable) -> EngineResult<()> {
         if let Some(key) = &create.key {
-            self.key_storage(key)?;
+            self.check_key_storage(key)?;
             new.key = key.parts.iter().map(new_key_part).collect();
             new.key_name = key.name.clone();
         }

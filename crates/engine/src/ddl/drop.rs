@@ -2,6 +2,7 @@
 
 use crate::Session;
 use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::search_path::qualified;
 use crate::statement::Source;
 use catalog::{CatalogError, Table};
 use sql::{LockTables, ObjectName, TableLockMode};
@@ -20,7 +21,7 @@ impl Session {
         for name in in_lock_order(self, names) {
             match self.lock_table_by_name(&mut locks, name, LockMode::Exclusive).await {
                 Ok(table) => tables.push(table),
-                Err(error) if if_exists && error.code() == "42P01" => {
+                Err(error) if if_exists && error.is_undefined_table() => {
                     self.skipped("00000", &format!("table \"{}\" does not exist", name.name));
                 }
                 Err(error) => return Err(self.missing_schema(name).unwrap_or(error)),
@@ -99,8 +100,7 @@ impl Session {
                     return fail(Fault::TruncatesParent { table, parent });
                 }
                 self.notices.info("00000", format!("truncate cascades to table \"{}\"", child.name));
-                let schema = Some(catalog.schema_name(child).to_string());
-                all.push(ObjectName { database: None, schema, name: child.name.clone() });
+                all.push(qualified(&catalog, child));
                 tables.push(Arc::clone(child));
             }
             at += 1;

@@ -31,7 +31,7 @@ impl Session {
                 Fault::WrongObject { message, hint: None }.into()
             };
             let parent = match self.resolve_stored(&catalog, &def.parent) {
-                Err(error) if error.code() == "42809" => return Err(no_table()),
+                Err(error) if error.is_wrong_object_type() => return Err(no_table()),
                 found => found?,
             };
             if parent.materialized.is_some() {

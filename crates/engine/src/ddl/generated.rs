@@ -86,13 +86,7 @@ impl OwnSequence {
 /// `<table>_<column>_seq`, with a number if that is taken.
 fn free_name(draft: &Draft, schema: &str, table: &str, column: &str) -> String {
     let base = format!("{table}_{column}_seq");
-    let catalog = draft.catalog();
-    let taken = |name: &str| {
-        name == table
-            || catalog.table(schema, name).is_some()
-            || catalog.view(schema, name).is_some()
-            || catalog.sequence(schema, name).is_some()
-    };
+    let taken = |name: &str| name == table || draft.catalog().has_relation(schema, name);
     if !taken(&base) {
         return base;
     }

@@ -19,29 +19,33 @@ mod rewrite;
 mod schema;
 mod sequence;
 mod view;
+mod wrong_kind;
 
 pub(crate) use alter_table::constant_of;
 pub(crate) use expression::check_default;
 pub(crate) use materialized::refuse_materialized;
 pub(crate) use sequence::find_sequence;
 
+use crate::Session;
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
 use crate::statement::Source;
-use crate::{EngineError, Session};
-use catalog::{Catalog, CatalogError, CatalogResult, Draft, RESERVED_SCHEMAS, Table, TableOid, Turn};
+use catalog::{Catalog, CatalogError, CatalogResult, Draft, RESERVED_SCHEMAS, RelationKind, Table, TableOid, Turn};
 use index::is_refreshed;
 use sql::{ObjectName, OwnedObject, Statement};
 use std::sync::Arc;
 use store::TableId;
 use txn::{LockMode, LockOwner, LockWait};
+use wrong_kind::wrong_kind;
 
 impl Session {
     /// Runs a statement that changes definitions; the command tag.
     pub(crate) async fn change_definitions(&mut self, source: &Source) -> EngineResult<String> {
         let statement = &source.statement;
-        let command = command_of(statement);
+        let Some(command) = definition_tag(statement) else {
+            return fail(Fault::Internal { detail: "a statement that is no definition".to_string() });
+        };
         if let (Statement::Truncate { names, restart_identity, cascade }, Block::Open(_)) = (statement, &self.block) {
             self.check_writable(command)?;
             self.truncate_in_block(names, *restart_identity, *cascade).await?;
@@ -75,8 +79,7 @@ impl Session {
                 self.set_index_options(name, *if_exists, options, tablespace.as_deref())?;
             }
             Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
-            Statement::Reindex { kind, name, concurrently: true } => self.reindex_concurrently(*kind, name).await?,
-            Statement::Reindex { kind, name, .. } => self.reindex(*kind, name).await?,
+            Statement::Reindex { kind, name, concurrently } => self.reindex(*kind, name, *concurrently).await?,
             Statement::Truncate { names, restart_identity, cascade } => {
                 self.truncate(names, *restart_identity, *cascade).await?;
             }
@@ -111,16 +114,16 @@ impl Session {
         let turn = self.catalog_turn().await?;
         let search_path = self.schemas_in(&self.engine.catalog().current()).to_vec();
         let change = |draft: &mut Draft| {
-            draft.show_names_from(search_path);
+            draft.set_search_path(search_path);
             change(draft)
         };
         Ok(self.engine.catalog().change_in(turn, change).await?)
     }
 
-    /// A draft that is only looked at.
-    fn looked_at(&self, catalog: &Catalog) -> Draft {
+    /// A draft that is never published: it shows what a change would make of the catalog.
+    fn trial_draft(&self, catalog: &Catalog) -> Draft {
         let mut draft = Draft::of(catalog);
-        draft.show_names_from(self.schemas_in(catalog).to_vec());
+        draft.set_search_path(self.schemas_in(catalog).to_vec());
         draft
     }
 
@@ -149,8 +152,7 @@ impl Session {
         if table.materialized.is_none() {
             return Ok(table);
         }
-        let hint = Some("Use DROP MATERIALIZED VIEW to remove a materialized view.");
-        fail(Fault::WrongObject { message: format!("\"{}\" is not a table", name.name), hint })
+        fail(wrong_kind(&name.name, "a table", RelationKind::MaterializedView))
     }
 
     /// The table or materialized view that a statement is about.
@@ -163,37 +165,11 @@ impl Session {
         before_look_up(schemas.len())?;
         match catalog.must_resolve(&schemas, name.schema.as_deref(), &name.name) {
             Ok(table) => Ok(Arc::clone(table)),
-            Err(error) => Err(self.not_a_table(catalog, name).unwrap_or_else(|| error.into())),
+            Err(error) => match self.relation_kind(catalog, name) {
+                Some(kind) => fail(wrong_kind(&name.name, "a table", kind)),
+                None => Err(error.into()),
+            },
         }
-    }
-
-    /// What a name means that is no table's.
-    fn not_a_table(&self, catalog: &Catalog, name: &ObjectName) -> Option<EngineError> {
-        let hint = self.schemas_of(catalog, name).iter().find_map(|schema| {
-            if catalog.view(schema, &name.name).is_some() {
-                return Some("Use DROP VIEW to remove a view.");
-            }
-            if catalog.index(schema, &name.name).is_some() {
-                return Some("Use DROP INDEX to remove an index.");
-            }
-            catalog.sequence(schema, &name.name).map(|_| "Use DROP SEQUENCE to remove a sequence.")
-        })?;
-        Some(Fault::WrongObject { message: format!("\"{}\" is not a table", name.name), hint: Some(hint) }.into())
-    }
-
-    /// What it is that a name means which is no table's, in the plural.
-    pub(crate) fn kind_of(&self, name: &ObjectName) -> &'static str {
-        let catalog = self.engine.catalog().current();
-        let kind = self.schemas_of(&catalog, name).iter().find_map(|schema| {
-            if catalog.view(schema, &name.name).is_some() {
-                return Some("views");
-            }
-            if catalog.index(schema, &name.name).is_some() {
-                return Some("indexes");
-            }
-            catalog.sequence(schema, &name.name).map(|_| "sequences")
-        });
-        kind.unwrap_or("such relations")
     }
 
     /// Keeps all writers of a table out until the owner is dropped.
@@ -297,8 +273,9 @@ fn refuse_system_schema(schema: &str, table: &str) -> EngineResult<()> {
     Ok(())
 }
 
-fn command_of(statement: &Statement) -> &'static str {
-    match statement {
+/// The command tag of a statement that changes definitions; `None` for others.
+pub(crate) fn definition_tag(statement: &Statement) -> Option<&'static str> {
+    Some(match statement {
         Statement::CreateTable(create) if create.as_query.is_some() => "CREATE TABLE AS",
         Statement::CreateTable(_) => "CREATE TABLE",
         Statement::AlterTable(alter) if alter.materialized => "ALTER MATERIALIZED VIEW",
@@ -330,6 +307,6 @@ fn command_of(statement: &Statement) -> &'static str {
             OwnedObject::Sequence(_) => "ALTER SEQUENCE",
             OwnedObject::Schema(_) => "ALTER SCHEMA",
         },
-        _ => "statement",
-    }
+        _ => return None,
+    })
 }

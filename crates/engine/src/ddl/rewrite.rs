@@ -47,7 +47,7 @@ impl Session {
         }
         let before = self.state_elsewhere(table).await?;
         let catalog = self.engine.catalog().current();
-        let mut draft = self.looked_at(&catalog);
+        let mut draft = self.trial_draft(&catalog);
         for step in steps {
             apply(&mut draft, table.oid, step.clone())?;
         }

@@ -1,5 +1,6 @@
 //! CREATE VIEW and DROP VIEW.
 
+use crate::ddl::wrong_kind::wrong_kind;
 use crate::error::{EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
 use crate::statement::Source;
@@ -141,20 +142,9 @@ impl Session {
             if let Some(view) = catalog.view(schema, &name.name) {
                 return Ok(Some(Arc::clone(view)));
             }
-            let hint = if let Some(table) = catalog.table(schema, &name.name) {
-                match table.materialized {
-                    Some(_) => "Use DROP MATERIALIZED VIEW to remove a materialized view.",
-                    None => "Use DROP TABLE to remove a table.",
-                }
-            } else if catalog.sequence(schema, &name.name).is_some() {
-                "Use DROP SEQUENCE to remove a sequence."
-            } else if catalog.index(schema, &name.name).is_some() {
-                "Use DROP INDEX to remove an index."
-            } else {
-                continue;
-            };
-            let message = format!("\"{}\" is not a view", name.name);
-            return fail(Fault::WrongObject { message, hint: Some(hint) });
+            if let Some(kind) = catalog.relation_kind(schema, &name.name) {
+                return fail(wrong_kind(&name.name, "a view", kind));
+            }
         }
         Ok(None)
     }

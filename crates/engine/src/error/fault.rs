@@ -1,4 +1,4 @@
-//! What can go wrong in the engine itself. Variants carry data; their SQLSTATEs are in `sqlstate.rs`.
+//! What can go wrong in the engine itself. Variants carry data.
 
 /// A foreign key that a row breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,264 +17,282 @@ pub(crate) struct BrokenReference {
     pub parent: String,
 }
 
-/// A failure that no crate below knows of.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
+/// Declares the failures, each with its SQLSTATE behind it.
+macro_rules! faults {
+    ($($(#[$attribute:meta])* $name:ident $({ $($field:ident: $ty:ty),* })? => $sqlstate:literal,)*) => {
+        /// A failure that no crate below knows of.
+        #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+        pub(crate) enum Fault {
+            $($(#[$attribute])* $name $({ $($field: $ty),* })?,)*
+        }
+
+        impl Fault {
+            pub(super) fn sqlstate(&self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => $sqlstate,)*
+                }
+            }
+        }
+    };
+}
+
+faults! {
     /// A feature that is not built.
     #[error("{feature} is not supported")]
-    Unsupported { feature: String },
+    Unsupported { feature: String } => "0A000",
     /// An isolation level that is not built, or what a level does not do.
     #[error("{feature} is not supported")]
-    Isolation { feature: String },
+    Isolation { feature: String } => "0A000",
     /// Another session's state is for blocks that keep to one.
     #[error("a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")]
-    SnapshotNeedsRepeatableRead,
+    SnapshotNeedsRepeatableRead => "0A000",
     /// A prepared statement would answer other columns than the client was told.
     #[error("cached plan must not change result type")]
-    ResultTypeChanged,
+    ResultTypeChanged => "0A000",
     /// Connecting to another database, or naming one.
     #[error("database \"{name}\" does not exist")]
-    NoSuchDatabase { name: String },
+    NoSuchDatabase { name: String } => "3D000",
     /// A name with another database in front.
     #[error("cross-database references are not implemented: \"{name}\"")]
-    CrossDatabase { name: String },
+    CrossDatabase { name: String } => "0A000",
 
     // Settings.
     #[error("unrecognized configuration parameter \"{name}\"")]
-    NoSuchSetting { name: String },
+    NoSuchSetting { name: String } => "42704",
     #[error("invalid value for parameter \"{name}\": \"{value}\"")]
-    BadSetting { name: String, value: String, hint: Option<String> },
+    BadSetting { name: String, value: String, hint: Option<String> } => "22023",
     #[error("parameter \"{name}\" requires a Boolean value")]
-    NotBoolean { name: String },
+    NotBoolean { name: String } => "22023",
     #[error("{value} is outside the valid range for parameter \"{name}\" ({low} .. {high})")]
-    SettingOutOfRange { name: String, value: i64, low: i64, high: i64 },
+    SettingOutOfRange { name: String, value: i64, low: i64, high: i64 } => "22023",
     #[error("SET {name} takes only one argument")]
-    ListSetting { name: String },
+    ListSetting { name: String } => "22023",
     #[error("parameter \"{name}\" cannot be changed")]
-    ReadOnlySetting { name: String },
+    ReadOnlySetting { name: String } => "55P02",
 
     // Statements and their parameters.
     #[error("cannot insert multiple commands into a prepared statement")]
-    SeveralStatements,
+    SeveralStatements => "42601",
     #[error("prepared statement \"{name}\" does not exist")]
-    NoSuchPrepared { name: String },
+    NoSuchPrepared { name: String } => "26000",
     #[error("prepared statement \"{name}\" already exists")]
-    DuplicatePrepared { name: String },
+    DuplicatePrepared { name: String } => "42P05",
     #[error("wrong number of parameters for prepared statement \"{name}\"")]
-    ParameterCount { name: String, expected: usize, given: usize },
+    ParameterCount { name: String, expected: usize, given: usize } => "42601",
     #[error("there is no parameter ${number}")]
-    NoSuchParameter { number: usize },
+    NoSuchParameter { number: usize } => "42P02",
     #[error("LIMIT must not be negative")]
-    NegativeLimit,
+    NegativeLimit => "2201W",
     #[error("OFFSET must not be negative")]
-    NegativeOffset,
+    NegativeOffset => "2201X",
     #[error("could not obtain lock on row in relation \"{table}\"")]
-    RowLocked { table: String },
+    RowLocked { table: String } => "55P03",
 
     // Rows.
     #[error("duplicate key value violates unique constraint \"{constraint}\"")]
-    DuplicateKey { schema: String, table: String, constraint: String, columns: String, values: String },
+    DuplicateKey { schema: String, table: String, constraint: String, columns: String, values: String } => "23505",
     #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
-    NotNull { schema: String, table: String, column: String, row: String },
+    NotNull { schema: String, table: String, column: String, row: String } => "23502",
     #[error("new row for relation \"{table}\" violates check constraint \"{constraint}\"")]
-    CheckFailed { schema: String, table: String, constraint: String, row: String },
+    CheckFailed { schema: String, table: String, constraint: String, row: String } => "23514",
     #[error("check constraint \"{constraint}\" of relation \"{table}\" is violated by some row")]
-    CheckFailsRow { schema: String, table: String, constraint: String },
-    #[error("insert or update on table \"{}\" violates foreign key constraint \"{}\"", .0.table, .0.constraint)]
-    NoParent(Box<BrokenReference>),
+    CheckFailsRow { schema: String, table: String, constraint: String } => "23514",
+    #[error("insert or update on table \"{}\" violates foreign key constraint \"{}\"", .broken.table, .broken.constraint)]
+    NoParent { broken: Box<BrokenReference> } => "23503",
     /// As [`Self::NoParent`], of MATCH FULL.
     #[error("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"")]
-    MixedNulls { schema: String, table: String, constraint: String },
+    MixedNulls { schema: String, table: String, constraint: String } => "23503",
     #[error(
         "update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
-        .0.parent, .0.constraint, .0.table
+        .broken.parent, .broken.constraint, .broken.table
     )]
-    HasChildren(Box<BrokenReference>),
+    HasChildren { broken: Box<BrokenReference> } => "23503",
     #[error("cannot truncate a table referenced in a foreign key constraint")]
-    TruncatesParent { table: String, parent: String },
+    TruncatesParent { table: String, parent: String } => "0A000",
     #[error("column \"{column}\" of relation \"{table}\" contains null values")]
-    ContainsNulls { schema: String, table: String, column: String },
+    ContainsNulls { schema: String, table: String, column: String } => "23502",
     #[error("ON CONFLICT DO UPDATE command cannot affect row a second time")]
-    RowTwice,
+    RowTwice => "21000",
     #[error("there is no unique or exclusion constraint matching the ON CONFLICT specification")]
-    NoSuchUniqueness,
+    NoSuchUniqueness => "42P10",
     #[error("constraint \"{constraint}\" for table \"{table}\" does not exist")]
-    NoSuchConstraint { table: String, constraint: String },
+    NoSuchConstraint { table: String, constraint: String } => "42704",
     #[error("constraint \"{constraint}\" does not exist")]
-    NoSuchConstraintAnywhere { constraint: String },
+    NoSuchConstraintAnywhere { constraint: String } => "42704",
     #[error("extension \"{name}\" is not available")]
-    NoSuchExtension { name: String },
+    NoSuchExtension { name: String } => "0A000",
     #[error("INSERT has more {more} than {fewer}")]
-    InsertWidth { more: &'static str, fewer: &'static str },
+    InsertWidth { more: &'static str, fewer: &'static str } => "42601",
     #[error("column \"{column}\" specified more than once")]
-    ColumnTwice { column: String },
+    ColumnTwice { column: String } => "42701",
     #[error("column \"{column}\" of relation \"{table}\" does not exist")]
-    NoSuchColumn { table: String, column: String },
+    NoSuchColumn { table: String, column: String } => "42703",
     #[error("primary key column \"{column}\" cannot be assigned by ON DUPLICATE KEY UPDATE")]
-    KeyAssigned { column: String },
+    KeyAssigned { column: String } => "428C9",
     #[error("column \"{column}\" is of type {wanted} but expression is of type {given}")]
-    NotAssignable { column: String, wanted: String, given: String },
+    NotAssignable { column: String, wanted: String, given: String } => "42804",
     #[error("cannot execute {command} in a read-only transaction")]
-    ReadOnlyTransaction { command: &'static str },
+    ReadOnlyTransaction { command: &'static str } => "25006",
     #[error("cannot change \"{schema}.{table}\": it belongs to the system")]
-    SystemTable { schema: String, table: String },
+    SystemTable { schema: String, table: String } => "42501",
     #[error("{message}")]
-    Invalid { message: String },
+    Invalid { message: String } => "42601",
 
     // Definitions.
     #[error("column \"{column}\" does not exist")]
-    NoIndexedColumn { column: String },
+    NoIndexedColumn { column: String } => "42703",
     #[error("column \"{column}\" named in key does not exist")]
-    NoKeyColumn { column: String },
+    NoKeyColumn { column: String } => "42703",
     #[error("column \"{column}\" appears twice in unique constraint")]
-    UniqueTwice { column: String },
+    UniqueTwice { column: String } => "42701",
     #[error("cannot use more than {limit} columns in an index")]
-    TooManyIndexColumns { limit: usize },
+    TooManyIndexColumns { limit: usize } => "54011",
     #[error("index \"{name}\" does not exist")]
-    NoSuchIndex { name: String },
+    NoSuchIndex { name: String } => "42704",
     #[error("unrecognized parameter \"{name}\"")]
-    NoSuchIndexParameter { name: String },
+    NoSuchIndexParameter { name: String } => "22023",
     #[error("access method \"{name}\" does not exist")]
-    NoAccessMethod { name: String },
+    NoAccessMethod { name: String } => "42704",
     #[error("operator class \"{name}\" does not exist for access method \"btree\"")]
-    NoOperatorClass { name: String },
+    NoOperatorClass { name: String } => "42704",
     #[error("cannot create index on relation \"{name}\"")]
-    NotIndexable { name: String, kind: &'static str },
+    NotIndexable { name: String, kind: &'static str } => "42809",
     #[error("operator class \"{name}\" does not accept data type {ty}")]
-    UnfitOperatorClass { name: String, ty: String },
+    UnfitOperatorClass { name: String, ty: String } => "42804",
     #[error("ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters")]
-    DeferrableArbiter { schema: String, table: String, constraint: String },
+    DeferrableArbiter { schema: String, table: String, constraint: String } => "55000",
     #[error("invalid value for parameter \"{name}\": \"{value}\"")]
-    BadParameter { name: &'static str, value: String, expected: &'static str },
+    BadParameter { name: &'static str, value: String, expected: &'static str } => "22023",
     #[error("{message}")]
-    TooLarge { message: String },
+    TooLarge { message: String } => "54000",
     #[error("no schema has been selected to create in")]
-    NoCreationSchema,
+    NoCreationSchema => "3F000",
     #[error("function {name}() is there already")]
-    DuplicateFunction { name: String },
+    DuplicateFunction { name: String } => "42723",
     #[error("{message}")]
-    InvalidDefinition { message: String },
+    InvalidDefinition { message: String } => "42P16",
     /// A DEFAULT that reads what it may not (0A000).
     #[error("cannot use {what} in DEFAULT expression")]
-    InDefault { what: &'static str },
+    InDefault { what: &'static str } => "0A000",
     #[error("{message}")]
-    UnfitIndex { message: String },
+    UnfitIndex { message: String } => "42809",
     #[error("functions in {} must be marked IMMUTABLE", .clause.singular())]
-    NotImmutable { clause: bind::Clause },
+    NotImmutable { clause: bind::Clause } => "42P17",
 
     #[error("{message}")]
-    WrongObject { message: String, hint: Option<&'static str> },
+    WrongObject { message: String, hint: Option<&'static str> } => "42809",
     /// ALTER TABLE of a store that other processes write to.
     #[error("table \"{table}\" was written to by another process while its rows were written anew")]
-    WrittenElsewhere { table: String },
+    WrittenElsewhere { table: String } => "40001",
     /// What materialized views cannot have or do.
     #[error("{message}")]
-    NotOfMaterialized { message: String },
+    NotOfMaterialized { message: String } => "42809",
     /// REFRESH MATERIALIZED VIEW of what cannot be refreshed so.
     #[error("{message}")]
-    NotRefreshable { message: String },
+    NotRefreshable { message: String } => "0A000",
     #[error("materialized view cannot be refreshed incrementally: {reason}")]
-    NotIncremental { reason: String, fix: &'static str },
+    NotIncremental { reason: String, fix: &'static str } => "0A000",
     #[error("cannot refresh materialized view \"{view}\" concurrently")]
-    NotConcurrently { view: String },
+    NotConcurrently { view: String } => "55000",
     #[error("new data for materialized view \"{view}\" contains duplicate rows without any null columns")]
-    DoubledRows { view: String, row: String },
+    DoubledRows { view: String, row: String } => "21000",
     #[error("{kind} \"{name}\" does not exist")]
-    NoSuchObject { kind: &'static str, name: String },
+    NoSuchObject { kind: &'static str, name: String } => "42P01",
     #[error("infinite recursion detected in rules for relation \"{view}\"")]
-    ViewReadsItself { view: String },
+    ViewReadsItself { view: String } => "42P17",
     #[error("role \"{name}\" does not exist")]
-    NoSuchRole { name: String },
+    NoSuchRole { name: String } => "42704",
     #[error("role \"{name}\" does not exist")]
-    NoSuchUser { name: String },
+    NoSuchUser { name: String } => "22023",
     #[error("{what} has not made progress for {seconds} s")]
-    NoProgress { what: String, seconds: u64 },
+    NoProgress { what: String, seconds: u64 } => "57P03",
 
     // Sequences.
     #[error("{message}")]
-    BadSequence { message: String },
+    BadSequence { message: String } => "22023",
     #[error("{message}")]
-    Refused { message: String },
+    Refused { message: String } => "55000",
     #[error("generation expression is not immutable")]
-    GenerationNotImmutable,
+    GenerationNotImmutable => "42P17",
     #[error("cannot use generated column \"{column}\" in column generation expression")]
-    NestedGenerated { column: String },
+    NestedGenerated { column: String } => "42P17",
     #[error("column \"{column}\" is a generated column")]
-    CopyOfGenerated { column: String },
+    CopyOfGenerated { column: String } => "42P10",
     /// ALTER COLUMN … TYPE.
     #[error("{message}")]
-    NoCastToType { message: String, hint: Option<String> },
+    NoCastToType { message: String, hint: Option<String> } => "42804",
 
     // Transactions.
     #[error("current transaction is aborted, commands ignored until end of transaction block")]
-    InFailedTransaction,
+    InFailedTransaction => "25P02",
     #[error("{command} cannot run inside a transaction block")]
-    InsideBlock { command: String },
+    InsideBlock { command: String } => "0A000",
     #[error("{command} can only be used in transaction blocks")]
-    OutsideBlock { command: &'static str },
+    OutsideBlock { command: &'static str } => "25P01",
     #[error("savepoint \"{name}\" does not exist")]
-    NoSuchSavepoint { name: String },
+    NoSuchSavepoint { name: String } => "3B001",
     #[error("cursor \"{name}\" does not exist")]
-    NoSuchCursor { name: String },
+    NoSuchCursor { name: String } => "34000",
     #[error("{message}")]
-    CursorPosition { message: String },
+    CursorPosition { message: String } => "24000",
     #[error("cursor \"{name}\" already exists")]
-    DuplicateCursor { name: String },
+    DuplicateCursor { name: String } => "42P03",
     #[error("SET TRANSACTION {what} must be called before any query")]
-    TooLate { what: &'static str },
+    TooLate { what: &'static str } => "25001",
 
     #[error("invalid snapshot identifier: \"{id}\"")]
-    NoSuchSnapshot { id: String },
+    NoSuchSnapshot { id: String } => "22023",
 
     // Ends before time.
     #[error("canceling statement due to user request")]
-    Canceled,
+    Canceled => "57014",
     #[error("canceling statement due to statement timeout")]
-    StatementTimeout,
+    StatementTimeout => "57014",
+
     // Jobs.
     #[error("index \"{name}\" is not built yet")]
-    IndexNotBuilt { name: String },
+    IndexNotBuilt { name: String } => "55000",
     #[error("DROP INDEX CONCURRENTLY does not support {what}")]
-    DropConcurrently { what: &'static str },
+    DropConcurrently { what: &'static str } => "0A000",
     #[error("job {id} does not exist")]
-    NoSuchJob { id: u64 },
+    NoSuchJob { id: u64 } => "42704",
     #[error("{action} {id} is not possible: the job is {state}")]
-    JobState { id: u64, action: &'static str, state: &'static str },
+    JobState { id: u64, action: &'static str, state: &'static str } => "55000",
     #[error("job {id} was cancelled")]
-    JobCancelled { id: u32 },
+    JobCancelled { id: u32 } => "57014",
     #[error("job {id} has ended: {why}")]
-    JobEnded { id: u32, why: String },
+    JobEnded { id: u32, why: String } => "55000",
 
     #[error("the engine is shutting down")]
-    ShuttingDown,
+    ShuttingDown => "57P01",
     #[error("terminating connection due to administrator command")]
-    Terminated,
+    Terminated => "57P01",
 
     // COPY.
     #[error("incorrect binary data format")]
-    BadBinary,
+    BadBinary => "22P03",
     #[error("insufficient data left in message")]
-    ShortBinary,
+    ShortBinary => "08P01",
     #[error("{message}")]
-    BadCopy { message: String },
+    BadCopy { message: String } => "22P04",
     #[error("a line of COPY data is longer than {limit} bytes")]
-    LongCopyLine { limit: usize },
+    LongCopyLine { limit: usize } => "54000",
     #[error("{message}")]
-    BadCopyOption { message: String },
+    BadCopyOption { message: String } => "22023",
     /// Options of COPY that PostgreSQL has not built to go together.
     #[error("{message}")]
-    CopyOptionsClash { message: String },
+    CopyOptionsClash { message: String } => "0A000",
     #[error("{message}")]
-    BadCopyColumn { message: String },
+    BadCopyColumn { message: String } => "42P10",
     #[error("COPY from stdin failed: {reason}")]
-    CopyAborted { reason: String },
+    CopyAborted { reason: String } => "57014",
 
     #[error("SET requires parameter name")]
-    SettingName,
+    SettingName => "22004",
 
     /// What must not happen. Names what did, for a report.
     #[error("internal error: {detail}")]
-    Internal { detail: String },
+    Internal { detail: String } => "XX000",
 }
 
 impl Fault {
@@ -290,14 +308,14 @@ impl Fault {
             }
             Self::BadParameter { expected, .. } => Some(format!("It takes {expected}.")),
             Self::DoubledRows { row, .. } => Some(format!("Row: ({row})")),
-            Self::NoParent(broken) => {
+            Self::NoParent { broken } => {
                 let BrokenReference { columns, values, parent, .. } = broken.as_ref();
                 Some(format!("Key ({columns})=({values}) is not present in table \"{parent}\"."))
             }
             Self::MixedNulls { .. } => {
                 Some("MATCH FULL does not allow mixing of null and nonnull key values.".to_string())
             }
-            Self::HasChildren(broken) => {
+            Self::HasChildren { broken } => {
                 let BrokenReference { columns, values, table, .. } = broken.as_ref();
                 Some(format!("Key ({columns})=({values}) is still referenced from table \"{table}\"."))
             }

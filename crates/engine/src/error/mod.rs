@@ -137,6 +137,11 @@ impl EngineError {
         self.code() == "42P01"
     }
 
+    /// Is a name that of another kind of object than the statement is about?
+    pub(crate) fn is_wrong_object_type(&self) -> bool {
+        self.code() == "42809"
+    }
+
     pub(crate) fn conflict(&self) -> Option<&(TableId, Bytes)> {
         self.report.conflict.as_ref()
     }

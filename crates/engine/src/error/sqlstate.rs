@@ -1,5 +1,6 @@
-//! The place where SQLSTATEs are chosen, with `crate_codes.rs`; errors of the binder and of types bring theirs. Every match
-//! here is exhaustive, so that a new variant of any crate's error does not compile until it has a code.
+//! The place where SQLSTATEs are chosen for errors of other crates, with `crate_codes.rs`; the engine's own ([`Fault`]), those of
+//! the binder and of types bring theirs. Every match here is exhaustive, so that a new variant of any crate's error does not
+//! compile until it has a code.
 
 use super::crate_codes::{catalog_code, fragment_code, key_code, sql_code, store_code, txn_code};
 use super::{EngineError, Fault, Report};
@@ -11,101 +12,6 @@ use sql::SqlError;
 use store::StoreError;
 use txn::TxnError;
 use types::TypeError;
-
-fn fault_code(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::Unsupported { .. }
-        | Fault::Isolation { .. }
-        | Fault::SnapshotNeedsRepeatableRead
-        | Fault::DropConcurrently { .. }
-        | Fault::CrossDatabase { .. }
-        | Fault::NoSuchExtension { .. }
-        | Fault::ResultTypeChanged => "0A000",
-        Fault::NoSuchDatabase { .. } => "3D000",
-        Fault::NoSuchSetting { .. } => "42704",
-        Fault::SettingName => "22004",
-        Fault::BadSetting { .. }
-        | Fault::NotBoolean { .. }
-        | Fault::SettingOutOfRange { .. }
-        | Fault::ListSetting { .. } => "22023",
-        Fault::ReadOnlySetting { .. } => "55P02",
-        Fault::SeveralStatements | Fault::InsertWidth { .. } | Fault::ParameterCount { .. } | Fault::Invalid { .. } => {
-            "42601"
-        }
-        Fault::NoSuchPrepared { .. } => "26000",
-        Fault::DuplicatePrepared { .. } => "42P05",
-        Fault::NoSuchParameter { .. } => "42P02",
-        Fault::NegativeLimit => "2201W",
-        Fault::NegativeOffset => "2201X",
-        Fault::RowLocked { .. } => "55P03",
-        Fault::DuplicateKey { .. } => "23505",
-        Fault::NotNull { .. } | Fault::ContainsNulls { .. } => "23502",
-        Fault::CheckFailed { .. } | Fault::CheckFailsRow { .. } => "23514",
-        Fault::NoParent(_) | Fault::HasChildren(_) | Fault::MixedNulls { .. } => "23503",
-        Fault::TruncatesParent { .. } => "0A000",
-        Fault::RowTwice => "21000",
-        Fault::NoSuchUniqueness => "42P10",
-        Fault::NoSuchConstraint { .. }
-        | Fault::NoSuchConstraintAnywhere { .. }
-        | Fault::NoSuchRole { .. }
-        | Fault::NoSuchJob { .. }
-        | Fault::NoAccessMethod { .. }
-        | Fault::NoOperatorClass { .. }
-        | Fault::NoSuchIndex { .. } => "42704",
-        Fault::DeferrableArbiter { .. }
-        | Fault::IndexNotBuilt { .. }
-        | Fault::JobState { .. }
-        | Fault::JobEnded { .. } => "55000",
-        Fault::JobCancelled { .. } => "57014",
-        Fault::ColumnTwice { .. } | Fault::UniqueTwice { .. } => "42701",
-        Fault::NoIndexedColumn { .. } | Fault::NoKeyColumn { .. } => "42703",
-        Fault::TooManyIndexColumns { .. } => "54011",
-        Fault::NoSuchIndexParameter { .. } => "22023",
-        Fault::DuplicateFunction { .. } => "42723",
-        Fault::NoSuchColumn { .. } => "42703",
-        Fault::GenerationNotImmutable | Fault::NestedGenerated { .. } => "42P17",
-        Fault::CopyOfGenerated { .. } => "42P10",
-        Fault::NoCastToType { .. } | Fault::UnfitOperatorClass { .. } => "42804",
-        Fault::KeyAssigned { .. } => "428C9",
-        Fault::WrongObject { .. } | Fault::NotIndexable { .. } | Fault::NotOfMaterialized { .. } => "42809",
-        Fault::WrittenElsewhere { .. } => "40001",
-        Fault::BadParameter { .. } => "22023",
-        Fault::NotRefreshable { .. } | Fault::NotIncremental { .. } => "0A000",
-        Fault::NotConcurrently { .. } => "55000",
-        Fault::DoubledRows { .. } => "21000",
-        Fault::NoSuchObject { .. } => "42P01",
-        Fault::ViewReadsItself { .. } => "42P17",
-        Fault::Refused { .. } => "55000",
-        Fault::BadSequence { .. } | Fault::NoSuchSnapshot { .. } => "22023",
-        Fault::NotAssignable { .. } => "42804",
-        Fault::ReadOnlyTransaction { .. } => "25006",
-        Fault::SystemTable { .. } => "42501",
-        Fault::NoCreationSchema => "3F000",
-        Fault::InvalidDefinition { .. } => "42P16",
-        Fault::InFailedTransaction => "25P02",
-        Fault::InsideBlock { .. } | Fault::InDefault { .. } => "0A000",
-        Fault::NotImmutable { .. } => "42P17",
-        Fault::UnfitIndex { .. } => "42809",
-        Fault::OutsideBlock { .. } => "25P01",
-        Fault::NoSuchSavepoint { .. } => "3B001",
-        Fault::NoSuchCursor { .. } => "34000",
-        Fault::CursorPosition { .. } => "24000",
-        Fault::DuplicateCursor { .. } => "42P03",
-        Fault::TooLate { .. } => "25001",
-        Fault::Canceled | Fault::StatementTimeout | Fault::CopyAborted { .. } => "57014",
-        Fault::NoSuchUser { .. } => "22023",
-        Fault::NoProgress { .. } => "57P03",
-        Fault::ShuttingDown | Fault::Terminated => "57P01",
-        Fault::BadBinary => "22P03",
-        Fault::ShortBinary => "08P01",
-        Fault::BadCopy { .. } => "22P04",
-        Fault::LongCopyLine { .. } | Fault::TooLarge { .. } => "54000",
-        Fault::BadCopyOption { .. } => "22023",
-        Fault::CopyOptionsClash { .. } => "0A000",
-        Fault::BadCopyColumn { .. } => "42P10",
-        Fault::Internal { .. } => "XX000",
-    }
-}
 
 fn refusal_code(reason: Refusal) -> &'static str {
     match reason {
@@ -175,7 +81,7 @@ fn report(code: &'static str, message: String) -> Report {
 
 impl From<Fault> for EngineError {
     fn from(fault: Fault) -> Self {
-        let mut report = report(fault_code(&fault), fault.to_string());
+        let mut report = report(fault.sqlstate(), fault.to_string());
         report.detail = fault.detail();
         report.hint = fault.hint();
         if let Fault::DuplicateKey { columns, values, .. } = &fault {
@@ -192,7 +98,7 @@ impl From<Fault> for EngineError {
                 (report.schema, report.table) = (Some(schema), Some(table));
                 report.constraint = Some(constraint);
             }
-            Fault::NoParent(broken) | Fault::HasChildren(broken) => {
+            Fault::NoParent { broken } | Fault::HasChildren { broken } => {
                 (report.schema, report.table) = (Some(broken.schema), Some(broken.table));
                 report.constraint = Some(broken.constraint);
             }

@@ -7,12 +7,13 @@
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome, to_json};
 use crate::error::EngineResult;
+use crate::search_path::qualified;
 use crate::{Engine, Session, SessionStart};
 use async_trait::async_trait;
 use catalog::{Catalog, CatalogResult, Draft, JobRecord, TableOid};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sql::{ObjectName, RefreshMaterializedView};
+use sql::RefreshMaterializedView;
 use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
@@ -119,8 +120,7 @@ impl Refreshed for RefreshSpec {
     async fn refresh(&self, session: &mut Session) -> EngineResult<()> {
         let catalog = session.engine.catalog().current();
         let Some(table) = catalog.table_by_oid(TableOid(self.view)) else { return Ok(()) };
-        let schema = Some(catalog.schema_name(table).to_string());
-        let name = ObjectName { database: None, schema, name: table.name.clone() };
+        let name = qualified(&catalog, table);
         session.begin_statement();
         let refresh = RefreshMaterializedView { name, concurrently: false, with_data: true };
         let done = session.refresh_materialized_view(&refresh).await;

@@ -2,12 +2,12 @@
 
 use super::relations::Relation;
 use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::qualified;
 use crate::statement::Source;
 use crate::work::Work;
 use crate::{Answer, Session};
-use catalog::{ReferentialAction, Table};
+use catalog::ReferentialAction;
 use futures::StreamExt;
-use sql::ObjectName;
 use std::sync::Arc;
 use txn::LockMode;
 use types::ident::quote;
@@ -125,7 +125,7 @@ impl Session {
         loop {
             let catalog = self.engine.catalog().current();
             let Some(child) = catalog.table_by_oid(of.0).cloned() else { return Ok(None) };
-            let name = name_of(catalog.schema_name(&child), &child);
+            let name = qualified(&catalog, &child);
             let locked = self.lock_named(work.txn.locks(), &name, LockMode::Shared, work.wait);
             let locked = match guard.stoppable(locked).await {
                 Err(error) if error.is_undefined_table() => continue,
@@ -149,8 +149,4 @@ impl Own {
             None => fail(Fault::Internal { detail: format!("no statement: {}", self.text) }),
         }
     }
-}
-
-fn name_of(schema: &str, table: &Table) -> ObjectName {
-    ObjectName { database: None, schema: Some(schema.to_string()), name: table.name.clone() }
 }

@@ -5,7 +5,7 @@
 
 use super::deferred::Late;
 use super::relations::Relation;
-use super::{Gone, Made, Sought, Wanted};
+use super::{Gone, Made, ParentLookup, Wanted};
 use crate::Session;
 use crate::error::{EngineError, EngineResult};
 use crate::work::Work;
@@ -100,10 +100,10 @@ impl Session {
 
     /// Refuses rows that refer to what is not there. `late`: the rows may have changed since.
     pub(super) async fn look_up(&mut self, work: &mut Work, wanted: Wanted, late: bool) -> EngineResult<()> {
-        for ((_, sought), Made { relation, values }) in wanted {
-            let found = match &sought {
-                Sought::Row(probe) => self.has_parent(work, &relation.parent, probe).await?,
-                Sought::Nothing(_) => false,
+        for ((_, lookup), Made { relation, values }) in wanted {
+            let found = match &lookup {
+                ParentLookup::ByKey(key) => self.has_parent(work, &relation.parent, key).await?,
+                ParentLookup::Impossible(_) => false,
             };
             // A row that was checked late may have gone since.
             let missing = !found && (!late || self.has_child(work, &relation, &values).await?);

@@ -38,16 +38,16 @@ pub(crate) struct References {
     gone: Vec<Gone>,
 }
 
-/// Keys that rows refer to, by foreign key and by what finds the row.
-type Wanted = BTreeMap<(u32, Sought), Made>;
+/// Keys that rows refer to, by foreign key and by how the row is looked up.
+type Wanted = BTreeMap<(u32, ParentLookup), Made>;
 
-/// What finds the row that is referred to.
+/// How the row that is referred to is looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Sought {
-    /// The row's key, or the first bytes of its entry.
-    Row(Bytes),
-    /// Nothing: no row can have these values, or they break MATCH FULL. Kept as text, since each such row is to be asked about.
-    Nothing(String),
+enum ParentLookup {
+    /// By the row's key, or the first bytes of its entry.
+    ByKey(Bytes),
+    /// Not at all: no row can have these values, or they break MATCH FULL. Their text keeps them distinct from other such values.
+    Impossible(String),
 }
 
 /// Values that a row has come to refer with, or those that rows referred to.
@@ -100,13 +100,13 @@ impl References {
 
 impl Made {
     /// Its place in [`Wanted`].
-    fn wanted(&self) -> EngineResult<(u32, Sought)> {
+    fn wanted(&self) -> EngineResult<(u32, ParentLookup)> {
         let probe = match self.values.iter().any(Datum::is_null) {
             true => None,
             false => self.relation.parent.probe(&self.values)?,
         };
-        let sought = probe.map_or_else(|| Sought::Nothing(format!("{:?}", self.values)), Sought::Row);
-        Ok((self.relation.key.oid, sought))
+        let impossible = || ParentLookup::Impossible(format!("{:?}", self.values));
+        Ok((self.relation.key.oid, probe.map_or_else(impossible, ParentLookup::ByKey)))
     }
 }
 

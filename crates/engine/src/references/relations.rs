@@ -93,12 +93,14 @@ impl Relation {
             let (schema, table, constraint) = (self.schema.clone(), self.child.name.clone(), self.key.name.clone());
             return Fault::MixedNulls { schema, table, constraint }.into();
         }
-        Fault::NoParent(self.broken(shown(&self.child, &self.key.columns, values))).into()
+        let broken = self.broken(shown(&self.child, &self.key.columns, values));
+        Fault::NoParent { broken }.into()
     }
 
     /// 23503: rows refer to the key, whose values are those of the parent.
     pub(super) fn has_children(&self, values: &[Datum]) -> EngineError {
-        Fault::HasChildren(self.broken(shown(&self.parent.table, &self.key.parent_columns, values))).into()
+        let broken = self.broken(shown(&self.parent.table, &self.key.parent_columns, values));
+        Fault::HasChildren { broken }.into()
     }
 
     fn broken(&self, (columns, values): (String, String)) -> Box<BrokenReference> {

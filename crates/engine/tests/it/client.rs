@@ -4,6 +4,7 @@ use engine::{Answer, Chunk, Engine, EngineError, EngineOptions, Prepared, Sessio
 use futures::StreamExt;
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Store;
 use store_fjall::FjallStore;
 use store_testkit::ModelStore;
@@ -57,6 +58,17 @@ impl Client {
     pub async fn ok(&mut self, text: &str) {
         let answer = self.run(text).await;
         assert!(!answer.contains("ERROR"), "{text}\n{answer}");
+    }
+
+    /// Asks a query again and again until its answer begins like this.
+    pub async fn until(&mut self, query: &str, answer: &str) {
+        for _ in 0..5_000 {
+            if self.run(query).await.starts_with(answer) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        panic!("{query} is not {answer} but {}; {}", self.run(query).await, self.run("SELECT * FROM bennu.jobs").await);
     }
 
     async fn try_run(&mut self, text: &str, out: &mut String) -> Result<(), EngineError> {

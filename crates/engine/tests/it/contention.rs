@@ -4,7 +4,7 @@ use crate::client::{Client, engine, engine_over};
 use engine::Engine;
 use std::sync::Arc;
 use std::time::Duration;
-use store_testkit::{FaultPlan, FaultStore, ModelStore, Point};
+use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, Random, from_environment};
 use types::Datum;
 
 /// Waits until so many lock requests wait.
@@ -105,19 +105,9 @@ async fn a_lone_statement_that_meets_a_deadlock_runs_again() {
     assert_eq!(brake.run("SELECT k, v FROM t ORDER BY k").await, "1|11\n5|101\n9|11\nSELECT 3");
 }
 
-/// Numbers that a seed gives.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// One client's statements. Gives how often it added one to a row, as it was told.
 async fn add_and_move(mut client: Client, seed: u64, statements: usize) -> u64 {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random::new(seed);
     let mut added = 0;
     for _ in 0..statements {
         let (row, group) = (numbers.below(30), numbers.below(3));
@@ -153,7 +143,7 @@ async fn lone_statements_never_fail_for_others_and_lose_no_update() {
     client.ok("INSERT INTO t SELECT g, g, 0 FROM generate_series(0, 29) AS g").await;
     client.ok("INSERT INTO u SELECT g, g % 3 FROM generate_series(0, 29) AS g").await;
     plan.delay(Point::Sync, 20);
-    let seed = std::env::var("BENNU_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let seed = from_environment("BENNU_SEED", 1);
     let clients: Vec<_> = (0..6).map(|i| tokio::spawn(add_and_move(Client::of(&engine), seed + i, 60))).collect();
     let mut added = 0;
     for client in clients {

@@ -2,29 +2,12 @@
 //! that have no key, and so no order, gives the same rows in the same order.
 
 use crate::client::{Client, engine};
-
-/// Numbers that a seed gives.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-
-    fn one_of<'t>(&mut self, list: &[&'t str]) -> &'t str {
-        list[self.below(list.len())]
-    }
-
-    fn yes(&mut self) -> bool {
-        self.below(2) == 0
-    }
-}
+use store_testkit::{Random, from_environment};
 
 const COLUMNS: [&str; 4] = ["a", "b", "c", "v"];
 
 /// Tables with keys of several columns in all forms, each with a copy without a key: `t0`, `t0_copy` and so on.
-async fn tables(client: &mut Client, numbers: &mut Numbers) {
+async fn tables(client: &mut Client, numbers: &mut Random) {
     let keys = [
         "PRIMARY KEY (a, b, c)",
         "PRIMARY KEY (a DESC, c)",
@@ -55,12 +38,12 @@ async fn tables(client: &mut Client, numbers: &mut Numbers) {
 }
 
 /// FROM of one to three tables, their aliases, and whether rows of all are there.
-fn from(numbers: &mut Numbers, suffix: &str) -> (String, Vec<String>) {
-    let side = |numbers: &mut Numbers, alias: &str| {
+fn from(numbers: &mut Random, suffix: &str) -> (String, Vec<String>) {
+    let side = |numbers: &mut Random, alias: &str| {
         let table = format!("t{}{suffix}", numbers.below(5));
         match numbers.below(3) {
             0 => {
-                format!("(SELECT * FROM {table} WHERE {} = {}) AS {alias}", numbers.one_of(&COLUMNS), numbers.below(4))
+                format!("(SELECT * FROM {table} WHERE {} = {}) AS {alias}", numbers.pick(&COLUMNS), numbers.below(4))
             }
             _ => format!("{table} AS {alias}"),
         }
@@ -69,15 +52,15 @@ fn from(numbers: &mut Numbers, suffix: &str) -> (String, Vec<String>) {
     let mut aliases = vec!["x0".to_owned()];
     for at in 1..=numbers.below(3) {
         let alias = format!("x{at}");
-        let kind = numbers.one_of(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
+        let kind = numbers.pick(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
         let other = side(numbers, &alias);
-        let before = numbers.one_of(&aliases.iter().map(String::as_str).collect::<Vec<_>>()).to_owned();
+        let before = numbers.pick(&aliases.iter().map(String::as_str).collect::<Vec<_>>()).to_owned();
         let mut conditions = Vec::new();
         for _ in 0..=numbers.below(2) {
-            conditions.push(format!("{before}.{} = {alias}.{}", numbers.one_of(&COLUMNS), numbers.one_of(&COLUMNS)));
+            conditions.push(format!("{before}.{} = {alias}.{}", numbers.pick(&COLUMNS), numbers.pick(&COLUMNS)));
         }
         if kind != "FULL JOIN" && numbers.below(3) == 0 {
-            conditions.push(format!("{alias}.{} = {}", numbers.one_of(&COLUMNS), numbers.below(4)));
+            conditions.push(format!("{alias}.{} = {}", numbers.pick(&COLUMNS), numbers.below(4)));
         }
         text = format!("{text} {kind} {other} ON {}", conditions.join(" AND "));
         aliases.push(alias);
@@ -87,17 +70,17 @@ fn from(numbers: &mut Numbers, suffix: &str) -> (String, Vec<String>) {
 
 /// A query and how many of its first columns it is ordered by.
 fn query(seed: u64, suffix: &str) -> (String, usize, bool) {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random::new(seed);
     let numbers = &mut numbers;
     let (from, aliases) = from(numbers, suffix);
     let aliases: Vec<&str> = aliases.iter().map(String::as_str).collect();
-    let column = |numbers: &mut Numbers| format!("{}.{}", numbers.one_of(&aliases), numbers.one_of(&COLUMNS));
+    let column = |numbers: &mut Random| format!("{}.{}", numbers.pick(&aliases), numbers.pick(&COLUMNS));
     let columns: Vec<String> = (0..=1 + numbers.below(3)).map(|_| column(numbers)).collect();
-    let ordered = 1 + numbers.below(columns.len());
+    let ordered = 1 + numbers.index(columns.len());
     let mut order = Vec::new();
     for at in 1..=ordered {
-        let direction = numbers.one_of(&["", "", " DESC"]);
-        let nulls = numbers.one_of(&["", "", " NULLS FIRST", " NULLS LAST"]);
+        let direction = numbers.pick(&["", "", " DESC"]);
+        let nulls = numbers.pick(&["", "", " NULLS FIRST", " NULLS LAST"]);
         order.push(format!("{at}{direction}{nulls}"));
     }
     let order = order.join(", ");
@@ -113,8 +96,9 @@ fn query(seed: u64, suffix: &str) -> (String, usize, bool) {
         1 => (format!("SELECT DISTINCT {numbered} FROM {from} ORDER BY {order}"), ordered, false),
         2 => {
             let sorts: Vec<String> =
-                columns.iter().map(|name| format!("{name}{}", numbers.one_of(&["", " DESC"]))).collect();
-            let partition = if numbers.yes() { format!("PARTITION BY {} ", column(numbers)) } else { String::new() };
+                columns.iter().map(|name| format!("{name}{}", numbers.pick(&["", " DESC"]))).collect();
+            let partition =
+                if numbers.below(2) == 0 { format!("PARTITION BY {} ", column(numbers)) } else { String::new() };
             let over = format!("OVER ({partition}ORDER BY {})", sorts.join(", "));
             (
                 format!(
@@ -140,11 +124,11 @@ fn seen(answer: &str, ordered: usize) -> (Vec<String>, Vec<String>) {
 
 #[tokio::test]
 async fn queries_of_keyed_tables_answer_as_those_of_copies_without_keys() {
-    let seed: u64 = std::env::var("BENNU_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let seed = from_environment("BENNU_SEED", 1);
     let count: u64 = std::env::var("BENNU_QUERIES").ok().and_then(|count| count.parse().ok()).unwrap_or(150);
     let engine = engine().await;
     let mut client = Client::of(&engine);
-    tables(&mut client, &mut Numbers(seed)).await;
+    tables(&mut client, &mut Random::new(seed)).await;
     for number in 0..count {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(number);
         let (text, ordered, limited) = query(seed, "");

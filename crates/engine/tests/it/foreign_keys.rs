@@ -4,6 +4,7 @@ use crate::client::{Client, engine};
 use engine::Engine;
 use std::sync::Arc;
 use std::time::Duration;
+use store_testkit::Random;
 
 /// Waits until so many lock requests wait.
 async fn waiting_are(engine: &Arc<Engine>, count: usize) {
@@ -70,12 +71,11 @@ async fn inserts_and_deletes_at_once_leave_no_orphan() {
     let writer = |seed: u64| {
         let mut client = Client::of(&engine);
         async move {
-            let mut state = seed;
+            let mut random = Random::new(seed);
             let (mut done, mut refused) = (0, 0);
             for _ in 0..150 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let key = (state >> 33) % 8;
-                let text = match (state >> 50) % 6 {
+                let key = random.below(8);
+                let text = match random.below(6) {
                     0 | 1 => format!("INSERT INTO p VALUES ({key}) ON CONFLICT DO NOTHING"),
                     2 => format!("INSERT INTO c (p) VALUES ({key})"),
                     3 => format!("BEGIN; INSERT INTO d (p) VALUES ({key}); DELETE FROM c WHERE p = {key}; COMMIT"),

@@ -2,11 +2,11 @@
 
 use crate::client::{Client, engine, engine_over};
 use crate::copy::copy;
-use crate::seeded::Random;
 use engine::Engine;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store_fjall::{FjallStore, Options};
+use store_testkit::Random;
 
 /// Queries of views, all of them over `t (k, a, b, n)`.
 const VIEWS: [&str; 4] = [

@@ -44,7 +44,6 @@ mod row_exprs;
 mod row_locks;
 mod row_programs;
 mod row_writer;
-mod seeded;
 mod sequences;
 mod settings;
 mod stamps;

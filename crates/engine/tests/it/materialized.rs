@@ -23,16 +23,6 @@ async fn pairs(c: &mut Client, with: &str) {
     c.ok("CREATE INDEX m_v ON m (v)").await;
 }
 
-async fn until(c: &mut Client, query: &str, answer: &str) {
-    for _ in 0..2_000 {
-        if c.run(query).await.starts_with(answer) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("{query} is not {answer} but {}; {}", c.run(query).await, c.run("SELECT * FROM bennu.jobs").await);
-}
-
 /// How many tables the store has besides that of the catalog: those of definitions, and what a refresh might have left.
 async fn storages(store: &Arc<dyn Store>) -> usize {
     let mut count = 0;
@@ -145,35 +135,35 @@ async fn a_job_refreshes_again_and_again_and_goes_on_after_a_restart() {
     let mut c = Client::of(&engine);
     pairs(&mut c, "WITH (refresh = '1 second')").await;
     c.ok("INSERT INTO t VALUES (1000, 1)").await;
-    until(&mut c, SUMS, "601|1").await;
+    c.until(SUMS, "601|1").await;
     // What fails is told, and the rows stay.
     c.ok("CREATE TABLE d (x int); INSERT INTO d VALUES (1)").await;
     c.ok("CREATE MATERIALIZED VIEW q WITH (refresh = '1 second') AS SELECT 10 / x AS q FROM d").await;
     c.ok("UPDATE d SET x = 0").await;
     let error = "SELECT error_code, state <> 'failed' FROM bennu.jobs WHERE description LIKE '%q'";
-    until(&mut c, error, "22012|t").await;
+    c.until(error, "22012|t").await;
     assert_eq!(c.run("SELECT q FROM q").await, "10\nSELECT 1");
     c.ok("UPDATE d SET x = 5").await;
-    until(&mut c, "SELECT q FROM q", "2").await;
+    c.until("SELECT q FROM q", "2").await;
     drop(c);
     engine.close().await.unwrap();
     drop(engine);
     let engine = engine_over(open()).await;
     let mut c = Client::of(&engine);
     c.ok("INSERT INTO t VALUES (1001, 2)").await;
-    until(&mut c, SUMS, "602|3").await;
+    c.until(SUMS, "602|3").await;
     // Paused it rests, resumed it goes on.
     c.ok("PAUSE JOB 1").await;
     c.ok("INSERT INTO t VALUES (1002, 3)").await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert!(c.run(SUMS).await.starts_with("602|3"));
     c.ok("RESUME JOB 1").await;
-    until(&mut c, SUMS, "603|6").await;
+    c.until(SUMS, "603|6").await;
     // With the view its job goes.
     c.ok("DROP MATERIALIZED VIEW m").await;
-    until(&mut c, "SELECT state FROM bennu.jobs WHERE id = 1", "cancelled").await;
+    c.until("SELECT state FROM bennu.jobs WHERE id = 1", "cancelled").await;
     c.ok("ALTER MATERIALIZED VIEW q RESET (refresh)").await;
-    until(&mut c, "SELECT state FROM bennu.jobs WHERE id = 2", "succeeded").await;
+    c.until("SELECT state FROM bennu.jobs WHERE id = 2", "succeeded").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -192,8 +182,8 @@ async fn a_refresh_that_is_cancelled_leaves_the_rows_and_no_storage() {
     assert!(c.run("SELECT * FROM m").await.contains("ERROR 55000"));
     // Likewise that of a job.
     c.ok("ALTER MATERIALIZED VIEW m SET (refresh = '1 second')").await;
-    until(&mut c, "SELECT phase FROM bennu.jobs", "refreshing").await;
+    c.until("SELECT phase FROM bennu.jobs", "refreshing").await;
     c.ok("CANCEL JOB 1").await;
-    until(&mut c, "SELECT state FROM bennu.jobs", "cancelled").await;
+    c.until("SELECT state FROM bennu.jobs", "cancelled").await;
     assert_eq!(c.run("SELECT refresh, job FROM bennu.materialized_views").await, "~|~\nSELECT 1");
 }

@@ -37,48 +37,25 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_ts_template_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_statistics_obj_is_visible", &[OID], Returns::Bool, nothing),
     strict("regclass_oid", &[ANY], Returns::Oid, |source, args| {
-        Ok(match number(args) {
-            Some(oid) => oid.into(),
-            None => must_find(source, args.text(0).unwrap_or_default())?.oid().into(),
-        })
+        oid_of(args, |name| Ok(must_find(source, name)?.oid()))
     }),
     strict("regclass_name", &[ANY], Returns::Text, |source, args| {
-        let relation = match number(args) {
-            Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.relation(oid)) {
-                Some(relation) => relation,
-                None => return Ok(unknown_number(oid)),
-            },
-            None => must_find(source, args.text(0).unwrap_or_default())?,
-        };
-        Ok(relation_name(source, &relation).into())
+        let by_oid = |oid: u32| source.relation(oid);
+        shown(args, by_oid, |name| must_find(source, name), |relation| relation_name(source, &relation).into())
     }),
     strict("to_regclass_oid", &[TEXT], Returns::Oid, |source, args| {
         Ok(find_named(source, args.text(0).unwrap_or_default()).map(|relation| relation.oid()).into())
     }),
-    strict("regtype_oid", &[ANY], Returns::Oid, |source, args| {
-        Ok(match number(args) {
-            Some(oid) => oid.into(),
-            None => must_find_type(source, args.text(0).unwrap_or_default())?.into(),
-        })
-    }),
+    strict("regtype_oid", &[ANY], Returns::Oid, |source, args| oid_of(args, |name| must_find_type(source, name))),
     strict("regtype_name", &[ANY], Returns::Text, |source, args| {
-        let oid = match number(args) {
-            Some(oid) => match u32::try_from(oid).ok().filter(|oid| is_type(source, *oid)) {
-                Some(oid) => oid,
-                None => return Ok(unknown_number(oid)),
-            },
-            None => must_find_type(source, args.text(0).unwrap_or_default())?,
-        };
-        Ok(type_name(source, oid, None).into())
+        let by_oid = |oid: u32| is_type(source, oid).then_some(oid);
+        shown(args, by_oid, |name| must_find_type(source, name), |oid| type_name(source, oid, None).into())
     }),
     strict("to_regtype_oid", &[TEXT], Returns::Oid, |source, args| {
         Ok(args.text(0).and_then(|name| find_type(source, name)).into())
     }),
     strict("regnamespace_oid", &[ANY], Returns::Oid, |source, args| {
-        Ok(match number(args) {
-            Some(oid) => oid.into(),
-            None => must_find_schema(source, args.text(0).unwrap_or_default())?.into(),
-        })
+        oid_of(args, |name| must_find_schema(source, name))
     }),
     strict("regnamespace_name", &[ANY], Returns::Text, |source, args| {
         let oid = match number(args) {
@@ -92,12 +69,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let name = args.text(0).and_then(split_name).map(|(_, name)| name);
         Ok(name.and_then(|name| source.schema_oid(&name)).into())
     }),
-    strict("regrole_oid", &[ANY], Returns::Oid, |source, args| {
-        Ok(match number(args) {
-            Some(oid) => oid.into(),
-            None => must_find_role(source, args.text(0).unwrap_or_default())?.into(),
-        })
-    }),
+    strict("regrole_oid", &[ANY], Returns::Oid, |source, args| oid_of(args, |name| must_find_role(source, name))),
     strict("regrole_name", &[ANY], Returns::Text, |source, args| {
         let oid = match number(args) {
             Some(oid) => oid,
@@ -114,13 +86,37 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 /// A number, also as text; the name of nothing is a dash.
-pub(super) fn number(args: &Arguments<'_>) -> Option<i64> {
+fn number(args: &Arguments<'_>) -> Option<i64> {
     let written = |text: &str| if text == "-" { Some(0) } else { text.trim().parse().ok() };
     args.int(0).or_else(|| args.text(0).and_then(written))
 }
 
+/// The oid that an argument gives: a number is one, a name is that of what `find` finds.
+pub(super) fn oid_of(args: &Arguments<'_>, find: impl FnOnce(&str) -> Result<u32>) -> Result<Cell> {
+    Ok(match number(args) {
+        Some(oid) => oid.into(),
+        None => find(args.text(0).unwrap_or_default())?.into(),
+    })
+}
+
+/// The text of what an argument gives by its number or by its name.
+pub(super) fn shown<T>(
+    args: &Arguments<'_>,
+    by_oid: impl FnOnce(u32) -> Option<T>,
+    by_name: impl FnOnce(&str) -> Result<T>,
+    show: impl FnOnce(T) -> Cell,
+) -> Result<Cell> {
+    Ok(match number(args) {
+        Some(oid) => match u32::try_from(oid).ok().and_then(by_oid) {
+            Some(found) => show(found),
+            None => unknown_number(oid),
+        },
+        None => show(by_name(args.text(0).unwrap_or_default())?),
+    })
+}
+
 /// How an oid of nothing is shown.
-pub(super) fn unknown_number(oid: i64) -> Cell {
+fn unknown_number(oid: i64) -> Cell {
     if oid == 0 { "-".into() } else { oid.to_string().into() }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A function's name as `regproc` shows it is bare only where no other has it; `regprocedure` has the types with it.
 
-use super::names::{number, unknown_number};
+use super::names::{oid_of, shown};
 use super::privileges::privileges;
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, refused, strict};
 use crate::oid::{find_type, split_name};
@@ -29,40 +29,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_operator_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(operators().iter().find(|operator| Some(operator.oid) == args.oid(0)).map(|_| true).into())
     }),
-    strict("regproc_oid", &[ANY], Returns::Oid, |source, args| {
-        Ok(match number(args) {
-            Some(oid) => oid.into(),
-            None => must_be_one(source, args.text(0).unwrap_or_default())?.oid.into(),
-        })
-    }),
+    strict("regproc_oid", &[ANY], Returns::Oid, |source, args| oid_of(args, |name| Ok(must_be_one(source, name)?.oid))),
     strict("regproc_name", &[ANY], Returns::Text, |source, args| {
-        let routine = match number(args) {
-            Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
-                Some(routine) => routine,
-                None => return Ok(unknown_number(oid)),
-            },
-            None => must_be_one(source, args.text(0).unwrap_or_default())?,
-        };
-        Ok(name_of(source, &routine).into())
+        let by_oid = |oid: u32| source.routine(oid);
+        shown(args, by_oid, |name| must_be_one(source, name), |routine| name_of(source, &routine).into())
     }),
     strict("to_regproc_oid", &[TEXT], Returns::Oid, |source, args| {
         Ok(the_one(source, args).map(|routine| routine.oid).into())
     }),
     strict("regprocedure_oid", &[ANY], Returns::Oid, |source, args| {
-        Ok(match number(args) {
-            Some(oid) => oid.into(),
-            None => must_have(source, args.text(0).unwrap_or_default())?.oid.into(),
-        })
+        oid_of(args, |name| Ok(must_have(source, name)?.oid))
     }),
     strict("regprocedure_name", &[ANY], Returns::Text, |source, args| {
-        let routine = match number(args) {
-            Some(oid) => match u32::try_from(oid).ok().and_then(|oid| source.routine(oid)) {
-                Some(routine) => routine,
-                None => return Ok(unknown_number(oid)),
-            },
-            None => must_have(source, args.text(0).unwrap_or_default())?,
-        };
-        Ok(signature_of(&routine).into())
+        let by_oid = |oid: u32| source.routine(oid);
+        shown(args, by_oid, |name| must_have(source, name), |routine| signature_of(&routine).into())
     }),
     strict("to_regprocedure_oid", &[TEXT], Returns::Oid, |source, args| {
         Ok(must_have(source, args.text(0).unwrap_or_default()).ok().map(|routine| routine.oid).into())

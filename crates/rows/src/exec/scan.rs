@@ -24,8 +24,8 @@ pub(super) struct Scan<'p> {
     beside: Option<Rowkeys>,
     /// Conditions that the key ranges do not cover, by number.
     unsure: Vec<usize>,
-    /// The ranges of which it was not asked yet whether they hold too much.
-    unjudged: Vec<KeyRange>,
+    /// Ranges whose size was not estimated yet.
+    unestimated: Vec<KeyRange>,
 }
 
 enum State {
@@ -38,7 +38,7 @@ enum State {
 
 impl<'p> Scan<'p> {
     pub(super) fn new(path: &'p ScanPath) -> Self {
-        Self { path, reading: None, state: State::Closed, beside: None, unsure: Vec::new(), unjudged: Vec::new() }
+        Self { path, reading: None, state: State::Closed, beside: None, unsure: Vec::new(), unestimated: Vec::new() }
     }
 
     async fn begin(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<State> {
@@ -56,7 +56,7 @@ impl<'p> Scan<'p> {
             Access::Range | Access::SkipScan | Access::Full => {
                 let lists = lists(reading, ranges);
                 if wanted >= BATCH_ROWS {
-                    self.unjudged = lists.concat();
+                    self.unestimated = lists.concat();
                 }
                 begin_ranges(reading, lists, run, wanted).await
             }
@@ -78,7 +78,7 @@ impl<'p> Scan<'p> {
             }
             State::Range(scan) => {
                 let Some(batch) = scan.next().await? else { return Ok(None) };
-                judge(&mut self.unjudged, reading, batch.len(), run).await?;
+                check_size(&mut self.unestimated, reading, batch.len(), run).await?;
                 run.budget.read(batch.len())?;
                 let stored = batch.keys().zip(batch.fragments());
                 match &self.beside {
@@ -88,7 +88,7 @@ impl<'p> Scan<'p> {
             }
             State::Merge(merge) => {
                 let Some(batch) = merge.next(wanted.clamp(1, BATCH_ROWS)).await? else { return Ok(None) };
-                judge(&mut self.unjudged, reading, batch.len(), run).await?;
+                check_size(&mut self.unestimated, reading, batch.len(), run).await?;
                 run.budget.read(batch.len())?;
                 let stored = batch.iter().map(|(key, fragment)| (key.as_slice(), fragment.as_slice()));
                 match &self.beside {
@@ -155,12 +155,18 @@ fn lists(reading: Reading<'_>, ranges: KeyRanges) -> Vec<Vec<KeyRange>> {
     }
 }
 
-/// Gives up if the ranges hold too much: asked behind a first full batch, so that ranges of few rows cost no estimate.
-async fn judge(unjudged: &mut Vec<KeyRange>, reading: Reading<'_>, rows: usize, run: &Run<'_>) -> RowsResult<()> {
-    if unjudged.is_empty() || rows < BATCH_ROWS {
+/// Fails if the ranges hold more rows than the budget. They are estimated after a first full batch, so that ranges of few rows
+/// cost no estimate.
+async fn check_size(
+    unestimated: &mut Vec<KeyRange>,
+    reading: Reading<'_>,
+    rows: usize,
+    run: &Run<'_>,
+) -> RowsResult<()> {
+    if unestimated.is_empty() || rows < BATCH_ROWS {
         return Ok(());
     }
-    let rows = run.view.estimate(reading.storage(), FAMILY, &std::mem::take(unjudged)).await?.rows;
+    let rows = run.view.estimate(reading.storage(), FAMILY, &std::mem::take(unestimated)).await?.rows;
     // An estimate counts rows that were overwritten, and whole blocks.
     let is_too_much = rows > run.budget.rows_left().saturating_mul(2);
     if is_too_much { Err(RowsError::OverBudget) } else { Ok(()) }

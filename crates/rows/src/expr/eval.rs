@@ -38,8 +38,8 @@ impl RowExpr {
             Self::Compare(by, sides) => {
                 truth(by.holds(sides.0.eval(frame)?.as_ref(), sides.1.eval(frame)?.as_ref(), frame)?)
             }
-            Self::And(list) => truth(all(list, frame)?),
-            Self::Or(list) => truth(any(list, frame)?),
+            Self::And(list) => truth(combined(false, list.iter().map(|item| item.truth(frame)))?),
+            Self::Or(list) => truth(combined(true, list.iter().map(|item| item.truth(frame)))?),
             Self::Not(arg) => truth(arg.truth(frame)?.map(|value| !value)),
             Self::IsNull(arg) => truth(Some(arg.eval(frame)?.is_null())),
             Self::Is(arg, test) => truth(Some(is(arg.truth(frame)?, *test))),
@@ -176,24 +176,16 @@ fn truth(value: Option<bool>) -> Value<'static> {
     Cow::Owned(value.map_or(Datum::Null, Datum::Bool))
 }
 
-fn all(list: &[RowExpr], frame: &Frame<'_>) -> Result<Option<bool>, Stop> {
-    let mut known = Some(true);
-    for item in list {
-        match item.truth(frame)? {
-            Some(false) => return Ok(Some(false)),
-            Some(true) => {}
-            None => known = None,
-        }
-    }
-    Ok(known)
-}
-
-fn any(list: &[RowExpr], frame: &Frame<'_>) -> Result<Option<bool>, Stop> {
-    let mut known = Some(false);
-    for item in list {
-        match item.truth(frame)? {
-            Some(true) => return Ok(Some(true)),
-            Some(false) => {}
+/// AND of these truths; OR if `decides` is true. One that decides ends it; without one a NULL makes it unknown.
+pub(super) fn combined(
+    decides: bool,
+    truths: impl Iterator<Item = Result<Option<bool>, Stop>>,
+) -> Result<Option<bool>, Stop> {
+    let mut known = Some(!decides);
+    for truth in truths {
+        match truth? {
+            Some(truth) if truth == decides => return Ok(Some(decides)),
+            Some(_) => {}
             None => known = None,
         }
     }

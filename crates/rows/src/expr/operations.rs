@@ -1,6 +1,6 @@
 //! Operations that are more than one step.
 
-use super::eval::{Value, holds_for_equal};
+use super::eval::{Value, combined, holds_for_equal};
 use super::{Comparison, Frame, RowExpr, Stop};
 use bind::tree::{BoolTest, CompareOp};
 use std::borrow::Cow;
@@ -50,15 +50,7 @@ pub(super) fn in_list(
     list: &[RowExpr],
     frame: &Frame<'_>,
 ) -> Result<Option<bool>, Stop> {
-    let mut known = Some(false);
-    for item in list {
-        match equal.holds(value, item.eval(frame)?.as_ref(), frame)? {
-            Some(true) => return Ok(Some(true)),
-            Some(false) => {}
-            None => known = None,
-        }
-    }
-    Ok(known)
+    combined(true, list.iter().map(|item| equal.holds(value, item.eval(frame)?.as_ref(), frame)))
 }
 
 /// Rows column by column: the first pair that differs decides an order, any pair that differs decides equality.

@@ -64,15 +64,9 @@ impl Compiler<'_> {
             JoinKind::Mark(mark) => (Matching::Mark, Some(mark), left, right),
             JoinKind::Full => return Err(WhyNot::Node { what: "full join" }),
         };
-        let (below, above) = self.split_conditions(&ask.conditions, left);
-        let limited = ask.limited && above.is_empty();
-        let mut made = BTreeSet::new();
-        columns::made_by(left, &mut made);
-        let side = Ask::of_side(below, &ask.order, limited, &made);
-        let has_order = side.order.len() == ask.order.len();
-        let Planned { node, ordered } = self.rel(left, side)?;
+        let (Planned { node, ordered }, above) = self.outer_side(left, &ask)?;
         let node = self.attach(matching, mark, node, right, &on.iter().collect::<Vec<_>>())?;
-        Ok(Planned { node: self.filter(node, &above)?, ordered: ordered && has_order })
+        Ok(Planned { node: self.filter(node, &above)?, ordered })
     }
 
     /// Takes inner joins apart; begins with what conditions narrow most and goes on likewise.

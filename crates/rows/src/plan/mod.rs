@@ -206,7 +206,24 @@ pub(crate) const MOST_NODES: usize = 512;
 /// Neither is a join of more tables.
 pub(crate) const MOST_JOINED: usize = 24;
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    pub(crate) fn new(bound: &'a Bound, functions: &'a dyn Functions, options: Options, ctes: &'a [Cte]) -> Self {
+        Self {
+            bound,
+            functions,
+            options,
+            ctes,
+            slots: Vec::new(),
+            visible: Vec::new(),
+            subqueries: Vec::new(),
+            once: Vec::new(),
+            widest: Width::Points,
+            bounded: None,
+            has_loop: false,
+            nodes: 0,
+        }
+    }
+
     /// May a node read that column from around it?
     pub(crate) fn is_outer(&self, col: ColId) -> bool {
         self.visible.contains(&col)

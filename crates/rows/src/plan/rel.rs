@@ -40,6 +40,21 @@ pub(crate) struct Planned {
 pub(crate) type PlanResult = Result<Planned, WhyNot>;
 
 impl Compiler<'_> {
+    /// The rows of the side of a join or an apply that gives the order, and the conditions that are left above.
+    pub(crate) fn outer_side<'a>(
+        &mut self,
+        side: &'a Rel,
+        ask: &Ask<'a>,
+    ) -> Result<(Planned, Vec<&'a Scalar>), WhyNot> {
+        let (below, above) = self.split_conditions(&ask.conditions, side);
+        let mut made = BTreeSet::new();
+        columns::made_by(side, &mut made);
+        let wanted = Ask::of_side(below, &ask.order, ask.limited && above.is_empty(), &made);
+        let has_order = wanted.order.len() == ask.order.len();
+        let Planned { node, ordered } = self.rel(side, wanted)?;
+        Ok((Planned { node, ordered: ordered && has_order }, above))
+    }
+
     /// A node for the rows of `rel` that satisfy the conditions asked for.
     pub(crate) fn rel<'a>(&mut self, rel: &'a Rel, ask: Ask<'a>) -> PlanResult {
         self.nodes += 1;

@@ -3,10 +3,9 @@
 use super::rel::{Ask, PlanResult, Planned, pick};
 use super::{Compiler, Loop, Matching, Node, NodeKind, SubqueryPlan};
 use crate::WhyNot;
-use crate::expr::{RowExpr, Scope, columns};
+use crate::expr::{RowExpr, Scope};
 use bind::tree::{ApplyKind, ColId, Rel, Scalar, Subquery, SubqueryKind};
 use builtins::Volatility;
-use std::collections::BTreeSet;
 
 impl Compiler<'_> {
     /// Adds a subquery of an expression over `scope`; gives its number.
@@ -53,20 +52,14 @@ impl Compiler<'_> {
             ApplyKind::Anti => (Matching::Anti, None),
             ApplyKind::Mark(mark) => (Matching::Mark, Some(mark)),
         };
-        let (below, above) = self.split_conditions(&ask.conditions, outer);
-        let limited = ask.limited && above.is_empty();
-        let mut made = BTreeSet::new();
-        columns::made_by(outer, &mut made);
-        let side = Ask::of_side(below, &ask.order, limited, &made);
-        let has_order = side.order.len() == ask.order.len();
-        let Planned { node: outer, ordered } = self.rel(outer, side)?;
+        let (Planned { node: outer, ordered }, above) = self.outer_side(outer, &ask)?;
         let slots = self.enter(free);
         let inner = self.rel(inner, Ask::default());
         self.leave(free);
         let places = free.iter().map(|col| self.column(*col, &Scope { cols: &outer.cols }));
         let free = places.collect::<Result<Vec<_>, _>>()?.into_iter().zip(slots).collect();
         let node = self.looped(matching, mark, outer, inner?.node, &on.iter().collect::<Vec<_>>(), free)?;
-        Ok(Planned { node: self.filter(node, &above)?, ordered: ordered && has_order })
+        Ok(Planned { node: self.filter(node, &above)?, ordered })
     }
 
     /// A nested loop.

@@ -5,40 +5,41 @@
 //!   ROLLUP ((a + 1) * 2)       ROLLUP (((a + 1) * 2))
 //! ```
 
+use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// An open parenthesis.
+/// A parenthesis that is open, and the item of its list that is being read.
 struct Open {
-    /// Are keys what stands in it?
-    keys: bool,
-    /// Where the key that is being read begins, if with a parenthesis.
-    begins: Option<usize>,
-    /// Is that closed?
+    /// Does it list grouping keys?
+    lists_keys: bool,
+    /// Where the item begins, if it is a key that begins with a parenthesis.
+    item: Option<usize>,
+    /// Is the parenthesis that the item begins with closed?
     closed: bool,
-    /// Does more of the key follow?
-    goes_on: bool,
+    /// Do tokens of the item follow that parenthesis?
+    continues: bool,
 }
 
 impl Open {
-    fn new(keys: bool) -> Self {
-        Self { keys, begins: None, closed: false, goes_on: false }
+    fn new(lists_keys: bool) -> Self {
+        Self { lists_keys, item: None, closed: false, continues: false }
     }
 }
 
 /// Puts parentheses around such keys.
 pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let wrapped = wrapped(&tokens);
-    if wrapped.is_empty() {
+    let keys = keys_to_wrap(&tokens);
+    if keys.is_empty() {
         return tokens;
     }
-    let mut out = Vec::with_capacity(tokens.len() + wrapped.len() * 2);
-    let mut marks: Vec<(usize, Token)> =
-        wrapped.into_iter().flat_map(|(from, to)| [(from, Token::LParen), (to, Token::RParen)]).collect();
-    marks.sort_by_key(|(at, _)| *at);
-    let mut marks = marks.into_iter().peekable();
+    let mut out = Vec::with_capacity(tokens.len() + keys.len() * 2);
+    let mut added: Vec<(usize, Token)> =
+        keys.into_iter().flat_map(|(from, to)| [(from, Token::LParen), (to, Token::RParen)]).collect();
+    added.sort_by_key(|(at, _)| *at);
+    let mut added = added.into_iter().peekable();
     for (at, token) in tokens.into_iter().enumerate() {
-        while let Some((_, mark)) = marks.next_if(|(place, _)| *place == at) {
-            out.push(TokenWithSpan::new(mark, token.span));
+        while let Some((_, parenthesis)) = added.next_if(|(before, _)| *before == at) {
+            out.push(TokenWithSpan::new(parenthesis, token.span));
         }
         out.push(token);
     }
@@ -46,40 +47,39 @@ pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 }
 
 /// The first token of each such key, and the one behind it.
-fn wrapped(tokens: &[TokenWithSpan]) -> Vec<(usize, usize)> {
+fn keys_to_wrap(tokens: &[TokenWithSpan]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match &token.token {
             Token::LParen => {
-                let first = begins_key(tokens, at);
-                if let Some(outer) = open.last_mut().filter(|outer| outer.keys) {
-                    outer.goes_on |= outer.closed;
-                    if first {
-                        outer.begins = Some(at);
+                if let Some(list) = open.last_mut().filter(|list| list.lists_keys) {
+                    list.continues |= list.closed;
+                    if begins_item(tokens, at) {
+                        list.item = Some(at);
                     }
                 }
                 open.push(Open::new(lists_keys(tokens, at)));
             }
             Token::RParen => {
-                if let Some(Open { keys: true, begins: Some(from), goes_on: true, .. }) = open.pop() {
+                if let Some(Open { lists_keys: true, item: Some(from), continues: true, .. }) = open.pop() {
                     found.push((from, at));
                 }
-                if let Some(outer) = open.last_mut().filter(|outer| outer.begins.is_some()) {
-                    outer.closed = true;
+                if let Some(list) = open.last_mut().filter(|list| list.item.is_some()) {
+                    list.closed = true;
                 }
             }
             Token::Comma => {
                 if let Some(list) = open.last_mut() {
-                    if let (Some(from), true) = (list.begins, list.goes_on) {
+                    if let (Some(from), true) = (list.item, list.continues) {
                         found.push((from, at));
                     }
-                    *list = Open::new(list.keys);
+                    *list = Open::new(list.lists_keys);
                 }
             }
             _ => {
                 if let Some(list) = open.last_mut() {
-                    list.goes_on |= list.closed;
+                    list.continues |= list.closed;
                 }
             }
         }
@@ -87,20 +87,16 @@ fn wrapped(tokens: &[TokenWithSpan]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Does a key begin with the parenthesis at that place?
-fn begins_key(tokens: &[TokenWithSpan], at: usize) -> bool {
+/// Does an item of a list begin with the parenthesis at that place?
+fn begins_item(tokens: &[TokenWithSpan], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     matches!(before.map(|token| &token.token), Some(Token::LParen | Token::Comma))
 }
 
-/// Do keys stand in the parenthesis at that place?
+/// Does the parenthesis at that place list grouping keys?
 fn lists_keys(tokens: &[TokenWithSpan], at: usize) -> bool {
-    let word = |back: usize, wanted: &str| {
-        let token = at.checked_sub(back).and_then(|at| tokens.get(at));
-        token.is_some_and(|token| {
-            matches!(&token.token, Token::Word(word)
-                if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
-        })
+    let is = |back: usize, word: &str| {
+        at.checked_sub(back).and_then(|at| tokens.get(at)).is_some_and(|token| is_word(&token.token, word))
     };
-    word(1, "ROLLUP") || word(1, "CUBE") || word(1, "SETS") && word(2, "GROUPING")
+    is(1, "ROLLUP") || is(1, "CUBE") || is(1, "SETS") && is(2, "GROUPING")
 }

@@ -5,6 +5,7 @@
 //!   SELECT WHERE x         SELECT "no columns"() WHERE x
 //! ```
 
+use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The call in the place of columns. No query means a function by it.
@@ -38,9 +39,7 @@ fn is_select(tokens: &[TokenWithSpan], at: usize) -> bool {
     let begins = match before {
         None | Some(Token::LParen | Token::RParen) => true,
         Some(token) if is_word(token, "AS") => creates,
-        Some(token) => {
-            ["UNION", "INTERSECT", "EXCEPT", "ALL", "EXPLAIN", "ANALYZE"].iter().any(|word| is_word(token, word))
-        }
+        Some(token) => is_one_of(token, &["UNION", "INTERSECT", "EXCEPT", "ALL", "EXPLAIN", "ANALYZE"]),
     };
     begins && tokens.get(at).is_some_and(|token| is_word(&token.token, "SELECT"))
 }
@@ -48,10 +47,6 @@ fn is_select(tokens: &[TokenWithSpan], at: usize) -> bool {
 fn ends_columns(next: Option<&TokenWithSpan>) -> bool {
     match next.map(|token| &token.token) {
         None | Some(Token::RParen | Token::EOF | Token::SemiColon) => true,
-        Some(token) => BEHIND.iter().any(|word| is_word(token, word)),
+        Some(token) => is_one_of(token, &BEHIND),
     }
-}
-
-fn is_word(token: &Token, wanted: &str) -> bool {
-    matches!(token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }

@@ -1,5 +1,6 @@
 //! `FETCH FIRST (expression) ROWS ONLY`: `LIMIT (expression)`, since sqlparser reads a number there and no more.
 
+use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Puts LIMIT in place of FETCH where its number of rows stands in parentheses. Before WITH TIES a number loses them.
@@ -29,7 +30,8 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 /// Where the parenthesis closes of `FETCH FIRST (…) ROWS ONLY` or `… WITH TIES`, and whether it is the former.
 fn rows(tokens: &[TokenWithSpan]) -> Option<(usize, bool)> {
     let [fetch, first, open, ..] = tokens else { return None };
-    let begins = is_one_of(fetch, &["FETCH"]) && is_one_of(first, &["FIRST", "NEXT"]) && open.token == Token::LParen;
+    let begins =
+        is_word(&fetch.token, "FETCH") && is_one_of(&first.token, &["FIRST", "NEXT"]) && open.token == Token::LParen;
     if !begins {
         return None;
     }
@@ -44,10 +46,5 @@ fn rows(tokens: &[TokenWithSpan]) -> Option<(usize, bool)> {
     };
     let close = 2 + tokens.get(2..)?.iter().position(closes)?;
     let [rows, only, ..] = tokens.get(close + 1..)? else { return None };
-    is_one_of(rows, &["ROW", "ROWS"]).then(|| (close, is_one_of(only, &["ONLY"])))
-}
-
-fn is_one_of(token: &TokenWithSpan, words: &[&str]) -> bool {
-    matches!(&token.token, Token::Word(found) if found.quote_style.is_none()
-        && words.iter().any(|word| found.value.eq_ignore_ascii_case(word)))
+    is_one_of(&rows.token, &["ROW", "ROWS"]).then(|| (close, is_word(&only.token, "ONLY")))
 }

@@ -6,6 +6,7 @@
 //!   GROUPING SETS (GROUPING SETS (a, b), (a, b))     GROUPING SETS (a, b, (a, b))
 //! ```
 
+use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The call among the groups that says DISTINCT. No query means a function by it.
@@ -19,7 +20,11 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     while let Some(rest) = tokens.get(at..) {
         match rest {
             [] => break,
-            [group, by, distinct, ..] if is(group, "GROUP") && is(by, "BY") && is(distinct, "DISTINCT") => {
+            [group, by, distinct, ..]
+                if is_word(&group.token, "GROUP")
+                    && is_word(&by.token, "BY")
+                    && is_word(&distinct.token, "DISTINCT") =>
+            {
                 let span = distinct.span;
                 let marker = [Token::make_word(DISTINCT_GROUPS, Some('"')), Token::LParen, Token::RParen, Token::Comma];
                 tokens.splice(at + 2..at + 3, marker.map(|token| TokenWithSpan::new(token, span)));
@@ -27,12 +32,17 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
                 at += 5;
             }
             [group, by, all, next, ..]
-                if is(group, "GROUP") && is(by, "BY") && is(all, "ALL") && begins_group(&next.token) =>
+                if is_word(&group.token, "GROUP")
+                    && is_word(&by.token, "BY")
+                    && is_word(&all.token, "ALL")
+                    && begins_group(&next.token) =>
             {
                 tokens.remove(at + 2);
             }
             [grouping, sets, paren, ..]
-                if is(grouping, "GROUPING") && is(sets, "SETS") && paren.token == Token::LParen =>
+                if is_word(&grouping.token, "GROUPING")
+                    && is_word(&sets.token, "SETS")
+                    && paren.token == Token::LParen =>
             {
                 if open.last().is_some_and(|outer| *outer != Parenthesis::Plain) {
                     tokens.drain(at..at + 3);
@@ -74,9 +84,4 @@ fn begins_group(token: &Token) -> bool {
         Token::RParen | Token::SemiColon | Token::EOF => false,
         _ => true,
     }
-}
-
-fn is(token: &TokenWithSpan, wanted: &str) -> bool {
-    matches!(&token.token, Token::Word(word)
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }

@@ -18,6 +18,7 @@ mod similar;
 mod spelling;
 mod tokens;
 mod unicode;
+mod word;
 mod word_order;
 
 pub(crate) use empty_select::NO_COLUMNS;

@@ -4,6 +4,7 @@
 //! The first part of that name is the strength; `parser/row_locks.rs` takes it apart. Subqueries keep that form, also where they
 //! are printed; so it is read as it is.
 
+use super::word::{is_one_of, is_word};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
@@ -20,7 +21,7 @@ pub(crate) const STRENGTHS: [(&[&str], &str); 4] = [
 
 /// Puts every locking clause into that form.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if !tokens.iter().any(|token| is_word(token, "FOR")) {
+    if !tokens.iter().any(|token| is_word(&token.token, "FOR")) {
         return tokens;
     }
     let mut at = 0;
@@ -32,10 +33,8 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         let written = clause.len();
         tokens.splice(at..at + length, clause);
         let next = at + written;
-        let more = tokens.get(next).is_some_and(|token| is_word(token, "FOR"));
-        if !more
-            && tokens.get(next).is_some_and(|token| ["LIMIT", "OFFSET", "FETCH"].iter().any(|it| is_word(token, it)))
-        {
+        let more = tokens.get(next).is_some_and(|token| is_word(&token.token, "FOR"));
+        if !more && tokens.get(next).is_some_and(|token| is_one_of(&token.token, &["LIMIT", "OFFSET", "FETCH"])) {
             // Clauses that stand side by side before it go together.
             let begin = first_of(&tokens, at);
             let end = end_of_query(&tokens, next);
@@ -52,9 +51,9 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 
 /// A locking clause at the begin of `tokens` as it becomes, and how many tokens it has now.
 fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
-    let first = tokens.first().filter(|token| is_word(token, "FOR"))?;
+    let first = tokens.first().filter(|token| is_word(&token.token, "FOR"))?;
     let begins = |words: &[&str]| {
-        words.iter().enumerate().all(|(n, word)| tokens.get(n + 1).is_some_and(|token| is_word(token, word)))
+        words.iter().enumerate().all(|(n, word)| tokens.get(n + 1).is_some_and(|token| is_word(&token.token, word)))
     };
     let (words, strength) = STRENGTHS.iter().find(|(words, _)| begins(words))?;
     let mut length = 1 + words.len();
@@ -66,7 +65,7 @@ fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
     let new = |token| TokenWithSpan::new(token, span);
     let mut clause =
         vec![first.clone(), new(Token::make_keyword(kind)), new(Token::make_keyword("OF")), new(name(strength))];
-    if tokens.get(length).is_some_and(|token| is_word(token, "OF")) {
+    if tokens.get(length).is_some_and(|token| is_word(&token.token, "OF")) {
         length += 1;
         loop {
             let part = tokens.get(length).filter(|token| matches!(token.token, Token::Word(_)))?;
@@ -86,7 +85,7 @@ fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
         }
     }
     for words in [&["NOWAIT"][..], &["SKIP", "LOCKED"]] {
-        let here = |(n, word): (usize, &&str)| tokens.get(length + n).is_some_and(|token| is_word(token, word));
+        let here = |(n, word): (usize, &&str)| tokens.get(length + n).is_some_and(|token| is_word(&token.token, word));
         if words.iter().enumerate().all(here) {
             clause.extend(tokens.get(length..length + words.len())?.iter().cloned());
             length += words.len();
@@ -101,13 +100,13 @@ fn is_written(tokens: &[TokenWithSpan], of: usize) -> bool {
         Token::Word(word) => word.quote_style.is_some() && STRENGTHS.iter().any(|(_, name)| *name == word.value),
         _ => false,
     };
-    tokens.get(of).is_some_and(|token| is_word(token, "OF")) && tokens.get(of + 1).is_some_and(is_strength)
+    tokens.get(of).is_some_and(|token| is_word(&token.token, "OF")) && tokens.get(of + 1).is_some_and(is_strength)
 }
 
 /// Where the first of the clauses begins that stand side by side up to `at`.
 fn first_of(tokens: &[TokenWithSpan], at: usize) -> usize {
     let mut first = at;
-    for begin in (0..at).rev().filter(|begin| tokens.get(*begin).is_some_and(|token| is_word(token, "FOR"))) {
+    for begin in (0..at).rev().filter(|begin| tokens.get(*begin).is_some_and(|token| is_word(&token.token, "FOR"))) {
         match tokens.get(begin..).and_then(clause_written) {
             Some(length) if begin + length == first => first = begin,
             _ => break,
@@ -119,16 +118,16 @@ fn first_of(tokens: &[TokenWithSpan], at: usize) -> usize {
 /// The length of a clause that was put into its form.
 fn clause_written(tokens: &[TokenWithSpan]) -> Option<usize> {
     let [_, _, of, ..] = tokens else { return None };
-    if !is_word(of, "OF") {
+    if !is_word(&of.token, "OF") {
         return None;
     }
     let mut length = 4;
     while matches!(tokens.get(length).map(|token| &token.token), Some(Token::Period)) {
         length += 2;
     }
-    if tokens.get(length).is_some_and(|token| is_word(token, "NOWAIT")) {
+    if tokens.get(length).is_some_and(|token| is_word(&token.token, "NOWAIT")) {
         length += 1;
-    } else if tokens.get(length).is_some_and(|token| is_word(token, "SKIP")) {
+    } else if tokens.get(length).is_some_and(|token| is_word(&token.token, "SKIP")) {
         length += 2;
     }
     Some(length)
@@ -150,8 +149,4 @@ fn end_of_query(tokens: &[TokenWithSpan], from: usize) -> usize {
 
 fn name(value: &str) -> Token {
     Token::Word(Word { value: value.to_owned(), quote_style: Some('"'), keyword: Keyword::NoKeyword })
-}
-
-fn is_word(token: &TokenWithSpan, word: &str) -> bool {
-    matches!(&token.token, Token::Word(found) if found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word))
 }

@@ -1,10 +1,11 @@
 //! `substring(x SIMILAR pattern ESCAPE e)`: `substring(x FROM pattern FOR e)`, which means the same.
 
+use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Puts the older words in place of the newer ones.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if !tokens.iter().any(|token| is(token, "SIMILAR")) {
+    if !tokens.iter().any(|token| is_word(&token.token, "SIMILAR")) {
         return tokens;
     }
     let mut calls: Vec<Call> = Vec::new();
@@ -45,12 +46,4 @@ enum Call {
     /// The same behind SIMILAR.
     Similar,
     Other,
-}
-
-fn is(token: &TokenWithSpan, word: &str) -> bool {
-    is_word(&token.token, word)
-}
-
-fn is_word(token: &Token, word: &str) -> bool {
-    matches!(token, Token::Word(found) if found.quote_style.is_none() && found.value.eq_ignore_ascii_case(word))
 }

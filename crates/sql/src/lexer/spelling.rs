@@ -6,11 +6,12 @@
 //! - `x ISNULL` and `x NOTNULL` are `x IS NULL` and `x IS NOT NULL`.
 
 use super::keyword::{is_keyword, is_reserved};
+use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Replaces the spellings; the new words stand where the old ones stood.
 pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    if !tokens.iter().any(|token| is_word(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY", "USING"])) {
+    if !tokens.iter().any(|token| is_one_of(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY", "USING"])) {
         return tokens;
     }
     let mut out = Vec::with_capacity(tokens.len() + 4);
@@ -26,32 +27,32 @@ pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     let token = &tokens.get(at)?.token;
     let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map(|token| &token.token);
-    if is_word(token, &["TABLE"]) {
+    if is_word(token, "TABLE") {
         // Behind its options REINDEX has the kind of what it is about.
-        let reindex = tokens.first().is_some_and(|first| is_word(&first.token, &["REINDEX"]));
+        let reindex = tokens.first().is_some_and(|first| is_word(&first.token, "REINDEX"));
         return (!reindex && names_table(tokens.get(at + 1)) && begins_query(before))
             .then(|| vec![Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
     }
-    if is_word(token, &["ONLY"]) {
+    if is_word(token, "ONLY") {
         let relation =
-            matches!(before, Some(Token::Comma)) || before.is_some_and(|word| is_word(word, &["FROM", "JOIN"]));
+            matches!(before, Some(Token::Comma)) || before.is_some_and(|word| is_one_of(word, &["FROM", "JOIN"]));
         return (relation && names_table(tokens.get(at + 1))).then(Vec::new);
     }
-    if is_word(token, &["USING"]) {
+    if is_word(token, "USING") {
         let direction = direction_of(tokens.get(at + 1))?;
         return Some(vec![Token::make_keyword(direction)]);
     }
-    if direction_of(Some(tokens.get(at)?)).is_some() && before.is_some_and(|word| is_word(word, &["USING"])) {
+    if direction_of(Some(tokens.get(at)?)).is_some() && before.is_some_and(|word| is_word(word, "USING")) {
         return Some(Vec::new());
     }
     // Behind an operand only: elsewhere they may be names.
     if !before.is_some_and(ends_operand) {
         return None;
     }
-    if is_word(token, &["ISNULL"]) {
+    if is_word(token, "ISNULL") {
         return Some(vec![Token::make_keyword("IS"), Token::make_keyword("NULL")]);
     }
-    is_word(token, &["NOTNULL"])
+    is_word(token, "NOTNULL")
         .then(|| vec![Token::make_keyword("IS"), Token::make_keyword("NOT"), Token::make_keyword("NULL")])
 }
 
@@ -75,23 +76,20 @@ fn begins_query(before: Option<&Token>) -> bool {
     let starts = ["UNION", "ALL", "DISTINCT", "EXCEPT", "INTERSECT", "AS", "EXPLAIN", "ANALYZE", "VERBOSE"];
     match before {
         None | Some(Token::LParen | Token::RParen) => true,
-        Some(token) => is_word(token, &starts),
+        Some(token) => is_one_of(token, &starts),
     }
 }
 
 fn ends_operand(token: &Token) -> bool {
     match token {
         Token::Word(word) => {
-            word.quote_style.is_some() || !is_keyword(&word.value) || is_word(token, &["NULL", "TRUE", "FALSE", "END"])
+            word.quote_style.is_some()
+                || !is_keyword(&word.value)
+                || is_one_of(token, &["NULL", "TRUE", "FALSE", "END"])
         }
         Token::Number(..) | Token::SingleQuotedString(_) | Token::RParen | Token::RBracket | Token::Placeholder(_) => {
             true
         }
         _ => false,
     }
-}
-
-fn is_word(token: &Token, words: &[&str]) -> bool {
-    matches!(token, Token::Word(word)
-        if word.quote_style.is_none() && words.iter().any(|w| word.value.eq_ignore_ascii_case(w)))
 }

@@ -4,6 +4,7 @@
 
 use super::place::{byte_of, end_of, position_at, position_of};
 use super::token_text;
+use super::word::is_word;
 use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -33,7 +34,7 @@ pub(super) fn replace(text: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Toke
         token.span.end = own.last().map_or(token.span.end, |last| last.span.end);
         let body = Body::of(text, &token, quote);
         let mut escape = '\\';
-        if behind.first().is_some_and(is_uescape) {
+        if behind.first().is_some_and(|next| is_word(&next.token, "UESCAPE")) {
             escape = escape_of(text, behind.get(1))?;
             token.span.end = behind.get(1).map_or(token.span.end, |last| last.span.end);
             behind = behind.get(2..).unwrap_or_default();
@@ -57,14 +58,8 @@ fn is_string(tokens: &[TokenWithSpan]) -> bool {
 fn is_name(tokens: &[TokenWithSpan]) -> bool {
     let [letter, and, name, ..] = tokens else { return false };
     let touch = letter.span.end == and.span.start && and.span.end == name.span.start;
-    let is_letter = matches!(&letter.token, Token::Word(word)
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("u"));
     let is_quoted = matches!(&name.token, Token::Word(word) if word.quote_style == Some('"'));
-    touch && is_letter && and.token == Token::Ampersand && is_quoted
-}
-
-fn is_uescape(token: &TokenWithSpan) -> bool {
-    matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("uescape"))
+    touch && is_word(&letter.token, "U") && and.token == Token::Ampersand && is_quoted
 }
 
 /// The one character of the string behind UESCAPE.

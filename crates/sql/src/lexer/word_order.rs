@@ -2,6 +2,7 @@
 //! is `INTERVAL '1.234' SECOND(2)`, `TRIM(BOTH FROM x)` is `TRIM(BOTH x)`, `SUBSTRING(x FOR 3 FROM 2)` is
 //! `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is nothing, and the number of `FETCH FIRST -1 ROWS` is one token.
 
+use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::Range;
 
@@ -39,14 +40,14 @@ fn intervals(rest: &[TokenWithSpan]) -> Option<Change> {
         [string, colons, kind, bound, ..]
             if matches!(string.token, Token::SingleQuotedString(_))
                 && colons.token == Token::DoubleColon
-                && is_one_of(&kind.token, &["INTERVAL"])
+                && is_word(&kind.token, "INTERVAL")
                 && is_one_of(&bound.token, &["PRECEDING", "FOLLOWING"]) =>
         {
             let keyword = TokenWithSpan::new(Token::make_keyword("INTERVAL"), string.span);
             Some(Change { range: 0..3, tokens: vec![keyword, string.clone()] })
         }
         [kind, open, digits, close, string, ..]
-            if is_one_of(&kind.token, &["INTERVAL"])
+            if is_word(&kind.token, "INTERVAL")
                 && open.token == Token::LParen
                 && matches!(digits.token, Token::Number(..))
                 && close.token == Token::RParen
@@ -87,7 +88,7 @@ fn substring(rest: &[TokenWithSpan]) -> Option<Change> {
 /// What is behind `name(`.
 fn call_of<'a>(rest: &'a [TokenWithSpan], name: &str) -> Option<&'a [TokenWithSpan]> {
     match rest {
-        [word, open, inside @ ..] if is_one_of(&word.token, &[name]) && open.token == Token::LParen => Some(inside),
+        [word, open, inside @ ..] if is_word(&word.token, name) && open.token == Token::LParen => Some(inside),
         _ => None,
     }
 }
@@ -104,8 +105,8 @@ fn length_first(inside: &[TokenWithSpan]) -> Option<(Range<usize>, usize)> {
                 return Some((length..at, start - length));
             }
             Token::RParen => depth -= 1,
-            word if depth == 0 && length.is_none() && is_one_of(word, &["FOR"]) => length = Some(at),
-            word if depth == 0 && is_one_of(word, &["FROM"]) => {
+            word if depth == 0 && length.is_none() && is_word(word, "FOR") => length = Some(at),
+            word if depth == 0 && is_word(word, "FROM") => {
                 length?;
                 start = Some(at);
             }
@@ -113,9 +114,4 @@ fn length_first(inside: &[TokenWithSpan]) -> Option<(Range<usize>, usize)> {
         }
     }
     None
-}
-
-fn is_one_of(token: &Token, words: &[&str]) -> bool {
-    matches!(token, Token::Word(found) if found.quote_style.is_none()
-        && words.iter().any(|word| found.value.eq_ignore_ascii_case(word)))
 }

@@ -109,7 +109,7 @@ impl UniqueDef {
     }
 }
 
-/// What REINDEX makes anew, and CHECK looks through.
+/// What REINDEX builds again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reindex {
     /// One index.
@@ -125,8 +125,8 @@ pub enum Reindex {
 /// CHECK INDEX, CHECK TABLE: entries of indexes held against the rows of their table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckIndexes {
-    /// What the name is of.
-    pub kind: Reindex,
+    /// Is the name that of a table, all of whose indexes are checked? Otherwise it is that of one index.
+    pub of_table: bool,
     /// The index or the table.
     pub name: ObjectName,
     /// REPAIR: entries become what they should be.

@@ -8,14 +8,15 @@
 
 mod row_scan;
 
+use crate::rebuilt::rebuilt;
 use async_trait::async_trait;
 use row_scan::RowScan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Condition, Durability, FamilyId, KeyRange, LoadMemory,
-    LoadRows, LoadTable, Mutation, OnDuplicate, ReadAt, RegionInfo, RowBatch, RowBatchBuilder, Scan, ScanCounters,
-    ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, StoreStats, TableId, TableSize, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CommitNo, Condition, Durability, FamilyId, LoadMemory, LoadRows, LoadTable,
+    Mutation, OnDuplicate, ReadAt, RowBatch, Scan, ScanCounters, ScanRequest, Scope, Snapshot, Store, StoreError,
+    StoreResult, TableId, Wrapper, WriteBatch,
 };
 
 /// What is taken away.
@@ -175,7 +176,11 @@ fn batch_of(
 }
 
 #[async_trait]
-impl Store for LimitedStore {
+impl Wrapper for LimitedStore {
+    fn inner(&self) -> &dyn Store {
+        self.inner.as_ref()
+    }
+
     fn capabilities(&self) -> Capabilities {
         let inner = self.inner.capabilities();
         Capabilities {
@@ -223,19 +228,9 @@ impl Store for LimitedStore {
         Ok(Box::new(UndecidedScan(self.scan_below(request, snapshot).await?)))
     }
 
-    async fn split(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        ranges: &[KeyRange],
-        pieces: usize,
-    ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        self.inner.split(table, family, ranges, pieces).await
-    }
-
     async fn apply(&self, mut batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         if self.without.has_limits() {
-            let limits = self.capabilities();
+            let limits = Wrapper::capabilities(self);
             batch.mutations =
                 batch.mutations.into_iter().map(|mutation| sized(mutation, &limits)).collect::<Result<_, _>>()?;
         }
@@ -251,40 +246,16 @@ impl Store for LimitedStore {
         self.inner.apply(batch, durability).await
     }
 
-    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
-        self.inner.sync(commit).await
-    }
-
     async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
         if self.without.bulk_load {
             return Err(StoreError::Unsupported { what: "bulk load" });
         }
         let load = self.inner.bulk_load(table, on_duplicate).await?;
-        Ok(if self.without.has_limits() { Box::new(SizedLoad { load, limits: self.capabilities() }) } else { load })
-    }
-
-    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
-        self.inner.regions(table).await
-    }
-
-    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.inner.estimate(table, family, ranges).await
-    }
-
-    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
-        self.inner.flush(table, major).await
-    }
-
-    async fn check(&self) -> StoreResult<CheckReport> {
-        self.inner.check().await
-    }
-
-    fn stats(&self) -> StoreStats {
-        self.inner.stats()
-    }
-
-    async fn close(&self) -> StoreResult<()> {
-        self.inner.close().await
+        Ok(if self.without.has_limits() {
+            Box::new(SizedLoad { load, limits: Wrapper::capabilities(self) })
+        } else {
+            load
+        })
     }
 }
 
@@ -294,21 +265,13 @@ struct UndecidedScan(Box<dyn Scan>);
 #[async_trait]
 impl Scan for UndecidedScan {
     async fn next(&mut self) -> StoreResult<Option<RowBatch>> {
-        Ok(self.0.next().await?.map(|batch| mark(&batch)))
+        let Some(batch) = self.0.next().await? else { return Ok(None) };
+        let mut marked = rebuilt(&batch, <[u8]>::to_vec);
+        marked.mark_undecided();
+        Ok(Some(marked.finish()))
     }
 
     fn counters(&self) -> ScanCounters {
         self.0.counters()
     }
-}
-
-fn mark(batch: &RowBatch) -> RowBatch {
-    let mut marked = RowBatchBuilder::default();
-    batch.fragments().for_each(|fragment| marked.push_fragment(fragment));
-    batch.keys().for_each(|key| marked.push_key(key, &[]));
-    if marked.is_empty() {
-        marked.push_rows(batch.len());
-    }
-    marked.mark_undecided();
-    marked.finish()
 }

@@ -3,7 +3,7 @@
 //! The seed makes the whole run; a failure names it and the step.
 
 use super::fixture::{FAMILY, Fixture, GROUP, NUMBER, TABLE, all, batch, between, delete, expect, layout, replace};
-use crate::ModelStore;
+use crate::{ModelStore, Random};
 use std::sync::Arc;
 use store::{
     CommitNo, Durability, Filter, KeyRange, Mutation, NullTest, OnDuplicate, PointRead, ScanRequest, Snapshot, Store,
@@ -38,7 +38,7 @@ struct Run {
 impl Run {
     async fn new(store: Arc<dyn Store>, seed: u64, flushes: bool) -> Self {
         let model = Fixture::new(Arc::new(ModelStore::new())).await;
-        Self { store: Fixture::new(store).await, model, random: Random(seed), flushes, seed, held: Vec::new() }
+        Self { store: Fixture::new(store).await, model, random: Random::new(seed), flushes, seed, held: Vec::new() }
     }
 
     async fn steps(mut self, steps: usize) {
@@ -218,23 +218,5 @@ async fn apply(f: &Fixture, batch: WriteBatch, durability: Durability) -> Result
         Ok(commit) if durability == Durability::Sync => f.store.sync(commit).await.map_err(|error| error.to_string()),
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Less than `end`, which is not 0.
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
     }
 }

@@ -5,9 +5,8 @@ use bennu_store_testkit::suite::{CaseFn, cases};
 use bennu_store_testkit::{LimitedStore, ModelStore, Without};
 use std::sync::Arc;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate,
-    ReadAt, RegionInfo, Scan, ScanRequest, Snapshot, Store, StoreResult, StoreStats, TableChange, TableId, TableSize,
-    Timestamp, WriteBatch,
+    BulkLoad, Bytes, Capabilities, CommitNo, Durability, FamilyId, KeyRange, Mutation, OnDuplicate, ReadAt, Scan,
+    ScanRequest, Snapshot, Store, StoreResult, TableChange, TableId, Timestamp, Wrapper, WriteBatch,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +55,11 @@ impl Wrong {
 }
 
 #[async_trait]
-impl Store for Wrong {
+impl Wrapper for Wrong {
+    fn inner(&self) -> &dyn Store {
+        &self.model
+    }
+
     fn capabilities(&self) -> Capabilities {
         let can = self.model.capabilities();
         let max_key_bytes = if self.has(Bug::LimitsUnchecked) { 100 } else { can.max_key_bytes };
@@ -145,14 +148,6 @@ impl Store for Wrong {
         self.model.bulk_load(table, on_duplicate).await
     }
 
-    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
-        self.model.regions(table).await
-    }
-
-    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.model.estimate(table, family, ranges).await
-    }
-
     async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
         if self.has(Bug::FlushLosesRow) {
             let lost = |key: &'static str| Mutation::Delete { table, family: FamilyId(0), key: key.into() };
@@ -160,14 +155,6 @@ impl Store for Wrong {
             self.model.apply(WriteBatch { mutations, ..WriteBatch::default() }, Durability::Buffered).await?;
         }
         self.model.flush(table, major).await
-    }
-
-    async fn check(&self) -> StoreResult<CheckReport> {
-        self.model.check().await
-    }
-
-    fn stats(&self) -> StoreStats {
-        self.model.stats()
     }
 
     async fn close(&self) -> StoreResult<()> {

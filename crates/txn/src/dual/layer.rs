@@ -11,9 +11,8 @@ use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{
-    BulkLoad, Bytes, Capabilities, CheckReport, Clock, CommitNo, Condition, Durability, EntryRows, FamilyId, KeyRange,
-    LargeWrite, OnDuplicate, ReadAt, RegionInfo, Scan, ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult,
-    StoreStats, TableId, TableSize, WriteBatch,
+    Bytes, Capabilities, Clock, CommitNo, Condition, Durability, EntryRows, FamilyId, LargeWrite, ReadAt, Scan,
+    ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, TableId, Wrapper,
 };
 
 /// Most entries that one read repairs.
@@ -203,14 +202,14 @@ fn stamped_as(fragment: &Bytes, other: &[u8]) -> Bytes {
 }
 
 #[async_trait]
-impl Store for DualStore {
+impl Wrapper for DualStore {
+    fn inner(&self) -> &dyn Store {
+        self.0.raw.as_ref()
+    }
+
     fn capabilities(&self) -> Capabilities {
         // Filters would judge unverified entries by what may not be so.
         Capabilities { atomic_batch: Scope::Row, filter: false, ..self.0.raw.capabilities() }
-    }
-
-    async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
-        self.0.raw.snapshot(at_least).await
     }
 
     fn newest(&self) -> Option<Snapshot> {
@@ -258,20 +257,6 @@ impl Store for DualStore {
         DualScan::begin(Arc::clone(&self.0), request, snapshot, MOST_REPAIRS).await
     }
 
-    async fn split(
-        &self,
-        table: TableId,
-        family: FamilyId,
-        ranges: &[KeyRange],
-        pieces: usize,
-    ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        self.0.raw.split(table, family, ranges, pieces).await
-    }
-
-    async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
-        self.0.raw.apply(batch, durability).await
-    }
-
     async fn apply_large(
         &self,
         write: Arc<dyn LargeWrite>,
@@ -279,37 +264,5 @@ impl Store for DualStore {
         durability: Durability,
     ) -> StoreResult<CommitNo> {
         self.0.raw.apply_large(write, conditions, durability).await
-    }
-
-    async fn sync(&self, commit: CommitNo) -> StoreResult<()> {
-        self.0.raw.sync(commit).await
-    }
-
-    async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>> {
-        self.0.raw.bulk_load(table, on_duplicate).await
-    }
-
-    async fn regions(&self, table: TableId) -> StoreResult<Vec<RegionInfo>> {
-        self.0.raw.regions(table).await
-    }
-
-    async fn estimate(&self, table: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
-        self.0.raw.estimate(table, family, ranges).await
-    }
-
-    async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
-        self.0.raw.flush(table, major).await
-    }
-
-    async fn check(&self) -> StoreResult<CheckReport> {
-        self.0.raw.check().await
-    }
-
-    fn stats(&self) -> StoreStats {
-        self.0.raw.stats()
-    }
-
-    async fn close(&self) -> StoreResult<()> {
-        self.0.raw.close().await
     }
 }

@@ -13,7 +13,7 @@ use store::{
     Bytes, Durability, EntryRows, FamilyId, FamilySpec, KeyRange, PointRead, ScanRequest, Store, StoreError,
     StoreResult, SystemClock, TableChange, TableId, TableSpec, WriteBatch,
 };
-use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Point, UnorderedStore, Without};
+use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, Random, from_environment, least_store};
 use txn::{DualStore, LockTable, Transaction, TransactionOptions, TxnError, TxnResult};
 
 const F: FamilyId = FamilyId(0);
@@ -69,8 +69,7 @@ impl EntryRows for Of {
 }
 
 async fn shared() -> Arc<dyn Store> {
-    let store: Arc<dyn Store> =
-        Arc::new(UnorderedStore::new(Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))));
+    let store = least_store(ModelStore::new());
     for id in [ROWS, PLAIN, UNIQUE] {
         let table = TableSpec { id, families: vec![FamilySpec::new(F)], splits: Vec::new() };
         let batch = WriteBatch { tables: vec![TableChange::Create(table)], ..WriteBatch::default() };
@@ -194,22 +193,13 @@ async fn holds(raw: &Arc<dyn Store>, when: &str) {
     }
 }
 
-struct Dice(u64);
+fn byte(random: &mut Random, limit: u64) -> u8 {
+    u8::try_from(random.below(limit)).unwrap()
+}
 
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-
-    fn byte(&mut self, sides: u64) -> u8 {
-        u8::try_from(self.roll(sides)).unwrap()
-    }
-
-    fn change(&mut self) -> (u8, Option<Values>) {
-        let values = (self.roll(4) > 0).then(|| [self.byte(3), self.byte(4)]);
-        (self.byte(3), values)
-    }
+fn change(random: &mut Random) -> (u8, Option<Values>) {
+    let values = (random.below(4) > 0).then(|| [byte(random, 3), byte(random, 4)]);
+    (byte(random, 3), values)
 }
 
 fn gone() -> StoreError {
@@ -227,17 +217,17 @@ fn is_an_end(error: &TxnError) -> bool {
     )
 }
 
-async fn writer(store: Arc<dyn Store>, mut dice: Dice) {
+async fn writer(store: Arc<dyn Store>, mut random: Random) {
     let process = Process::on(&store);
-    if dice.roll(3) > 0 {
-        let point = if dice.roll(2) == 0 { Point::Apply } else { Point::AfterApply };
-        process.plan.fail_from(point, usize::try_from(dice.roll(60)).unwrap() + 1, gone());
+    if random.below(3) > 0 {
+        let point = if random.below(2) == 0 { Point::Apply } else { Point::AfterApply };
+        process.plan.fail_from(point, usize::try_from(random.below(60)).unwrap() + 1, gone());
     }
     for point in [Point::Apply, Point::AfterApply, Point::Get] {
-        process.plan.delay(point, usize::try_from(dice.roll(4)).unwrap());
+        process.plan.delay(point, usize::try_from(random.below(4)).unwrap());
     }
     for _ in 0..10 {
-        let changes: Vec<_> = (0..=dice.roll(5) / 3).map(|_| dice.change()).collect();
+        let changes: Vec<_> = (0..=random.below(5) / 3).map(|_| change(&mut random)).collect();
         if let Err(error) = process.write(&changes).await {
             assert!(is_an_end(&error), "{error}");
         }
@@ -265,7 +255,7 @@ async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
 }
 
 async fn cycle(seed: u64) {
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+    let mut random = Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
     let store = shared().await;
     assert!(Process::on(&store).write(&[(200, Some([2, 200]))]).await.unwrap());
     for round in 0..4 {
@@ -273,7 +263,7 @@ async fn cycle(seed: u64) {
         let reading = tokio::spawn(reader(Arc::clone(&store), Arc::clone(&done)));
         let mut writers = Vec::new();
         for _ in 0..3 {
-            writers.push(tokio::spawn(writer(Arc::clone(&store), Dice(dice.roll(1 << 30)))));
+            writers.push(tokio::spawn(writer(Arc::clone(&store), Random::new(random.below(1 << 30)))));
         }
         for writer in writers {
             writer.await.unwrap();
@@ -300,9 +290,8 @@ async fn cycle(seed: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_that_stop_anywhere_leave_what_rows_say() {
-    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default);
-    let first = number("BENNU_DUAL_SEED", 1);
-    for seed in first..first + number("BENNU_DUAL_CYCLES", 40) {
+    let first = from_environment("BENNU_DUAL_SEED", 1);
+    for seed in first..first + from_environment("BENNU_DUAL_CYCLES", 40) {
         cycle(seed).await;
     }
 }

@@ -134,7 +134,7 @@ impl Session {
                 _ => &[],
             };
             for unique in defs {
-                self.no_salt(unique)?;
+                self.check_unique_storage(unique)?;
                 uniques.push(new_unique(unique, is_column)?);
             }
         }

@@ -27,11 +27,11 @@ impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> EngineResult<()> {
         let mut locks = self.own_locks();
         let table = match self.lock_stored_by_name(&mut locks, &alter.name, LockMode::Exclusive).await {
-            Err(error) if alter.if_exists && error.code() == "42P01" => {
+            Err(error) if alter.if_exists && error.is_undefined_table() => {
                 self.skipped("00000", &format!("relation \"{}\" does not exist", alter.name.name));
                 return Ok(());
             }
-            Err(error) if alter.materialized && error.code() == "42809" => return not_materialized(alter),
+            Err(error) if alter.materialized && error.is_wrong_object_type() => return not_materialized(alter),
             found => found?,
         };
         if table.materialized.is_some() {
@@ -143,7 +143,7 @@ impl Session {
     ) -> EngineResult<Option<Step>> {
         Ok(Some(match action {
             AlterAction::AddKey(key) => {
-                self.key_storage(key)?;
+                self.check_key_storage(key)?;
                 self.check_new_key(table, key.parts.iter().map(|part| &part.column), rewrite).await?;
                 rewrite.needed = true;
                 Step::AddKey(key.parts.iter().map(new_key_part).collect(), key.name.clone())

@@ -1,8 +1,9 @@
 //! Indexes that are there: by name, under a lock; DROP INDEX, RENAME, SET and RESET.
 
 use crate::Session;
+use crate::ddl::wrong_kind::wrong_kind;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::before_look_up;
+use crate::search_path::{before_look_up, qualified};
 use catalog::{Catalog, CatalogError, Index, Table};
 use sql::{ObjectName, TableOption};
 use std::sync::Arc;
@@ -50,20 +51,18 @@ impl Session {
         to: &str,
     ) -> EngineResult<()> {
         let mut locks = self.own_locks();
-        if let Some((table, key)) = self.find_key(&self.engine.catalog().current(), name)? {
-            // The index of a primary key is the table itself: what is called so is the constraint.
-            let table = self.lock_stored_by_name(&mut locks, &table, LockMode::Exclusive).await?;
-            if is_relation(&self.engine.catalog().current(), &table, to) {
+        let catalog = self.engine.catalog().current();
+        if let Some(IndexOrKey::Key(table)) = self.find_index_or_key(&catalog, name)? {
+            // The name is that of the constraint.
+            let table = self.lock_stored_by_name(&mut locks, &qualified(&catalog, &table), LockMode::Exclusive).await?;
+            let catalog = self.engine.catalog().current();
+            if catalog.has_relation(catalog.schema_name(&table), to) {
                 return Err(CatalogError::DuplicateTable { name: to.to_string() }.into());
             }
-            return self.change_catalog(|draft| draft.rename_constraint(table.oid, &key, to).map(drop)).await;
+            return self.change_catalog(|draft| draft.rename_constraint(table.oid, &name.name, to).map(drop)).await;
         }
         let Some((table, index)) = self.lock_index(&mut locks, name).await? else {
-            if if_exists {
-                self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
-                return Ok(());
-            }
-            return fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) });
+            return self.index_is_missing(name, if_exists);
         };
         if index.constraint.is_some() && index.name != to && table.is_constraint(to) {
             let (table, constraint) = (table.name.clone(), to.to_string());
@@ -72,7 +71,16 @@ impl Session {
         self.change_catalog(|draft| draft.rename_index(table.oid, index.oid, to).map(drop)).await
     }
 
-    /// ALTER INDEX … SET and RESET: what parameters there are means nothing to entries.
+    /// With IF EXISTS a notice, otherwise an error.
+    fn index_is_missing(&mut self, name: &ObjectName, if_exists: bool) -> EngineResult<()> {
+        if !if_exists {
+            return no_such_index(name);
+        }
+        self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
+        Ok(())
+    }
+
+    /// ALTER INDEX … SET and RESET: PostgreSQL's parameters have no effect on entries.
     pub(in crate::ddl) fn set_index_options(
         &mut self,
         name: &ObjectName,
@@ -81,17 +89,13 @@ impl Session {
         tablespace: Option<&str>,
     ) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
-        if self.find_key(&catalog, name)?.is_none() && self.find_index(&catalog, name)?.is_none() {
-            if if_exists {
-                self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
-                return Ok(());
-            }
-            return fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) });
+        if self.find_index_or_key(&catalog, name)?.is_none() {
+            return self.index_is_missing(name, if_exists);
         }
         for option in options {
             match option.family {
-                None if super::options::PARAMETERS.contains(&option.name.as_str()) => {
-                    self.kept_in_no_pages(&option.name)
+                None if super::options::PAGE_PARAMETERS.contains(&option.name.as_str()) => {
+                    self.page_parameter_without_effect(&option.name)
                 }
                 _ if option.name == "refresh" || option.name == "salt_buckets" => {
                     let feature = format!("changing \"{}\" of an index that is there", option.name);
@@ -102,22 +106,6 @@ impl Session {
         }
         self.tablespace_without_effect(tablespace);
         Ok(())
-    }
-
-    /// The table whose primary key has that name, and its name.
-    fn find_key(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<(ObjectName, String)>> {
-        crate::ddl::check_database(name)?;
-        for schema in self.schemas_of(catalog, name).iter() {
-            if catalog.index(schema, &name.name).is_some() {
-                return Ok(None);
-            }
-            let keyed = |table: &&Arc<Table>| table.key_name.as_ref() == Some(&name.name);
-            if let Some(table) = catalog.tables_in(schema).find(keyed) {
-                let of = ObjectName { database: None, schema: Some(schema.clone()), name: table.name.clone() };
-                return Ok(Some((of, name.name.clone())));
-            }
-        }
-        Ok(None)
     }
 
     /// The index of that name, and its table, which is locked against writers.
@@ -139,56 +127,63 @@ impl Session {
         loop {
             let catalog = self.engine.catalog().current();
             let Some((table, index)) = self.find_index(&catalog, name)? else { return Ok(None) };
-            let schema = Some(catalog.schema_name(&table).to_string());
-            let of_table = ObjectName { database: None, schema, name: table.name.clone() };
-            let locked = self.lock_stored_by_name(locks, &of_table, mode).await?;
+            let locked = self.lock_stored_by_name(locks, &qualified(&catalog, &table), mode).await?;
             if let Some(now) = locked.indexes.iter().find(|it| it.oid == index.oid) {
                 return Ok(Some((Arc::clone(&locked), now.clone())));
             }
         }
     }
 
+    /// The index of that name, and its table.
+    ///
+    /// # Errors
+    /// 2BP01 for that of a primary key, 42809 for another kind of relation.
     pub(crate) fn find_index(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<(Arc<Table>, Index)>> {
+        match self.find_index_or_key(catalog, name)? {
+            Some(IndexOrKey::Index(table, index)) => Ok(Some((table, index))),
+            Some(IndexOrKey::Key(table)) => Err(required(&name.name, &name.name, &table).into()),
+            None => Ok(None),
+        }
+    }
+
+    /// What the name of an index stands for.
+    ///
+    /// # Errors
+    /// 42809 for another kind of relation.
+    pub(super) fn find_index_or_key(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<IndexOrKey>> {
         crate::ddl::check_database(name)?;
         let schemas = self.schemas_of(catalog, name);
         before_look_up(schemas.len())?;
         for schema in schemas.iter() {
             if let Some((table, index)) = catalog.index(schema, &name.name) {
-                return Ok(Some((Arc::clone(table), index.clone())));
+                return Ok(Some(IndexOrKey::Index(Arc::clone(table), index.clone())));
             }
-            if let Some(table) = catalog.tables_in(schema).find(|table| table.key_name.as_ref() == Some(&name.name)) {
-                return Err(required(&name.name, &name.name, table).into());
+            let has_key = |table: &&Arc<Table>| table.key_name.as_ref() == Some(&name.name);
+            if let Some(table) = catalog.tables_in(schema).find(has_key) {
+                return Ok(Some(IndexOrKey::Key(Arc::clone(table))));
             }
-            let hint = if let Some(table) = catalog.table(schema, &name.name) {
-                match table.materialized {
-                    Some(_) => "Use DROP MATERIALIZED VIEW to remove a materialized view.",
-                    None => "Use DROP TABLE to remove a table.",
-                }
-            } else if catalog.view(schema, &name.name).is_some() {
-                "Use DROP VIEW to remove a view."
-            } else if catalog.sequence(schema, &name.name).is_some() {
-                "Use DROP SEQUENCE to remove a sequence."
-            } else {
-                continue;
-            };
-            return fail(Fault::WrongObject {
-                message: format!("\"{}\" is not an index", name.name),
-                hint: Some(hint),
-            });
+            if let Some(kind) = catalog.relation_kind(schema, &name.name) {
+                return fail(wrong_kind(&name.name, "an index", kind));
+            }
         }
         Ok(None)
     }
 }
 
-/// Has a relation that name in the table's schema?
-pub(super) fn is_relation(catalog: &Catalog, table: &Table, name: &str) -> bool {
-    let schema = catalog.schema_name(table);
-    catalog.index(schema, name).is_some()
-        || catalog.table(schema, name).is_some()
-        || catalog.view(schema, name).is_some()
-        || catalog.sequence(schema, name).is_some()
+/// What the name of an index stands for.
+pub(super) enum IndexOrKey {
+    /// An index, and its table.
+    Index(Arc<Table>, Index),
+    /// A primary key, whose index is the table itself.
+    Key(Arc<Table>),
 }
 
+/// An index with that name is not there.
+pub(super) fn no_such_index<T>(name: &ObjectName) -> EngineResult<T> {
+    fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) })
+}
+
+/// 2BP01: the index goes with its constraint.
 pub(super) fn required(index: &str, constraint: &str, table: &Table) -> CatalogError {
     let by = format!("constraint {constraint} on table {}", table.name);
     CatalogError::RequiredBy { what: format!("index {index}"), by }

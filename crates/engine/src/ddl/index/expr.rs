@@ -63,7 +63,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let catalog = self.engine.catalog().current();
-        let mut draft = self.looked_at(&catalog);
+        let mut draft = self.trial_draft(&catalog);
         for step in steps {
             apply(&mut draft, table.oid, step.clone())?;
         }

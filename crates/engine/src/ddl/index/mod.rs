@@ -23,11 +23,11 @@ pub(super) use refresh::{is_refreshed, schedule};
 pub(super) use unique::new_unique;
 
 use crate::Session;
+use crate::ddl::wrong_kind::plural;
 use crate::error::{EngineResult, Fault, fail};
 use bind::Clause;
 use catalog::{IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
 use classes::{check_method, check_operator_class};
-use existing::is_relation;
 use sql::{CreateIndex, IndexPartDef, IndexPartOf, ObjectName};
 use std::sync::Arc;
 use txn::{LockMode, LockOwner};
@@ -58,8 +58,10 @@ impl Session {
         mode: LockMode,
     ) -> EngineResult<Arc<Table>> {
         let found = self.lock_stored_by_name(locks, name, mode).await;
-        found.map_err(|error| match error.code() {
-            "42809" => Fault::NotIndexable { name: name.name.clone(), kind: self.kind_of(name) }.into(),
+        found.map_err(|error| match self.relation_kind(&self.engine.catalog().current(), name) {
+            Some(kind) if error.is_wrong_object_type() => {
+                Fault::NotIndexable { name: name.name.clone(), kind: plural(kind) }.into()
+            }
             _ => error,
         })
     }
@@ -70,8 +72,9 @@ impl Session {
         table: &Arc<Table>,
         create: &CreateIndex,
     ) -> EngineResult<Option<NewIndex>> {
+        let catalog = self.engine.catalog().current();
         if let Some(name) = create.name.as_ref().filter(|_| create.if_not_exists)
-            && is_relation(&self.engine.catalog().current(), table, name)
+            && catalog.has_relation(catalog.schema_name(table), name)
         {
             self.skipped("42P07", &format!("relation \"{name}\" already exists"));
             return Ok(None);
@@ -111,18 +114,7 @@ impl Session {
             Some(def) => Some(self.new_index_expr(table, def, Clause::IndexPredicate).await?),
             None => None,
         };
-        let salted = salt_buckets.is_some();
-        let message = match (create.local, create.unique && salted, salted, !create.split_on.is_empty()) {
-            (true, _, true, _) | (true, _, _, true) => {
-                "a LOCAL index has the salt and the regions of its table: SALT_BUCKETS and SPLIT ON cannot be given"
-            }
-            (_, true, ..) => "a UNIQUE index cannot be salted: equal values would be in several buckets",
-            (_, _, true, true) => "split points cannot be given for a salted index: each of its buckets is a region",
-            _ => "",
-        };
-        if !message.is_empty() {
-            return fail(Fault::InvalidDefinition { message: message.to_string() });
-        }
+        check_regions(create, salt_buckets.is_some())?;
         let types: Vec<DataType> = parts.iter().filter_map(|part| type_of(table, &part.of)).collect();
         let splits = create.split_on.iter().map(|point| self.split_point(point, &types));
         let new = NewIndex {
@@ -141,6 +133,19 @@ impl Session {
         };
         check_width(new)
     }
+}
+
+/// Refuses salt and split points that contradict each other, or what the index is.
+fn check_regions(create: &CreateIndex, salted: bool) -> EngineResult<()> {
+    let message = match (create.local, create.unique && salted, salted, !create.split_on.is_empty()) {
+        (true, _, true, _) | (true, _, _, true) => {
+            "a LOCAL index has the salt and the regions of its table: SALT_BUCKETS and SPLIT ON cannot be given"
+        }
+        (_, true, ..) => "a UNIQUE index cannot be salted: equal values would be in several buckets",
+        (_, _, true, true) => "split points cannot be given for a salted index: each of its buckets is a region",
+        _ => return Ok(()),
+    };
+    fail(Fault::InvalidDefinition { message: message.to_string() })
 }
 
 fn type_of(table: &Table, of: &NewPartOf) -> Option<DataType> {

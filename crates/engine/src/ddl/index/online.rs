@@ -8,7 +8,7 @@ use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{BuildSpec, DropSpec, INDEX_BUILD, INDEX_DROP, Job};
 use catalog::{CatalogResult, Draft, Index, IndexState, JobRecord, Table};
-use sql::{CreateIndex, ObjectName, Reindex};
+use sql::{CreateIndex, ObjectName};
 use std::sync::Arc;
 use txn::LockMode;
 
@@ -36,22 +36,12 @@ impl Session {
         self.wait_for_job(job).await
     }
 
-    /// REINDEX CONCURRENTLY.
-    pub(in crate::ddl) async fn reindex_concurrently(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
-        self.check_jobs("REINDEX CONCURRENTLY")?;
-        if matches!(kind, Reindex::Schema | Reindex::Database) {
-            for table in self.reindexed_tables(kind, name)? {
-                match Box::pin(self.reindex_concurrently(Reindex::Table, &table)).await {
-                    Err(error) if error.is_undefined_table() => {}
-                    done => done?,
-                }
-            }
-            return Ok(());
-        }
-        for (table, index) in self.indexes_of(kind, name).await? {
+    /// REINDEX CONCURRENTLY of indexes of a table.
+    pub(super) async fn reindex_concurrently(&mut self, table: &Table, indexes: &[Index]) -> EngineResult<()> {
+        let schema = self.engine.catalog().current().schema_name(table).to_string();
+        for index in indexes {
             let mut locks = self.own_locks();
-            let schema = Some(self.engine.catalog().current().schema_name(&table).to_string());
-            let name = ObjectName { database: None, schema, name: index.name.clone() };
+            let name = ObjectName { database: None, schema: Some(schema.clone()), name: index.name.clone() };
             // It may have gone while another one was built.
             let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
             if index.refresh.is_some() {
@@ -77,30 +67,6 @@ impl Session {
         let message = format!("{} goes on as job {}", job.record().description, job.id());
         self.notices.info("00000", message);
         Ok(())
-    }
-
-    /// What REINDEX is about: the index of a primary key is the table itself.
-    async fn indexes_of(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<(Arc<Table>, Index)>> {
-        let catalog = self.engine.catalog().current();
-        if kind == Reindex::Table {
-            let table = self.resolve_stored(&catalog, name)?;
-            if table.indexes.is_empty() {
-                let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
-                self.notices.info("00000", message);
-            }
-            let built = |index: &&Index| index.state.is_public() || index.refresh.is_some();
-            let found = table.indexes.iter().filter(built);
-            return Ok(found.map(|index| (Arc::clone(&table), index.clone())).collect());
-        }
-        match self.find_index(&catalog, name) {
-            Ok(Some((_, index))) if !index.state.is_public() && index.refresh.is_none() => {
-                fail(Fault::IndexNotBuilt { name: index.name })
-            }
-            Ok(Some(found)) => Ok(vec![found]),
-            Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) }),
-            Err(error) if error.code() == "2BP01" => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
     }
 
     /// DROP INDEX CONCURRENTLY.
@@ -155,7 +121,7 @@ impl Session {
     }
 
     /// Refuses what is a job where other processes write to the store: none of them could go on with the jobs of one that died.
-    fn check_jobs(&self, what: &str) -> EngineResult<()> {
+    pub(super) fn check_jobs(&self, what: &str) -> EngineResult<()> {
         match self.is_shared() {
             false => Ok(()),
             true => fail(Fault::Unsupported { feature: format!("{what} in a store that other processes write to") }),

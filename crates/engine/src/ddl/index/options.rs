@@ -15,7 +15,9 @@ impl Session {
         let (mut properties, mut every) = (BTreeMap::new(), None);
         for option in options {
             match option.name.as_str() {
-                name if option.family.is_none() && PARAMETERS.contains(&name) => self.kept_in_no_pages(name),
+                name if option.family.is_none() && PAGE_PARAMETERS.contains(&name) => {
+                    self.page_parameter_without_effect(name)
+                }
                 "consistency" if option.family.is_none() => check_consistency(option)?,
                 name if name == catalog::GUIDE_POSTS_WIDTH => {
                     let message =
@@ -39,8 +41,8 @@ impl Session {
     }
 }
 
-/// Parameters of PostgreSQL's indexes, which are kept in pages.
-pub(super) const PARAMETERS: &[&str] = &["fillfactor", "deduplicate_items"];
+/// Parameters of PostgreSQL's indexes about their pages, which entries here are not kept in.
+pub(super) const PAGE_PARAMETERS: &[&str] = &["fillfactor", "deduplicate_items"];
 
 /// Phoenix's CONSISTENCY: entries are written with their rows.
 fn check_consistency(option: &TableOption) -> EngineResult<()> {

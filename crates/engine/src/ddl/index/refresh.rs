@@ -11,6 +11,7 @@
 use super::UNIQUE_REFRESHED;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{INDEX_REFRESH, IndexRefreshSpec};
+use crate::search_path::qualified;
 use crate::{Engine, Session};
 use catalog::{CatalogError, CatalogResult, Draft, Index, JobRecord, PreparedIndex, Table, TableOid};
 use sql::CreateIndex;
@@ -120,10 +121,8 @@ impl Session {
     async fn refresh_found(&mut self, table: TableOid, index: u32) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         let Some(found) = catalog.table_by_oid(table) else { return Ok(()) };
-        let schema = Some(catalog.schema_name(found).to_string());
-        let name = sql::ObjectName { database: None, schema, name: found.name.clone() };
         let mut locks = self.own_locks();
-        let locked = self.lock_stored_by_name(&mut locks, &name, LockMode::Shared).await?;
+        let locked = self.lock_stored_by_name(&mut locks, &qualified(&catalog, found), LockMode::Shared).await?;
         match locked.indexes.iter().find(|it| it.oid == index && it.refresh.is_some()) {
             Some(found) => self.refresh_index(&locked, found).await,
             None => Ok(()),

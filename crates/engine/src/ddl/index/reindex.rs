@@ -1,63 +1,98 @@
 //! REINDEX of an index, a table, a schema or the database.
 
+use super::existing::{IndexOrKey, no_such_index};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
+use crate::search_path::qualified;
+use catalog::Index;
 use sql::{ObjectName, Reindex};
 use txn::LockMode;
 
 impl Session {
-    /// The tables of REINDEX SCHEMA, or of REINDEX DATABASE, by their names.
-    pub(in crate::ddl) fn reindexed_tables(&self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<ObjectName>> {
+    pub(in crate::ddl) async fn reindex(
+        &mut self,
+        kind: Reindex,
+        name: &ObjectName,
+        concurrently: bool,
+    ) -> EngineResult<()> {
+        if concurrently {
+            self.check_jobs("REINDEX CONCURRENTLY")?;
+        }
+        match kind {
+            Reindex::Index => self.reindex_index(name, concurrently).await,
+            Reindex::Table => self.reindex_table(name, concurrently).await,
+            Reindex::Schema | Reindex::Database => {
+                for table in self.tables_with_indexes(kind, name)? {
+                    match self.reindex_table(&table, concurrently).await {
+                        // It was dropped meanwhile.
+                        Err(error) if error.is_undefined_table() => {}
+                        done => done?,
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The tables of a schema, or of the database, that have indexes.
+    fn tables_with_indexes(&self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<ObjectName>> {
         let catalog = self.engine.catalog().current();
         let schema = match kind {
-            Reindex::Schema => Some(catalog.must_get_schema(&name.name)?.name.clone()),
+            Reindex::Schema => Some(catalog.must_get_schema(&name.name)?.id),
             _ => {
-                let of = ObjectName { database: Some(name.name.clone()), ..name.clone() };
-                crate::ddl::check_database(&of)?;
+                crate::ddl::check_database(&ObjectName { database: Some(name.name.clone()), ..name.clone() })?;
                 None
             }
         };
-        let tables = catalog.tables().map(|table| (catalog.schema_name(table).to_string(), table));
-        let wanted =
-            tables.filter(|(of, table)| schema.as_ref().is_none_or(|schema| schema == of) && !table.indexes.is_empty());
-        Ok(wanted
-            .map(|(of, table)| ObjectName { database: None, schema: Some(of), name: table.name.clone() })
-            .collect())
+        let inside = catalog.tables().filter(|table| schema.is_none_or(|schema| schema == table.schema));
+        Ok(inside.filter(|table| !table.indexes.is_empty()).map(|table| qualified(&catalog, table)).collect())
     }
 
-    pub(in crate::ddl) async fn reindex(&mut self, kind: Reindex, name: &ObjectName) -> EngineResult<()> {
-        if matches!(kind, Reindex::Schema | Reindex::Database) {
-            for table in self.reindexed_tables(kind, name)? {
-                match Box::pin(self.reindex(Reindex::Table, &table)).await {
-                    // It was dropped meanwhile.
-                    Err(error) if error.is_undefined_table() => {}
-                    done => done?,
-                }
-            }
-            return Ok(());
+    async fn reindex_index(&mut self, name: &ObjectName, concurrently: bool) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let (table, index) = match self.find_index_or_key(&catalog, name)? {
+            Some(IndexOrKey::Index(table, index)) => (table, index),
+            // Rows are kept by it: there are no entries.
+            Some(IndexOrKey::Key(_)) => return Ok(()),
+            None => return no_such_index(name),
+        };
+        if !is_built(&index) {
+            return fail(Fault::IndexNotBuilt { name: index.name });
+        }
+        if concurrently {
+            return self.reindex_concurrently(&table, &[index]).await;
         }
         let mut locks = self.own_locks();
-        if kind == Reindex::Table {
-            let table = self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?;
-            if table.indexes.is_empty() && table.has_hidden_row_id() {
-                let message = format!("table \"{}\" has no indexes to reindex", table.name);
-                self.notices.info("00000", message);
-            }
-            // One that is being built is made anew as it is.
-            for index in table.indexes.iter().filter(|index| index.state.is_public() || index.refresh.is_some()) {
-                self.rebuild_index(&table, index).await?;
-            }
-            return Ok(());
-        }
-        match self.lock_index(&mut locks, name).await {
-            Ok(Some((_, index))) if !index.state.is_public() && index.refresh.is_none() => {
-                fail(Fault::IndexNotBuilt { name: index.name })
-            }
-            Ok(Some((table, index))) => self.rebuild_index(&table, &index).await,
-            Ok(None) => fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) }),
-            // The index of a primary key is the table itself.
-            Err(error) if error.code() == "2BP01" => Ok(()),
-            Err(error) => Err(error),
+        match self.lock_index(&mut locks, name).await? {
+            Some((_, index)) if !is_built(&index) => fail(Fault::IndexNotBuilt { name: index.name }),
+            Some((table, index)) => self.rebuild_index(&table, &index).await,
+            None => no_such_index(name),
         }
     }
+
+    async fn reindex_table(&mut self, name: &ObjectName, concurrently: bool) -> EngineResult<()> {
+        if concurrently {
+            let table = self.resolve_stored(&self.engine.catalog().current(), name)?;
+            if table.indexes.is_empty() {
+                let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
+                self.notices.info("00000", message);
+            }
+            let built: Vec<Index> = table.indexes.iter().filter(|index| is_built(index)).cloned().collect();
+            return self.reindex_concurrently(&table, &built).await;
+        }
+        let mut locks = self.own_locks();
+        let table = self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?;
+        if table.indexes.is_empty() && table.has_hidden_row_id() {
+            self.notices.info("00000", format!("table \"{}\" has no indexes to reindex", table.name));
+        }
+        for index in table.indexes.iter().filter(|index| is_built(index)) {
+            self.rebuild_index(&table, index).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Of an index that is being built the entries are made anyway.
+fn is_built(index: &Index) -> bool {
+    index.state.is_public() || index.refresh.is_some()
 }

@@ -33,20 +33,19 @@ impl Session {
             }
             return fail(Fault::NoSuchIndex { name: name.to_string() });
         };
-        if change == IndexChange::Strong {
-            return Ok(());
-        }
-        if index.refresh.is_some() {
-            if matches!(change, IndexChange::Rebuild | IndexChange::RebuildAsync) {
+        let is_refreshed = index.refresh.is_some();
+        let state = match change {
+            IndexChange::Strong => return Ok(()),
+            IndexChange::Rebuild | IndexChange::RebuildAsync if is_refreshed => {
                 return self.refresh_index(&table, &index).await;
             }
-            let message = format!("the state of index \"{name}\" cannot be changed: it is refreshed by a job");
-            return fail(Fault::Refused { message });
-        }
-        let state = match change {
+            _ if is_refreshed => {
+                let message = format!("the state of index \"{name}\" cannot be changed: it is refreshed by a job");
+                return fail(Fault::Refused { message });
+            }
             IndexChange::RebuildAsync => return self.rebuild_async(&table, &index).await,
             IndexChange::Rebuild => return self.rebuild_index(&table, &index).await,
-            IndexChange::Usable | IndexChange::Strong => IndexState::Public,
+            IndexChange::Usable => IndexState::Public,
             IndexChange::Unusable => IndexState::Unusable,
             IndexChange::Disable => IndexState::Disabled,
         };
@@ -99,12 +98,7 @@ impl Session {
         };
         check_is_fit(found)?;
         if let Some(name) = name.filter(|name| *name != index) {
-            let schema = catalog.schema_name(table);
-            let taken = catalog.index(schema, name).is_some()
-                || catalog.table(schema, name).is_some()
-                || catalog.view(schema, name).is_some()
-                || catalog.sequence(schema, name).is_some();
-            if taken {
+            if catalog.has_relation(catalog.schema_name(table), name) {
                 return Err(CatalogError::DuplicateTable { name: name.to_string() }.into());
             }
             let message =

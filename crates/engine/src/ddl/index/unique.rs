@@ -10,7 +10,7 @@ impl Session {
     /// ALTER TABLE … ADD UNIQUE. The caller keeps writers off the table.
     pub(in crate::ddl) async fn add_unique(&mut self, table: &Table, unique: &UniqueDef) -> EngineResult<()> {
         let is_column = |name: &str| table.visible_columns().any(|column| column.name == name);
-        self.no_salt(unique)?;
+        self.check_unique_storage(unique)?;
         self.add_index(table, new_unique(unique, is_column)?).await
     }
 
@@ -20,7 +20,7 @@ impl Session {
         let key: Vec<&String> = create.key.iter().flat_map(|key| &key.parts).map(|part| &part.column).collect();
         let mut made: Vec<(&UniqueDef, NewIndex)> = Vec::new();
         for unique in create.columns.iter().flat_map(|column| &column.uniques).chain(&create.uniques) {
-            self.no_salt(unique)?;
+            self.check_unique_storage(unique)?;
             let new = new_unique(unique, is_column)?;
             let is_key =
                 !unique.nulls_not_distinct && unique.include.is_empty() && unique.columns().eq(key.iter().copied());
@@ -40,19 +40,19 @@ impl Session {
         Ok(made.into_iter().map(|(_, new)| new).collect())
     }
 
-    /// The parameters of a constraint's index.
-    pub(in crate::ddl) fn no_salt(&mut self, unique: &UniqueDef) -> EngineResult<()> {
+    /// Refuses what the index of a constraint cannot be.
+    pub(in crate::ddl) fn check_unique_storage(&mut self, unique: &UniqueDef) -> EngineResult<()> {
         self.tablespace_without_effect(unique.tablespace.as_deref());
-        self.no_salt_in(&unique.options)
+        self.check_constraint_options(&unique.options)
     }
 
-    /// What a primary key says about its index, which is the table itself.
-    pub(in crate::ddl) fn key_storage(&mut self, key: &PrimaryKeyDef) -> EngineResult<()> {
+    /// The same of a primary key, whose index is the table itself.
+    pub(in crate::ddl) fn check_key_storage(&mut self, key: &PrimaryKeyDef) -> EngineResult<()> {
         self.tablespace_without_effect(key.tablespace.as_deref());
-        self.no_salt_in(&key.options)
+        self.check_constraint_options(&key.options)
     }
 
-    fn no_salt_in(&mut self, options: &[TableOption]) -> EngineResult<()> {
+    fn check_constraint_options(&mut self, options: &[TableOption]) -> EngineResult<()> {
         let message = match self.check_options(options)? {
             (None, None) => return Ok(()),
             (Some(_), _) => "a UNIQUE index cannot be salted: equal values would be in several buckets",

@@ -20,7 +20,7 @@ impl Session {
     pub(crate) async fn create_materialized_view(&mut self, create: &CreateMaterializedView) -> EngineResult<String> {
         let catalog = self.engine.catalog().current();
         let schema = self.schema_for(&catalog, &create.name)?;
-        if create.if_not_exists && self.is_named(&catalog, &schema, &create.name.name) {
+        if create.if_not_exists && catalog.has_relation(&schema, &create.name.name) {
             self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
             return Ok(TAG.to_string());
         }

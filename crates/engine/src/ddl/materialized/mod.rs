@@ -19,6 +19,7 @@ mod schedule;
 pub(crate) use schedule::interval;
 
 use crate::Session;
+use crate::ddl::wrong_kind::wrong_kind;
 use crate::dml::keys_of;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::search_path::before_look_up;
@@ -100,16 +101,12 @@ impl Session {
         let schemas = self.schemas_of(catalog, name);
         before_look_up(schemas.len())?;
         for schema in schemas.iter() {
-            let hint = match catalog.table(schema, &name.name) {
-                Some(table) if table.materialized.is_some() => return Ok(Some(Arc::clone(table))),
-                Some(_) => "Use DROP TABLE to remove a table.",
-                None if catalog.view(schema, &name.name).is_some() => "Use DROP VIEW to remove a view.",
-                None if catalog.sequence(schema, &name.name).is_some() => "Use DROP SEQUENCE to remove a sequence.",
-                None if catalog.index(schema, &name.name).is_some() => "Use DROP INDEX to remove an index.",
-                None => continue,
-            };
-            let message = format!("\"{}\" is not a materialized view", name.name);
-            return fail(Fault::WrongObject { message, hint: Some(hint) });
+            if let Some(table) = catalog.table(schema, &name.name).filter(|table| table.materialized.is_some()) {
+                return Ok(Some(Arc::clone(table)));
+            }
+            if let Some(kind) = catalog.relation_kind(schema, &name.name) {
+                return fail(wrong_kind(&name.name, "a materialized view", kind));
+            }
         }
         Ok(None)
     }
@@ -122,7 +119,7 @@ impl Session {
             if catalog.table(schema, &name.name).is_some() {
                 break;
             }
-            if self.is_named(&catalog, schema, &name.name) {
+            if catalog.has_relation(schema, &name.name) {
                 let message = format!("\"{}\" is not a table or materialized view", name.name);
                 return fail(Fault::WrongObject { message, hint: None });
             }
@@ -132,11 +129,6 @@ impl Session {
             Some(_) => Ok(table),
             None => fail(Fault::NotRefreshable { message: format!("\"{}\" is not a materialized view", name.name) }),
         }
-    }
-
-    fn is_named(&self, catalog: &Catalog, schema: &str, name: &str) -> bool {
-        let schema = Some(schema.to_owned());
-        self.has_relation(catalog, &ObjectName { database: None, schema, name: name.to_owned() })
     }
 
     /// A state to read, and the view's query planned for the definitions of that state. Names are looked up as they were when
@@ -156,7 +148,7 @@ impl Session {
                 let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
                 plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
             }
-            if self.is_read_with(version) {
+            if self.catalog_is_still(version) {
                 return Ok(Planned { view, plan, search_path: made_of.search_path.clone() });
             }
         }

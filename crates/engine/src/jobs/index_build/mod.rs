@@ -11,7 +11,7 @@
 //! - WriteOnly and Public: they write the same.
 //!
 //! The backfill goes over the rows as they are once all writers maintain entries, each under its lock and in its newest state
-//! (`backfill.rs`), so that a row is either written after, by who maintains its entry, or found. REINDEX builds a second index
+//! (`backfill`), so that a row is either written after, by who maintains its entry, or found. REINDEX builds a second index
 //! beside the first; then the two change their entries in one change of the catalog, and the second goes (`remove.rs`).
 //!
 //! What a crash leaves is the state of the index and the position of the backfill, both in the store: the job goes on from

@@ -1,6 +1,7 @@
 //! Arguments of each type: the ends of its range, what kernels and bodies could take in different ways, and NULL.
 
 use crate::client::Client;
+use store_testkit::Random;
 
 /// Rows of arguments.
 pub(super) const ROWS: i32 = 48;
@@ -172,15 +173,6 @@ pub(super) struct Table {
     oids: Vec<u32>,
 }
 
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-}
-
 impl Table {
     /// Makes and fills `v`.
     pub(super) async fn make(client: &mut Client, seed: u64) -> Self {
@@ -195,7 +187,7 @@ impl Table {
             columns.extend((0..COLUMNS).map(|at| format!("{} {ty}", column(oid, at))));
         }
         client.ok(&format!("CREATE TABLE v (n integer PRIMARY KEY, {})", columns.join(", "))).await;
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random::new(seed);
         for n in 0..ROWS {
             let mut cells = vec![n.to_string()];
             for (oid, _, values) in TYPES.iter().filter(|(oid, ..)| oids.contains(oid)) {
@@ -204,7 +196,7 @@ impl Table {
                     let next = if at == 0 && (n as usize) < values.len() {
                         n as usize
                     } else {
-                        numbers.below(values.len() + 2)
+                        numbers.index(values.len() + 2)
                     };
                     cells.push(
                         values.get(next).map_or("NULL".to_owned(), |value| format!("'{}'", value.replace('\'', "''"))),

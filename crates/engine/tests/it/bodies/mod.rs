@@ -195,7 +195,7 @@ fn cut_all(answer: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_compute_as_kernels_do() {
-    let seed: u64 = std::env::var("BENNU_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let seed = store_testkit::from_environment("BENNU_SEED", 1);
     let mut sides = Sides::new(seed).await;
     for function in builtins::functions() {
         let known = KNOWN.iter().find(|(id, _)| *id == function.id.0);

@@ -6,11 +6,10 @@ use super::{
     PATIENCE, Process, every_read_is_right, filled, gone, is_whole_after_repair, limited, written_by_the_dead,
 };
 use crate::client::Client;
-use crate::seeded::{Random, number};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Store;
-use store_testkit::{ModelStore, Point};
+use store_testkit::{ModelStore, Point, Random, from_environment};
 
 /// Few rows and few values, so that writers meet.
 fn statement(random: &mut Random) -> String {
@@ -118,9 +117,9 @@ async fn cycle(model: &ModelStore, seed: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writers_that_die_leave_no_wrong_answer() {
-    let first = number("BENNU_DUAL_SEED", 1);
+    let first = from_environment("BENNU_DUAL_SEED", 1);
     let model = filled("(100, 3, 'b3', 100)").await;
-    for seed in first..first + number("BENNU_DUAL_CYCLES", 2) {
+    for seed in first..first + from_environment("BENNU_DUAL_CYCLES", 2) {
         cycle(&model, seed).await;
     }
 }

@@ -3,6 +3,7 @@
 use super::World;
 use crate::client::Client;
 use std::time::Duration;
+use store_testkit::Random;
 
 const TABLE: &str = "CREATE TABLE t (k integer PRIMARY KEY, a integer UNIQUE, v integer DEFAULT 0)";
 
@@ -73,15 +74,14 @@ async fn many_writers_leave_no_value_twice() {
     for task in 0..8_u64 {
         let mut client = Client::of(&w.engine);
         tasks.push(tokio::spawn(async move {
-            let mut seed = task + 1;
+            let mut random = Random::new(task + 1);
             let mut inserted = 0;
             for n in 0..150 {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let (k, a) = (task * 1000 + n, (seed >> 33) % 60);
+                let (k, a) = (task * 1000 + n, random.below(60));
                 let statement = match n % 5 {
                     0 => format!("DELETE FROM t WHERE k % 7 = {}", a % 7),
                     1 => format!("INSERT INTO t VALUES ({k}, {a}) ON CONFLICT (a) DO UPDATE SET v = t.v + 1"),
-                    2 => format!("UPDATE t SET a = {a} WHERE k = {}", (seed >> 40) % 8 * 1000 + n),
+                    2 => format!("UPDATE t SET a = {a} WHERE k = {}", random.below(8) * 1000 + n),
                     _ => format!("INSERT INTO t VALUES ({k}, {a})"),
                 };
                 let answer = client.run(&statement).await;

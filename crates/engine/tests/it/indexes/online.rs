@@ -5,6 +5,7 @@ use crate::client::Client;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use store_testkit::Random;
 use tokio::task::JoinHandle;
 
 const TABLE: &str = "CREATE TABLE t (k integer PRIMARY KEY, a integer, b text, v numeric) SALT_BUCKETS = 3";
@@ -24,14 +25,7 @@ fn spawn(w: &World, statement: &str) -> JoinHandle<String> {
 
 /// Waits until a query says that.
 async fn until(w: &World, query: &str, answer: &str) {
-    let mut watcher = Client::of(&w.engine);
-    for _ in 0..5_000 {
-        if watcher.run(query).await.starts_with(answer) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-    panic!("{query} is not {answer}, but {}", watcher.run("SELECT * FROM bennu.jobs").await);
+    Client::of(&w.engine).until(query, answer).await;
 }
 
 async fn until_phase(w: &World, phase: &str) {
@@ -43,11 +37,8 @@ async fn until_phase(w: &World, phase: &str) {
 fn write(w: &World, seed: u64, stop: &Arc<AtomicBool>) -> JoinHandle<usize> {
     let (mut client, stop) = (Client::of(&w.engine), Arc::clone(stop));
     tokio::spawn(async move {
-        let mut state = seed;
-        let mut next = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = Random::new(seed);
+        let mut next = move |below: u64| random.below(below);
         let mut done = 0;
         while !stop.load(Ordering::Relaxed) {
             let (k, a) = (next(3000), next(50_000) + 10_000 * seed);

@@ -1,7 +1,7 @@
 //! Random statements, blocks, savepoints: after each the entries are those of the rows.
 
 use super::World;
-use crate::seeded::Random;
+use store_testkit::Random;
 
 fn value(random: &mut Random) -> String {
     match random.below(6) {

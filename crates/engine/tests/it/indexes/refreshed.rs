@@ -2,20 +2,9 @@
 
 use super::World;
 use crate::client::{Client, engine_over};
-use std::time::Duration;
 use store_fjall::{FjallStore, Options};
 
 const SUMS: &str = "SELECT count(*), sum(b) FROM t WHERE b >= -1000000";
-
-async fn until(c: &mut Client, query: &str, answer: &str) {
-    for _ in 0..2_000 {
-        if c.run(query).await.starts_with(answer) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("{query} is not {answer} but {}; {}", c.run(query).await, c.run("SELECT * FROM bennu.jobs").await);
-}
 
 async fn make(c: &mut Client) {
     c.ok("CREATE TABLE t (a int PRIMARY KEY, b int, pad text)").await;
@@ -48,7 +37,7 @@ async fn a_job_refreshes_the_entries_beside_writers_and_after_a_restart() {
         let sums = old.run(SUMS).await;
         assert!(sums.ends_with("|0\nSELECT 1"), "{sums}");
     }
-    until(&mut old, SUMS, "680|0").await;
+    old.until(SUMS, "680|0").await;
     let jobs = c.run("SELECT kind FROM bennu.jobs").await;
     assert_eq!(jobs, "index refresh\nSELECT 1");
     drop((c, old));
@@ -58,7 +47,7 @@ async fn a_job_refreshes_the_entries_beside_writers_and_after_a_restart() {
     let (mut c, mut old) = (Client::of(&engine), Client::of(&engine));
     puts_up(&mut old).await;
     c.ok("INSERT INTO t VALUES (5000, 1, 'x'), (5001, -1, 'y')").await;
-    until(&mut old, SUMS, "682|0").await;
+    old.until(SUMS, "682|0").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -69,13 +58,13 @@ async fn a_job_ends_with_its_index_and_an_index_stays_without_its_job() {
     let number = c.run("SELECT job FROM bennu.refreshed_indexes").await;
     let number = number.lines().next().unwrap().to_string();
     c.ok(&format!("CANCEL JOB {number}")).await;
-    until(c, "SELECT state FROM bennu.jobs", "cancelled").await;
+    c.until("SELECT state FROM bennu.jobs", "cancelled").await;
     assert_eq!(c.run("SELECT indexname, refresh, job FROM bennu.refreshed_indexes").await, "t_b|~|~\nSELECT 1");
     c.ok("ALTER INDEX t_b ON t REBUILD; DROP INDEX t_b").await;
     c.ok("CREATE INDEX t_b ON t (b) WITH (refresh = '1 second')").await;
     c.ok("DROP INDEX t_b").await;
-    until(c, "SELECT count(*) FROM bennu.jobs WHERE state IN ('pending', 'running')", "0").await;
+    c.until("SELECT count(*) FROM bennu.jobs WHERE state IN ('pending', 'running')", "0").await;
     c.ok("CREATE INDEX t_b ON t (b) WITH (refresh = '1 second')").await;
     c.ok("DROP TABLE t").await;
-    until(c, "SELECT count(*) FROM bennu.jobs WHERE state IN ('pending', 'running')", "0").await;
+    c.until("SELECT count(*) FROM bennu.jobs WHERE state IN ('pending', 'running')", "0").await;
 }

@@ -43,8 +43,9 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         Statement::Reindex { kind, name, concurrently } => {
             write!(f, "REINDEX {} {}{name}", word(*kind), when(*concurrently, "CONCURRENTLY "))
         }
-        Statement::CheckIndexes(CheckIndexes { kind, name, repair }) => {
-            write!(f, "CHECK {} {name}{}", word(*kind), when(*repair, " REPAIR"))
+        Statement::CheckIndexes(CheckIndexes { of_table, name, repair }) => {
+            let kind = if *of_table { "TABLE" } else { "INDEX" };
+            write!(f, "CHECK {kind} {name}{}", when(*repair, " REPAIR"))
         }
         _ => Err(fmt::Error),
     }

@@ -124,7 +124,7 @@ impl Session {
                 texts,
                 log,
             };
-            if self.is_read_with(version) {
+            if self.catalog_is_still(version) {
                 return Ok(groups);
             }
         }

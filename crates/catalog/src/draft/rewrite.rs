@@ -4,8 +4,8 @@
 //! in one change with what the storage was made for. The caller keeps all writers out from before the first to behind the
 //! second.
 
-use crate::build::{make_key, row_id_column};
-use crate::draft::PreparedTable;
+use super::PreparedTable;
+use super::build::{make_key, row_id_column};
 use crate::{Catalog, CatalogError, CatalogResult, Draft, LayoutDef, NewKeyPart, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! ALTER TABLE: what changes a table in place. No row is touched.
 
-use crate::build::{check_column_name, check_family};
+use super::build::{check_column_name, check_family};
 use crate::definition::NewColumn;
 use crate::index::key_keeps_value;
 use crate::property::check_changes;
@@ -278,11 +278,8 @@ impl Draft {
     fn set_nullability(&mut self, oid: TableOid, name: &str, not_null: bool) -> CatalogResult<Arc<Table>> {
         self.alter_column(oid, name, |table, id| {
             let was = table.column(id).is_some_and(|column| column.not_null);
-            if was != not_null && table.key_position(id).is_some() {
-                return Err(CatalogError::InKey { column: name.to_string() });
-            }
-            let is_primary = table.primary_index().is_some_and(|index| index.names(id));
-            if was != not_null && is_primary {
+            let in_key = table.key_position(id).is_some() || table.primary_index().is_some_and(|index| index.names(id));
+            if was != not_null && in_key {
                 return Err(CatalogError::InKey { column: name.to_string() });
             }
             set(table, id, |column| column.not_null = not_null);

@@ -8,7 +8,7 @@
 //! No table lock is held over a change: writers that knew the state before go on, and the caller waits for them before the
 //! next one.
 
-use crate::index_change::no_index;
+use super::no_index;
 use crate::{CatalogError, CatalogResult, Draft, Index, IndexState, NewIndex, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;

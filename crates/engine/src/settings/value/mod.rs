@@ -1,8 +1,17 @@
 //! What values a setting takes, and their canonical text.
 
+mod date_style;
+mod encoding;
+mod units;
+
+pub(super) use date_style::with_order;
+pub(crate) use units::{parse_duration, print_duration};
+
 use super::time_zone::{hours_east, parse_zone};
 use crate::error::{EngineResult, Fault, fail};
-use std::time::Duration;
+use date_style::date_style;
+use encoding::encoding;
+use units::{parse_memory, print_memory};
 
 /// Kilobytes.
 const LEAST_MEMORY: i64 = 64;
@@ -172,60 +181,6 @@ fn int(name: &str, value: &str, low: i64, high: i64) -> EngineResult<String> {
     }
 }
 
-/// The number in front and the unit behind it.
-fn number_and_unit(value: &str) -> Option<(f64, &str)> {
-    let value = value.trim();
-    let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(value.len());
-    let (number, unit) = value.split_at_checked(end)?;
-    let number = number.parse::<f64>().ok().filter(|number| *number >= 0.0)?;
-    Some((number, unit.trim()))
-}
-
-/// A duration with PostgreSQL's units; milliseconds without one.
-pub(crate) fn parse_duration(value: &str) -> Option<Duration> {
-    let (number, unit) = number_and_unit(value)?;
-    let factor = match unit {
-        "us" => 0.001,
-        "" | "ms" => 1.0,
-        "s" => 1000.0,
-        "min" => 60_000.0,
-        "h" => 3_600_000.0,
-        "d" => 86_400_000.0,
-        _ => return None,
-    };
-    let ms = (number * factor).round();
-    (ms <= f64::from(i32::MAX)).then(|| Duration::from_millis(ms as u64))
-}
-
-/// In the largest unit that divides it.
-/// As SHOW prints a duration.
-pub(crate) fn print_duration(time: Duration) -> String {
-    let ms = time.as_millis();
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];
-    let fitting = units.into_iter().find(|(size, _)| ms > 0 && ms.is_multiple_of(*size));
-    fitting.map_or_else(|| "0".to_string(), |(size, unit)| format!("{}{unit}", ms / size))
-}
-
-fn parse_memory(value: &str) -> Option<u64> {
-    let (number, unit) = number_and_unit(value)?;
-    let factor = match unit {
-        "B" => 1.0 / 1024.0,
-        "" | "kB" => 1.0,
-        "MB" => 1024.0,
-        "GB" => 1024.0 * 1024.0,
-        "TB" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    let kilobytes = (number * factor).round();
-    (kilobytes <= f64::from(i32::MAX)).then_some(kilobytes as u64)
-}
-
-fn print_memory(kilobytes: u64) -> String {
-    let units = [(1 << 30, "TB"), (1 << 20, "GB"), (1 << 10, "MB"), (1, "kB")];
-    let fitting = units.into_iter().find(|(size, _)| kilobytes.is_multiple_of(*size));
-    fitting.map_or_else(|| "0".to_string(), |(size, unit)| format!("{}{unit}", kilobytes / size))
-}
-
 fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResult<String> {
     let lower = value.trim().to_ascii_lowercase();
     // Booleans as words: `true` is `on`.
@@ -244,129 +199,6 @@ fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResu
         value: value.to_string(),
         hint: Some(format!("Available values: {}.", allowed.join(", "))),
     })
-}
-
-/// UTF8, or SQL_ASCII: text goes as it is, which is UTF8.
-fn encoding(name: &str, value: &str) -> EngineResult<String> {
-    let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
-    match plain.to_ascii_lowercase().as_str() {
-        "utf8" | "unicode" => Ok("UTF8".to_string()),
-        "sqlascii" => Ok("SQL_ASCII".to_string()),
-        known if OTHER_ENCODINGS.contains(&known) => {
-            fail(Fault::Unsupported { feature: format!("client_encoding \"{value}\" (text is UTF8)") })
-        }
-        _ => bad(name, value, None),
-    }
-}
-
-/// PostgreSQL's other encodings and their other names, in letters and digits alone.
-const OTHER_ENCODINGS: &[&str] = &[
-    "abc",
-    "alt",
-    "big5",
-    "euccn",
-    "eucjis2004",
-    "eucjp",
-    "euckr",
-    "euctw",
-    "gb18030",
-    "gbk",
-    "iso88591",
-    "iso885910",
-    "iso885913",
-    "iso885914",
-    "iso885915",
-    "iso885916",
-    "iso88592",
-    "iso88593",
-    "iso88594",
-    "iso88595",
-    "iso88596",
-    "iso88597",
-    "iso88598",
-    "iso88599",
-    "johab",
-    "koi8",
-    "koi8r",
-    "koi8u",
-    "latin1",
-    "latin10",
-    "latin2",
-    "latin3",
-    "latin4",
-    "latin5",
-    "latin6",
-    "latin7",
-    "latin8",
-    "latin9",
-    "mskanji",
-    "muleinternal",
-    "shiftjis",
-    "shiftjis2004",
-    "sjis",
-    "tcvn",
-    "tcvn5712",
-    "uhc",
-    "vscii",
-    "win",
-    "win1250",
-    "win1251",
-    "win1252",
-    "win1253",
-    "win1254",
-    "win1255",
-    "win1256",
-    "win1257",
-    "win1258",
-    "win866",
-    "win874",
-    "win932",
-    "win936",
-    "win949",
-    "win950",
-    "windows1250",
-    "windows1251",
-    "windows1252",
-    "windows1253",
-    "windows1254",
-    "windows1255",
-    "windows1256",
-    "windows1257",
-    "windows1258",
-    "windows866",
-    "windows874",
-    "windows932",
-    "windows936",
-    "windows949",
-    "windows950",
-];
-
-/// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
-fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
-    let mut order = None;
-    let mut named = |new: &'static str| match order.replace(new) {
-        // Two orders contradict each other.
-        Some(old) if old != new => bad(name, &values.join(", "), None),
-        _ => Ok(()),
-    };
-    for part in values.iter().flat_map(|value| value.split(',')) {
-        match part.trim().to_ascii_uppercase().as_str() {
-            "ISO" => {}
-            "MDY" | "US" | "NONEURO" | "NONEUROPEAN" | "DEFAULT" => named("MDY")?,
-            "DMY" | "EURO" | "EUROPEAN" => named("DMY")?,
-            "YMD" => named("YMD")?,
-            style @ ("SQL" | "POSTGRES" | "GERMAN") => {
-                return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
-            }
-            _ => return bad(name, &values.join(", "), None),
-        }
-    }
-    Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))
-}
-
-/// A new DateStyle; one that names no order has that of the old one.
-pub(super) fn with_order(new: String, old: &str) -> String {
-    if new == "ISO" { old.to_owned() } else { new }
 }
 
 fn zone_text(value: &str) -> String {

@@ -1,0 +1,166 @@
+//! Indexes in a change of the catalog.
+//!
+//! ```text
+//!   new, names   what is to be made, and how it is called
+//!   prepared     CREATE INDEX and REINDEX while writers wait
+//!   states       the same while writers go on
+//! ```
+//! Here is what changes or drops an index that is there.
+
+mod names;
+mod new;
+mod prepared;
+mod states;
+
+pub use new::{IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf};
+pub use prepared::PreparedIndex;
+
+use crate::{CatalogError, CatalogResult, Draft, Index, IndexRefresh, IndexState, Table, TableOid};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What the constraint of an index is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConstraintKind {
+    /// See [`Index::primary`].
+    pub primary: bool,
+    /// DEFERRABLE.
+    pub deferrable: bool,
+    /// INITIALLY DEFERRED.
+    pub deferred: bool,
+}
+
+impl Draft {
+    /// Changes when an index was refreshed, or how.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index, or it is not refreshed.
+    pub fn change_refresh(
+        &mut self,
+        oid: TableOid,
+        index: u32,
+        change: impl FnOnce(&mut IndexRefresh),
+    ) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let found = table.indexes.iter_mut().find(|it| it.oid == index).and_then(|index| index.refresh.as_mut());
+        change(found.ok_or_else(|| no_index(index))?);
+        Ok(self.put_table(table))
+    }
+
+    /// DROP INDEX.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DependentObjects`] of an index that foreign keys need.
+    pub fn drop_index(&mut self, table: TableOid, index: u32) -> CatalogResult<Arc<Table>> {
+        if let Some(index) = self.table(table)?.indexes.iter().find(|it| it.oid == index) {
+            let what = format!("index {}", index.name);
+            self.release_parent(table, Some(index.oid), &BTreeSet::new(), (&what, false))?;
+        }
+        let mut table = self.table(table)?.as_ref().clone();
+        self.remove_indexes(&mut table, |it| it.oid == index);
+        Ok(self.put_table(table))
+    }
+
+    /// ALTER INDEX … RENAME TO; a constraint is renamed with its index.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], [`CatalogError::DuplicateTable`].
+    pub fn rename_index(&mut self, table: TableOid, index: u32, to: &str) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(table)?.as_ref().clone();
+        self.check_name_is_free(self.next.schema_name(&table), to)?;
+        for index in table.indexes.iter_mut().filter(|it| it.oid == index) {
+            index.name = to.to_string();
+        }
+        Ok(self.put_table(table))
+    }
+
+    /// ALTER INDEX … USABLE, UNUSABLE, DISABLE. A disabled index has no entries any more.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DependentObjects`] of an
+    /// index that foreign keys need.
+    pub fn set_index_state(&mut self, oid: TableOid, index: u32, state: IndexState) -> CatalogResult<Arc<Table>> {
+        let found = self.table(oid)?.indexes.iter().find(|it| it.oid == index).cloned();
+        let Some(found) = found else { return Err(no_index(index)) };
+        if !state.is_public() {
+            let what = format!("index {}", found.name);
+            self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, false))?;
+        }
+        let mut table = self.table(oid)?.as_ref().clone();
+        let empties = state == IndexState::Disabled && found.state != state;
+        let entries = if empties { Some(self.new_storage(&found.entries(&table))?) } else { None };
+        for it in table.indexes.iter_mut().filter(|it| it.oid == index) {
+            it.state = state;
+            if let Some(entries) = entries {
+                self.drop_storage(std::mem::replace(&mut it.storage, entries));
+            }
+        }
+        Ok(self.put_table(table))
+    }
+
+    /// ADD CONSTRAINT … USING INDEX: the index belongs to a constraint, which gives it its name.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DuplicateConstraint`],
+    /// [`CatalogError::DuplicateTable`]; [`CatalogError::SecondPrimaryKey`].
+    pub fn make_constraint(
+        &mut self,
+        oid: TableOid,
+        index: u32,
+        name: Option<&str>,
+        kind: ConstraintKind,
+    ) -> CatalogResult<Arc<Table>> {
+        let constraint = self.take_oid()?;
+        let old = self.table(oid)?;
+        if kind.primary && old.has_primary_key() {
+            return Err(CatalogError::SecondPrimaryKey { table: old.name.clone() });
+        }
+        let Some(found) = old.indexes.iter().find(|it| it.oid == index) else { return Err(no_index(index)) };
+        let name = name.unwrap_or(&found.name).to_string();
+        if old.is_constraint(&name) {
+            return Err(CatalogError::DuplicateConstraint { table: old.name.clone(), constraint: name });
+        }
+        if name != found.name {
+            self.rename_index(oid, index, &name)?;
+        }
+        let mut table = self.table(oid)?.as_ref().clone();
+        for it in table.indexes.iter_mut().filter(|it| it.oid == index) {
+            it.constraint = Some(constraint);
+            (it.primary, it.deferrable, it.deferred) = (kind.primary, kind.deferrable, kind.deferred);
+            for column in table.columns.iter_mut().filter(|column| it.primary && it.names(column.id)) {
+                column.not_null = true;
+            }
+        }
+        Ok(self.put_table(table))
+    }
+
+    /// Gives expressions and predicates of indexes other text: after a column in it was renamed. `texts` has those of an
+    /// index, by its oid, in the order of [`Index::texts`].
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`].
+    pub fn set_index_texts(&mut self, oid: TableOid, texts: &[(u32, Vec<IndexText>)]) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        for (index, texts) in texts {
+            for index in table.indexes.iter_mut().filter(|it| it.oid == *index) {
+                index.texts_mut().zip(texts).for_each(|(expr, new)| {
+                    expr.text.clone_from(&new.text);
+                    expr.shown.clone_from(&new.shown);
+                    expr.ty = new.ty;
+                });
+            }
+        }
+        Ok(self.put_table(table))
+    }
+
+    /// Takes indexes from a table, with their storage.
+    pub(crate) fn remove_indexes(&mut self, table: &mut Table, mut which: impl FnMut(&Index) -> bool) {
+        for index in table.indexes.extract_if(.., |index| which(index)) {
+            self.drop_storage(index.storage);
+        }
+    }
+}
+
+pub(crate) fn no_index(oid: u32) -> CatalogError {
+    CatalogError::NoSuchTable { schema: None, name: format!("of oid {oid}") }
+}

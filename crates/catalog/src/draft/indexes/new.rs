@@ -1,0 +1,83 @@
+//! An index to be made, by names.
+
+use crate::IndexRefresh;
+use types::{DataType, Datum};
+
+/// An index to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewIndex {
+    /// `None` is PostgreSQL's choice: `<table>_<columns>_idx`, of a constraint `<table>_<columns>_key`.
+    pub name: Option<String>,
+    /// See [`Index::unique`].
+    pub unique: bool,
+    /// See [`Index::nulls_not_distinct`].
+    pub nulls_not_distinct: bool,
+    /// Does it belong to a UNIQUE constraint, which has its name?
+    pub constraint: bool,
+    /// See [`Index::primary`].
+    pub primary: bool,
+    /// What is indexed, in order.
+    pub parts: Vec<NewIndexPart>,
+    /// Names of included columns.
+    pub include: Vec<String>,
+    /// 2 to 256.
+    pub salt_buckets: Option<u16>,
+    /// See [`Index::deferrable`].
+    pub deferrable: bool,
+    /// See [`Index::deferred`].
+    pub deferred: bool,
+    /// WHERE.
+    pub predicate: Option<NewIndexExpr>,
+    /// LOCAL: means something for a salted table, whose salt entries then have.
+    pub local: bool,
+    /// SPLIT ON: values of leading parts.
+    pub splits: Vec<Vec<Datum>>,
+    /// See [`Index::refresh`].
+    pub refresh: Option<IndexRefresh>,
+}
+
+/// An expression of an index to be made.
+#[derive(Clone, Debug)]
+pub struct NewIndexExpr {
+    /// See [`IndexExpr::text`].
+    pub text: String,
+    /// The name that the text suggests.
+    pub name: String,
+    /// Its type.
+    pub ty: DataType,
+    /// Names of the columns in it, each once.
+    pub columns: Vec<String>,
+    /// See [`IndexExpr::shown`].
+    pub shown: (String, String),
+}
+
+/// The text of an expression of an index, and how it is shown.
+#[derive(Clone, Debug)]
+pub struct IndexText {
+    /// See [`IndexExpr::text`].
+    pub text: String,
+    /// See [`IndexExpr::shown`].
+    pub shown: (String, String),
+    /// See [`IndexExpr::ty`].
+    pub ty: DataType,
+}
+
+/// What a part of an index to be made is made of.
+#[derive(Clone, Debug)]
+pub enum NewPartOf {
+    /// The column of that name.
+    Column(String),
+    /// An expression.
+    Expression(NewIndexExpr),
+}
+
+/// One part of an index to be made.
+#[derive(Clone, Debug)]
+pub struct NewIndexPart {
+    /// What of the table's rows.
+    pub of: NewPartOf,
+    /// Sorted from large to small.
+    pub descending: bool,
+    /// Do NULLs sort before all values?
+    pub nulls_first: bool,
+}

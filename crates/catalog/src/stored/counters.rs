@@ -1,0 +1,70 @@
+//! The counters row, which every change of the catalog replaces.
+
+use super::changes_in_one_batch;
+use super::row::{FAMILY, Kind, corrupted, json_in};
+use super::rows::value;
+use crate::intent::{Intent, ReadCounters};
+use crate::{Catalog, CatalogResult, SYSTEM_TABLE};
+use fragment::Fragment;
+use serde::{Deserialize, Serialize};
+use store::{PointRead, Snapshot, Store, StoreError};
+
+/// What every change of the catalog replaces, and what tells a reader that nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    pub(crate) version: u64,
+    pub(crate) next_oid: u32,
+    pub(crate) next_storage: u32,
+    /// A change under way, on stores that cannot make it in one batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) intent: Option<Intent>,
+    /// Storages that no version has any more and that may still be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) drops: Vec<u32>,
+    /// Versions that were undone, the latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) undone: Vec<u64>,
+}
+
+impl Counters {
+    pub(super) fn of(catalog: &Catalog) -> Self {
+        Self {
+            version: catalog.version,
+            next_oid: catalog.next_oid,
+            next_storage: catalog.next_storage,
+            intent: None,
+            drops: Vec::new(),
+            undone: Vec::new(),
+        }
+    }
+}
+
+/// The counters row; `None` in a store that has no catalog.
+pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<ReadCounters>> {
+    let row = match store.get_newest(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0)).await {
+        Ok(Some(row)) => row,
+        // Whoever made the table died before the row.
+        Ok(None) if !changes_in_one_batch(store) => return Ok(None),
+        Ok(None) => return Err(corrupted("the counters row", "it is missing")),
+        Err(StoreError::NoSuchTable { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    counters_in(&row).map(Some)
+}
+
+/// The version of the catalog that a snapshot holds.
+///
+/// # Errors
+/// [`CatalogError::Corrupted`], [`CatalogError::Store`].
+pub(crate) async fn version_at(store: &dyn Store, snapshot: &Snapshot) -> CatalogResult<u64> {
+    let row = store.get_row(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0), snapshot).await?;
+    let row = row.ok_or_else(|| corrupted("the counters row", "it is missing"))?;
+    Ok(counters_in(&row)?.counters.version)
+}
+
+fn counters_in(row: &[u8]) -> CatalogResult<ReadCounters> {
+    let what = || "the counters row".to_string();
+    let fragment = Fragment::parse(row).map_err(|error| corrupted(what(), error))?;
+    let counters = value(json_in(&fragment, &what)?, &what)?;
+    Ok(ReadCounters { counters, commit: fragment.commit() })
+}

@@ -1,0 +1,170 @@
+//! Entries of the rows that nobody has written since writers maintain them.
+//!
+//! ```text
+//!   pieces of the table, by its regions ──> workers ──> batches:  keys ──lock──> newest rows ──> entries ──commit
+//!                                              └──> position, kept every now and then
+//! ```
+//! A batch locks its rows as readers that want them unchanged do (SHARE), reads their newest state and writes their entries in
+//! one commit. A row that a writer holds is left out and comes afterwards, alone: nobody waits for a lock while it holds others.
+//! Rows that come behind a batch were written by writers who maintain their entries.
+
+mod batch;
+mod progress;
+
+use super::BuildSpec;
+use super::position::{Left, Position};
+use crate::Engine;
+use crate::dml::FAMILY;
+use crate::error::EngineResult;
+use crate::jobs::job::{JobContext, JobHost};
+use batch::Batch;
+use catalog::{Index, JobCounts, Table};
+use parking_lot::Mutex;
+use query::QueryError;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use store::{CommitNo, Durability, KeyRange, TableSize, WriteBatch};
+use tokio::time::Instant;
+
+/// Workers of one build.
+const WORKERS: usize = 2;
+/// Pieces that a table is cut into for each worker, so that they end at about the same time.
+const PIECES: usize = 4;
+/// A backfill under way.
+struct Backfill {
+    context: JobContext,
+    table: Arc<Table>,
+    spec: BuildSpec,
+    entries: u32,
+    /// The last commit when all writers maintained entries: whoever did not has committed, and may not be published yet.
+    seen: CommitNo,
+    /// What is left, in the order of the pieces. Held for one look or change.
+    left: Mutex<Vec<Piece>>,
+    /// When the position was kept last. Held as `left`.
+    kept: Mutex<Instant>,
+    began: Instant,
+    rows: AtomicU64,
+    bytes: AtomicU64,
+    before: JobCounts,
+}
+
+#[derive(Clone, Debug)]
+struct Piece {
+    left: KeyRange,
+    taken: bool,
+}
+
+/// Writes the entries of all rows. The position, with nothing left; `None`: the table or the index has other storage than at the
+/// start.
+pub(super) async fn run(
+    context: &JobContext,
+    spec: &BuildSpec,
+    table: &Arc<Table>,
+    index: &Index,
+) -> EngineResult<Option<Position>> {
+    let engine = context.engine()?;
+    let seen = engine.store().apply(WriteBatch::default(), Durability::Buffered).await?;
+    let (ranges, before) = start(context, &engine, table, index).await?;
+    let pieces = ranges.into_iter().map(|left| Piece { left, taken: false }).collect();
+    let backfill = Arc::new(Backfill {
+        context: context.clone(),
+        table: Arc::clone(table),
+        spec: spec.clone(),
+        entries: index.storage,
+        seen,
+        left: Mutex::new(pieces),
+        kept: Mutex::new(Instant::now()),
+        began: Instant::now(),
+        rows: AtomicU64::new(0),
+        bytes: AtomicU64::new(0),
+        before,
+    });
+    let worker = || {
+        let backfill = Arc::clone(&backfill);
+        let host = Arc::new(JobHost(Arc::clone(context.job())));
+        engine.runtime().spawn(Some(host), async move { backfill.work().await })
+    };
+    let workers = (0..WORKERS).map(|_| worker()).collect::<EngineResult<Vec<_>>>()?;
+    drop(engine);
+    for done in futures::future::join_all(workers).await {
+        match done {
+            Ok(done) => done?,
+            Err(error) => return Err(QueryError::internal(error.to_string()).into()),
+        }
+    }
+    backfill.keep().await?;
+    Ok(backfill.is_of_now()?.then(|| backfill.position()))
+}
+
+/// What is left of an earlier run, or all rows in pieces.
+async fn start(
+    context: &JobContext,
+    engine: &Engine,
+    table: &Table,
+    index: &Index,
+) -> EngineResult<(Vec<KeyRange>, JobCounts)> {
+    let position: Option<Position> = context.position()?;
+    if let Some(position) = position.filter(|it| (it.rows, it.entries) == (table.storage, index.storage)) {
+        let ranges: Option<Vec<KeyRange>> = position.left.iter().map(Left::range).collect();
+        if let Some(ranges) = ranges {
+            return Ok((ranges, context.job().record().counts));
+        }
+    }
+    let (storage, all) = (table.storage_id(), [KeyRange::all()]);
+    let size: TableSize = engine.store().estimate(storage, FAMILY, &all).await?;
+    let regions = engine.store().regions(storage).await?.len();
+    let pieces = engine.store().split(storage, FAMILY, &all, regions.max(WORKERS * PIECES)).await?;
+    let counts = JobCounts { rows_total: size.rows, bytes_total: size.bytes, ..JobCounts::default() };
+    context.save(Durability::Buffered, |record| record.counts = counts).await?;
+    Ok((pieces.into_iter().flatten().collect(), counts))
+}
+
+impl Backfill {
+    /// Takes pieces until there are none.
+    async fn work(&self) -> EngineResult<()> {
+        let mut codecs = None;
+        while let Some(at) = self.take() {
+            while let Some(range) = self.range(at) {
+                self.context.check()?;
+                let done = self.batch(&range, &mut codecs).await?;
+                let Some(done) = done else { return Ok(()) };
+                self.set(at, range, done);
+                self.keep_now_and_then().await?;
+                self.throttle().await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&self) -> Option<usize> {
+        let mut left = self.left.lock();
+        let at = left.iter().position(|piece| !piece.taken)?;
+        left.get_mut(at)?.taken = true;
+        Some(at)
+    }
+
+    /// What is left of a piece, if anything.
+    fn range(&self, at: usize) -> Option<KeyRange> {
+        let range = self.left.lock().get(at)?.left.clone();
+        range.end.as_ref().is_none_or(|end| range.start < *end).then_some(range)
+    }
+
+    fn set(&self, at: usize, range: KeyRange, done: Batch) {
+        let mut left = self.left.lock();
+        let Some(piece) = left.get_mut(at) else { return };
+        piece.left = match done {
+            Batch::Next(start) => KeyRange { start, end: range.end },
+            // An empty range.
+            Batch::End => KeyRange { start: range.start.clone(), end: Some(range.start) },
+        };
+    }
+
+    fn is_of(&self, table: &Table, index: &Index) -> bool {
+        (table.storage, index.storage) == (self.table.storage, self.entries)
+    }
+
+    fn is_of_now(&self) -> EngineResult<bool> {
+        let engine = self.context.engine()?;
+        Ok(self.spec.find(&engine).is_some_and(|(table, index)| self.is_of(&table, &index)))
+    }
+}

@@ -1,0 +1,32 @@
+//! `DateStyle`: dates are printed as ISO has them; the order of day and month is for reading.
+
+use super::bad;
+use crate::error::{EngineResult, Fault, fail};
+
+/// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
+pub(super) fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
+    let mut order = None;
+    let mut named = |new: &'static str| match order.replace(new) {
+        // Two orders contradict each other.
+        Some(old) if old != new => bad(name, &values.join(", "), None),
+        _ => Ok(()),
+    };
+    for part in values.iter().flat_map(|value| value.split(',')) {
+        match part.trim().to_ascii_uppercase().as_str() {
+            "ISO" => {}
+            "MDY" | "US" | "NONEURO" | "NONEUROPEAN" | "DEFAULT" => named("MDY")?,
+            "DMY" | "EURO" | "EUROPEAN" => named("DMY")?,
+            "YMD" => named("YMD")?,
+            style @ ("SQL" | "POSTGRES" | "GERMAN") => {
+                return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
+            }
+            _ => return bad(name, &values.join(", "), None),
+        }
+    }
+    Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))
+}
+
+/// A new DateStyle; one that names no order has that of the old one.
+pub(in crate::settings) fn with_order(new: String, old: &str) -> String {
+    if new == "ISO" { old.to_owned() } else { new }
+}

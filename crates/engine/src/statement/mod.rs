@@ -1,0 +1,102 @@
+//! From a parsed statement to its answer: who does it.
+//!
+//! The future of a short statement is copied at each `await` on its way (the compiler does not build it in place, and a copy is of
+//! the whole, begun or not), so what such a statement does not do is boxed: compiling, definitions, EXPLAIN, COPY, plans of rows.
+//!
+//! ```text
+//!   source     a statement with its text
+//!   prepared   what is known of it before it runs
+//!   query      runs one that only reads
+//!   write      runs one that writes, again if need be
+//! ```
+
+mod prepared;
+mod query;
+mod source;
+mod write;
+
+pub use prepared::Prepared;
+pub(crate) use source::{Source, Written};
+
+use crate::array_parameters::spelled_out;
+use crate::ddl::definition_tag;
+use crate::error::EngineResult;
+use crate::{Answer, Session};
+use sql::{RowLockStrength, Statement};
+use std::sync::Arc;
+use types::Datum;
+
+impl Session {
+    pub(crate) async fn dispatch(
+        &mut self,
+        text: &Arc<str>,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        self.note(text);
+        self.written = source.written.clone();
+        match &source.statement {
+            Statement::Commit => return self.commit().await.map(Answer::Done),
+            Statement::Rollback => return self.rollback().map(Answer::Done),
+            Statement::RollbackTo(name) => return self.rollback_to(name).map(Answer::Done),
+            _ => self.check_block()?,
+        }
+        self.engine.catalog().follow().await?;
+        self.know_indexes().await?;
+        self.take_hints(&source.hints);
+        self.tell_of_hints(&source.hints);
+        let types = prepared.map_or(&[][..], |prepared| &prepared.parameters);
+        let spelled = spelled_out(source, types, params)?;
+        let (source, prepared, params) = match &spelled {
+            Some(spelled) => (spelled, None, &[][..]),
+            None => (source, prepared, params),
+        };
+        match &source.statement {
+            Statement::Query(_) => self.run_query(source, prepared, params).await,
+            Statement::LockingSelect(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => {
+                self.run_write(source, prepared, params).await
+            }
+            definition if definition_tag(definition).is_some() => {
+                self.engine.counters().utility.add(1);
+                Box::pin(self.outside_implicit(source)).await
+            }
+            Statement::DeclareCursor(declare) => {
+                Box::pin(self.declare_cursor(declare, source, prepared, params)).await.map(Answer::Done)
+            }
+            Statement::Fetch(fetch) => self.fetch(fetch).await,
+            Statement::Explain(explain) => Box::pin(self.explain(explain, source)).await,
+            Statement::Copy(copy) => Box::pin(self.copy(copy, source)).await,
+            other => {
+                self.engine.counters().utility.add(1);
+                Box::pin(self.utility(other, &source.text, &source.hints)).await
+            }
+        }
+    }
+
+    /// DDL in a simple query of several statements: what came before it is committed first.
+    async fn outside_implicit(&mut self, source: &Source) -> EngineResult<Answer> {
+        let implicit = self.in_implicit();
+        if implicit {
+            self.end_implicit(true).await?;
+        }
+        let done = self.change_definitions(source).await;
+        if implicit {
+            self.begin_implicit();
+        }
+        done.map(Answer::Done)
+    }
+}
+
+/// First words of the command tag.
+pub(crate) fn command(statement: &Statement) -> &'static str {
+    match statement {
+        Statement::Insert(_) => "INSERT",
+        Statement::Update(_) => "UPDATE",
+        Statement::Delete(_) => "DELETE",
+        Statement::LockingSelect(select) => {
+            crate::row_locks::command(select.locks.first().map_or(RowLockStrength::Update, |lock| lock.strength))
+        }
+        _ => "statement",
+    }
+}

@@ -1,0 +1,78 @@
+//! Prepared statements: their parameters and columns are known before they run, and what they were compiled to is kept.
+
+use super::Source;
+use crate::cursor::declared;
+use crate::error::EngineResult;
+use crate::plan_cache::Compiled;
+use crate::{ColumnDesc, Session, utility};
+use parking_lot::Mutex;
+use sql::Statement;
+use std::sync::Arc;
+use types::DataType;
+
+/// A prepared statement.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    /// Types of `$1`, `$2`, ….
+    pub parameters: Vec<DataType>,
+    /// Its columns; `None` answers no rows.
+    pub columns: Option<Arc<Vec<ColumnDesc>>>,
+    /// Was the text empty?
+    pub is_empty: bool,
+    pub(crate) source: Option<Arc<Source>>,
+    /// What it was compiled to last. Held to read or replace it, never across an await.
+    pub(crate) compiled: Mutex<Option<Arc<Compiled>>>,
+}
+
+impl Prepared {
+    pub(crate) fn empty() -> Self {
+        Self { is_empty: true, ..Self::default() }
+    }
+}
+
+impl Session {
+    /// The columns that a prepared statement answers with now: those of FETCH are its cursor's, which may be made after it
+    /// was prepared.
+    pub fn columns_now(&self, prepared: &Prepared) -> Option<Arc<Vec<ColumnDesc>>> {
+        match prepared.source.as_ref().map(|source| &source.statement) {
+            Some(fetch @ Statement::Fetch(_)) => utility::columns(self, fetch),
+            _ => prepared.columns.clone(),
+        }
+    }
+
+    pub(crate) async fn prepare_source(&mut self, source: Arc<Source>) -> EngineResult<Arc<Prepared>> {
+        self.engine.catalog().follow().await?;
+        self.know_indexes().await?;
+        self.take_hints(&source.hints);
+        if !is_planned(&source.statement) {
+            let columns = utility::columns(self, &source.statement);
+            return Ok(Arc::new(Prepared { columns, source: Some(source), ..Prepared::default() }));
+        }
+        self.check_block()?;
+        if let Statement::DeclareCursor(declare) = &source.statement {
+            let parameters = self.compile(&declared(declare, &source), None).await?.parameters.clone();
+            return Ok(Arc::new(Prepared { parameters, source: Some(source), ..Prepared::default() }));
+        }
+        let compiled = self.compile(&source, None).await?;
+        Ok(Arc::new(Prepared {
+            parameters: compiled.parameters.clone(),
+            columns: compiled.columns.clone(),
+            source: Some(source),
+            compiled: Mutex::new(Some(compiled)),
+            ..Prepared::default()
+        }))
+    }
+}
+
+/// What is compiled: everything else runs straight from its statement.
+fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_)
+            | Statement::LockingSelect(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::DeclareCursor(_)
+    )
+}

@@ -1,0 +1,92 @@
+//! Running queries: a snapshot, the query compiled for it, and the tier that runs it.
+
+use super::Source;
+use crate::error::{EngineResult, Fault, fail};
+use crate::key_program::KeyProgram;
+use crate::plan_cache::{Compiled, Program};
+use crate::{Answer, Prepared, Session, stream};
+use std::sync::Arc;
+use txn::ReadView;
+use types::Datum;
+
+impl Session {
+    pub(crate) async fn run_query(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        let (view, compiled) = self.view_and_compile(source, prepared).await?;
+        self.run_compiled(view, &compiled, prepared.is_some(), params).await
+    }
+
+    /// Runs a query that was compiled for this state.
+    pub(crate) async fn run_compiled(
+        &mut self,
+        view: ReadView,
+        compiled: &Compiled,
+        prepared: bool,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
+        check_parameters(compiled, prepared, params)?;
+        match &compiled.program {
+            Program::Key(KeyProgram::Point(program)) => {
+                self.engine.counters().point.add(1);
+                let rows = program.run(&view, params).await?;
+                Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
+            }
+            Program::Key(KeyProgram::Range(program)) => {
+                self.engine.counters().point.add(1);
+                let guard = self.running();
+                let cursor = guard.stoppable(program.open(&view, params)).await?;
+                self.read_range(cursor, compiled.columns(), guard).await.map(Answer::Rows)
+            }
+            Program::Rows(rows) => self.run_rows(view, compiled, rows, params).await,
+            Program::Query(plan) if self.set_configs.is_called() => {
+                // Settings change when the last row was made, and that is before the next statement.
+                let memory = self.hold_rows();
+                let rows = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
+                Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
+            }
+            Program::Query(plan) => self.start_query(plan, view, params).map(Answer::Rows),
+            _ => fail(Fault::Internal { detail: "a query became a write".to_string() }),
+        }
+    }
+
+    /// A state to read, and the query compiled for it: the state has the tables that the definitions name, and all its
+    /// rows were written by these definitions or older ones.
+    pub(crate) async fn view_and_compile(
+        &mut self,
+        source: &Arc<Source>,
+        prepared: Option<&Arc<Prepared>>,
+    ) -> EngineResult<(ReadView, Arc<Compiled>)> {
+        loop {
+            let version = self.engine.catalog().version();
+            // The state comes first: what it has of definitions, the catalog then has too.
+            let view = self.read_view().await?;
+            self.set_configs.begin();
+            let compiled = self.compile(source, prepared).await?;
+            // A transaction that repeats its reads keeps its state.
+            if self.block.repeats() || self.catalog_is_still(version) {
+                return Ok((view, compiled));
+            }
+        }
+    }
+
+    /// Is the catalog still at `version`, which was read before a snapshot was taken? Then the snapshot has the same definitions,
+    /// since the catalog shows only what is published. Stores without snapshots of the whole store have nothing to compare.
+    pub(crate) fn catalog_is_still(&self, version: u64) -> bool {
+        !self.engine.store().capabilities().store_snapshots() || self.engine.catalog().version() == version
+    }
+}
+
+pub(super) fn check_parameters(compiled: &Compiled, prepared: bool, params: &[Datum]) -> EngineResult<()> {
+    let expected = compiled.parameters.len();
+    if expected == params.len() {
+        return Ok(());
+    }
+    if !prepared {
+        return fail(Fault::NoSuchParameter { number: params.len() + 1 });
+    }
+    fail(Fault::ParameterCount { name: String::new(), expected, given: params.len() })
+}

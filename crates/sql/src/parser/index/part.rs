@@ -1,0 +1,71 @@
+//! What an index is on: columns and expressions, each with its collation, operator class and order.
+
+use crate::parser::column::nulls_order;
+use crate::parser::{Cursor, Parse};
+use crate::statement::{IndexPartDef, IndexPartOf, ObjectName, WrittenExpr};
+use sqlparser::ast::Expr;
+use sqlparser::tokenizer::Token;
+
+/// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
+pub(super) fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
+    let of = part_of(c)?;
+    collation(c)?;
+    let class = operator_class(c)?;
+    let descending = c.eat("DESC");
+    if !descending {
+        c.eat("ASC");
+    }
+    Ok(IndexPartDef { of, class, descending, nulls_first: nulls_order(c) })
+}
+
+/// A name alone is a column; so is one in parentheses. Phoenix wants no parentheses around expressions.
+pub(in crate::parser) fn part_of(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
+    let is_name = matches!(c.peek(), Token::Word(_));
+    if is_name && matches!(c.peek_nth(1), Token::Period) {
+        return Err(c.unsupported("a column family in an index"));
+    }
+    if is_name && matches!(c.peek_nth(1), Token::Comma | Token::RParen | Token::Word(_)) && !c.at("CASE") {
+        return Ok(IndexPartOf::Column(c.name()?));
+    }
+    let WrittenExpr { expr, text } = c.written_expr()?;
+    Ok(match expr {
+        Expr::Nested(inner) if matches!(inner.as_ref(), Expr::Identifier(_)) => column_or(*inner, text),
+        expr @ Expr::Nested(_) => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text }.without_parentheses())),
+        expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
+    })
+}
+
+fn column_or(expr: Expr, text: String) -> IndexPartOf {
+    match expr {
+        Expr::Identifier(name) if name.quote_style.is_some() => IndexPartOf::Column(name.value),
+        Expr::Identifier(name) => IndexPartOf::Column(name.value.to_ascii_lowercase()),
+        expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
+    }
+}
+
+/// Text is in the order of its bytes, which is that of `C`.
+fn collation(c: &mut Cursor<'_>) -> Parse<()> {
+    if !c.eat("COLLATE") {
+        return Ok(());
+    }
+    let place = c.location();
+    let name = c.object_name()?;
+    match name.name.as_str() {
+        "C" | "POSIX" | "default" | "ucs_basic" if name.schema.as_deref().is_none_or(|it| it == "pg_catalog") => Ok(()),
+        other => Err(c.unsupported_at(place, format!("collation \"{other}\" in an index"))),
+    }
+}
+
+/// Which of them there are, and for which types, is known where the index is made.
+fn operator_class(c: &mut Cursor<'_>) -> Parse<Option<String>> {
+    let follows = ["ASC", "DESC", "NULLS"].iter().any(|word| c.at(word));
+    if follows || !matches!(c.peek(), Token::Word(_)) {
+        return Ok(None);
+    }
+    let place = c.location();
+    let ObjectName { schema, name, .. } = c.object_name()?;
+    if schema.is_some_and(|schema| schema != "pg_catalog") || matches!(c.peek(), Token::LParen) {
+        return Err(c.unsupported_at(place, format!("operator class \"{name}\" of an index")));
+    }
+    Ok(Some(name))
+}

@@ -1,0 +1,64 @@
+//! Rows that a statement writes at its end, when all others are written: a changed key may be that of a row which is still
+//! to change its own.
+
+use super::Transaction;
+use crate::TxnResult;
+use crate::writes::{OwnRows, WriteSet};
+use std::sync::Arc;
+use store::{Bytes, FamilyId, KeyRange, StoreResult, TableId};
+
+impl Transaction {
+    /// Keeps a row that the statement is to write when all others are written. False: there is one of that key.
+    ///
+    /// # Errors
+    /// As [`Self::put`].
+    pub async fn set_aside(
+        &mut self,
+        table: TableId,
+        family: FamilyId,
+        key: Bytes,
+        fragment: Bytes,
+    ) -> TxnResult<bool> {
+        self.make_room(&key, &Some(fragment.clone())).await?;
+        if self.aside.get(table, family, &key)?.is_some() {
+            return Ok(false);
+        }
+        self.aside.put(table, family, key, Some(fragment));
+        Ok(true)
+    }
+
+    /// All rows that were set aside. They are not aside any more.
+    pub fn take_aside(&mut self) -> Aside {
+        Aside(Arc::new(std::mem::take(&mut self.aside)))
+    }
+}
+
+/// What was set aside.
+#[derive(Debug)]
+pub struct Aside(Arc<WriteSet>);
+
+impl Aside {
+    /// Its rows of one family, in key order.
+    pub fn rows(&self, table: TableId, family: FamilyId) -> AsideRows {
+        AsideRows(OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false))
+    }
+}
+
+/// Rows that were set aside.
+#[derive(Debug)]
+pub struct AsideRows(OwnRows);
+
+impl AsideRows {
+    /// The next row.
+    ///
+    /// # Errors
+    /// I/O failures, where they went to a file.
+    pub fn next_row(&mut self) -> StoreResult<Option<(Bytes, Bytes)>> {
+        while let Some((key, written)) = self.0.take()? {
+            if let Some(fragment) = written {
+                return Ok(Some((key, fragment)));
+            }
+        }
+        Ok(None)
+    }
+}
