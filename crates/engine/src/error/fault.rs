@@ -43,11 +43,11 @@ pub(crate) enum Fault {
     #[error("unrecognized configuration parameter \"{name}\"")]
     NoSuchSetting { name: String },
     #[error("invalid value for parameter \"{name}\": \"{value}\"")]
-    BadSetting { name: String, value: String, hint: Option<String> },
+    BadSetting { name: String, value: String, hint: Option<String>, detail: Option<String> },
     #[error("parameter \"{name}\" requires a Boolean value")]
     NotBoolean { name: String },
     #[error("{value} is outside the valid range for parameter \"{name}\" ({low} .. {high})")]
-    SettingOutOfRange { name: String, value: i64, low: i64, high: i64 },
+    SettingOutOfRange { name: String, value: String, low: i64, high: i64 },
     #[error("SET {name} takes only one argument")]
     ListSetting { name: String },
     #[error("parameter \"{name}\" cannot be changed")]
@@ -280,6 +280,7 @@ pub(crate) enum Fault {
 impl Fault {
     pub(super) fn detail(&self) -> Option<String> {
         match self {
+            Self::BadSetting { detail, .. } => detail.clone(),
             Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
             Self::UnfitIndex { .. } => {
                 Some("Cannot create a primary key or unique constraint using such an index.".to_string())

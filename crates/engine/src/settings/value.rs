@@ -119,7 +119,10 @@ impl Kind {
             },
             Self::Memory => match parse_memory(value) {
                 Some(kilobytes) if kilobytes >= LEAST_MEMORY as u64 => Ok(print_memory(kilobytes)),
-                Some(_) => bad(name, value, Some("The least value is 64kB.")),
+                Some(kilobytes) => {
+                    let (value, low, high) = (format!("{kilobytes} kB"), LEAST_MEMORY, i64::from(i32::MAX));
+                    fail(Fault::SettingOutOfRange { name: name.to_string(), value, low, high })
+                }
                 None => {
                     bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\"."))
                 }
@@ -147,7 +150,8 @@ impl Kind {
 }
 
 fn bad<T>(name: &str, value: &str, hint: Option<&'static str>) -> EngineResult<T> {
-    fail(Fault::BadSetting { name: name.to_string(), value: value.to_string(), hint: hint.map(str::to_string) })
+    let (name, value, hint) = (name.to_string(), value.to_string(), hint.map(str::to_string));
+    fail(Fault::BadSetting { name, value, hint, detail: None })
 }
 
 /// PostgreSQL's booleans: any prefix of the words that is not ambiguous.
@@ -167,7 +171,7 @@ fn on_off(on: bool) -> String {
 fn int(name: &str, value: &str, low: i64, high: i64) -> EngineResult<String> {
     match value.trim().parse::<i64>() {
         Ok(number) if (low..=high).contains(&number) => Ok(number.to_string()),
-        Ok(number) => fail(Fault::SettingOutOfRange { name: name.to_string(), value: number, low, high }),
+        Ok(number) => fail(Fault::SettingOutOfRange { name: name.to_string(), value: number.to_string(), low, high }),
         Err(_) => bad(name, value, None),
     }
 }
@@ -243,6 +247,7 @@ fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResu
         name: name.to_string(),
         value: value.to_string(),
         hint: Some(format!("Available values: {}.", allowed.join(", "))),
+        detail: None,
     })
 }
 
@@ -343,10 +348,14 @@ const OTHER_ENCODINGS: &[&str] = &[
 
 /// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
 fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
+    let bad_style = |detail: String| {
+        let (name, value) = (name.to_string(), values.join(", "));
+        Err(Fault::BadSetting { name, value, hint: None, detail: Some(detail) }.into())
+    };
     let mut order = None;
     let mut named = |new: &'static str| match order.replace(new) {
         // Two orders contradict each other.
-        Some(old) if old != new => bad(name, &values.join(", "), None),
+        Some(old) if old != new => bad_style("Conflicting \"datestyle\" specifications.".to_string()),
         _ => Ok(()),
     };
     for part in values.iter().flat_map(|value| value.split(',')) {
@@ -358,7 +367,7 @@ fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
             style @ ("SQL" | "POSTGRES" | "GERMAN") => {
                 return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
             }
-            _ => return bad(name, &values.join(", "), None),
+            _ => return bad_style(format!("Unrecognized key word: \"{}\".", part.trim())),
         }
     }
     Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))

@@ -6,7 +6,7 @@ use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::phoenix::{options, split_on};
 use crate::statement::{
-    AlterAction, CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName,
+    AlterAction, CheckIndexes, ColumnName, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, KeyPartDef, ObjectName,
     OptionValue, Reindex, TableOption, UniqueDef, WrittenExpr,
 };
 use sqlparser::ast::Expr;
@@ -52,8 +52,9 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat("ONLY"); // There is no inheritance.
     let table = c.object_name()?;
     let method = if c.eat("USING") { Some(c.name()?) } else { None };
-    let parts = c.parenthesised(part)?;
-    let include = include(c)?;
+    let mut families = Vec::new();
+    let parts = c.parenthesised(|c| part(c, &mut families))?;
+    let include = include(c, &mut families)?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     if uncovered && !include.is_empty() {
         return Err(c.invalid("an UNCOVERED index includes no columns"));
@@ -71,6 +72,7 @@ pub(super) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
         method,
         parts,
         include,
+        families,
         nulls_not_distinct,
         options,
         tablespace,
@@ -110,8 +112,8 @@ fn tail(c: &mut Cursor<'_>, options: &mut Vec<TableOption>) -> Parse<Tail> {
 }
 
 /// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
-fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
-    let of = part_of(c)?;
+fn part(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<IndexPartDef> {
+    let of = if at_family(c) { IndexPartOf::Column(of_family(c, families)?) } else { part_of(c)? };
     collation(c)?;
     let class = operator_class(c)?;
     let descending = c.eat("DESC");
@@ -119,6 +121,20 @@ fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
         c.eat("ASC");
     }
     Ok(IndexPartDef { of, class, descending, nulls_first: nulls_order(c) })
+}
+
+/// Does a column with its family come next (`a.v`), as in Phoenix? A function in a schema has parentheses behind it.
+fn at_family(c: &Cursor<'_>) -> bool {
+    matches!(c.peek(), Token::Word(_))
+        && matches!(c.peek_nth(1), Token::Period)
+        && matches!(c.peek_nth(3), Token::Comma | Token::RParen | Token::Word(_))
+}
+
+/// The column's name; with its family it is kept to be looked at where the table is known.
+fn of_family(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<String> {
+    let column = c.column_name()?;
+    families.push(column.clone());
+    Ok(column.name)
 }
 
 /// A name alone is a column; so is one in parentheses. Phoenix wants no parentheses around expressions.
@@ -173,7 +189,7 @@ fn operator_class(c: &mut Cursor<'_>) -> Parse<Option<String>> {
     Ok(Some(name))
 }
 
-fn include(c: &mut Cursor<'_>) -> Parse<Vec<String>> {
+fn include(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<Vec<String>> {
     if !c.eat("INCLUDE") {
         return Ok(Vec::new());
     }
@@ -181,7 +197,7 @@ fn include(c: &mut Cursor<'_>) -> Parse<Vec<String>> {
         if matches!(c.peek(), Token::LParen) || matches!(c.peek_nth(1), Token::LParen) {
             return Err(c.unsupported("an expression among included columns"));
         }
-        c.name()
+        if at_family(c) { of_family(c, families) } else { c.name() }
     })
 }
 
@@ -236,7 +252,11 @@ pub(super) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Un
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let parts = c.parenthesised(Cursor::name)?.into_iter().map(ascending).collect();
-    let include = include(c)?;
+    let mut families = Vec::new();
+    let include = include(c, &mut families)?;
+    if !families.is_empty() {
+        return Err(c.unsupported("a column family in a UNIQUE constraint"));
+    }
     unique_tail(c, UniqueDef { name, parts, include, nulls_not_distinct, ..UniqueDef::default() })
 }
 
