@@ -4,6 +4,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
 use crate::{Answer, ColumnDesc, Session, stream};
 use bind::{AssignedTo, Clause};
+use catalog::Catalog;
 use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};
 use std::sync::Arc;
 use types::{DataType, Datum};

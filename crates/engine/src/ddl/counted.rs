@@ -63,7 +63,7 @@ impl Session {
             };
             for (row, value) in rows.iter_mut().zip(values) {
                 if let Some(place) = row.get_mut(*at) {
-                    *place = Datum::BigInt(value);
+                    *place = Datum::Int8(value);
                 }
             }
         }

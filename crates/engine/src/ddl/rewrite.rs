@@ -204,7 +204,8 @@ impl Session {
             // Values are given in the order of keys, hidden ones among them.
             let mut draft = self.looked_at(&catalog);
             draft.show_row_id(old.oid)?;
-            text.push_str(&format!(" ORDER BY {}", key_order(&draft.table(old.oid)?)));
+            let shown = draft.table(old.oid)?;
+            text.push_str(&format!(" ORDER BY {}", key_order(&shown)));
             reading = Arc::new(draft.catalog().clone());
         }
         let plan = self.plan(&reading, &*sql::parse_query(&text)?).await?;

@@ -350,12 +350,12 @@ const OTHER_ENCODINGS: &[&str] = &[
 fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
     let bad_style = |detail: String| {
         let (name, value) = (name.to_string(), values.join(", "));
-        Err(Fault::BadSetting { name, value, hint: None, detail: Some(detail) }.into())
+        Fault::BadSetting { name, value, hint: None, detail: Some(detail) }
     };
     let mut order = None;
     let mut named = |new: &'static str| match order.replace(new) {
         // Two orders contradict each other.
-        Some(old) if old != new => bad_style("Conflicting \"datestyle\" specifications.".to_string()),
+        Some(old) if old != new => fail(bad_style("Conflicting \"datestyle\" specifications.".to_string())),
         _ => Ok(()),
     };
     for part in values.iter().flat_map(|value| value.split(',')) {
@@ -367,7 +367,7 @@ fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
             style @ ("SQL" | "POSTGRES" | "GERMAN") => {
                 return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
             }
-            _ => return bad_style(format!("Unrecognized key word: \"{}\".", part.trim())),
+            _ => return fail(bad_style(format!("Unrecognized key word: \"{}\".", part.trim()))),
         }
     }
     Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))
