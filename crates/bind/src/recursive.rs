@@ -203,7 +203,8 @@ impl Binder<'_> {
         base: &Base,
     ) -> BindResult<Vec<usize>> {
         if step.outputs.len() != base.columns.len() {
-            return self.error(BindErrorKind::UnequalColumns { op: "UNION" }, Default::default());
+            let span = step.outputs.first().map(|(_, value)| value.span).unwrap_or_default();
+            return self.error(BindErrorKind::UnequalColumns { op: "UNION" }, span);
         }
         let mut widened = Vec::new();
         for (at, ((_, value), (_, col))) in step.outputs.iter().zip(&base.columns).enumerate() {

@@ -120,7 +120,11 @@ impl Binder<'_> {
         });
         match absent {
             None => Ok(()),
-            Some((name, clause)) => self.error(BindErrorKind::LockedNotInFrom { name, clause }, Span::default()),
+            Some((name, clause)) => {
+                // Nothing stands behind the clause, so that the name's last place is the one in it.
+                let span = self.lines.words(&name).next_back().unwrap_or_default();
+                self.error(BindErrorKind::LockedNotInFrom { name, clause }, span)
+            }
         }
     }
 

@@ -36,7 +36,8 @@ impl Binder<'_> {
         self.depth -= 1;
         self.left_items.clear();
         if left.outputs.len() != right.outputs.len() {
-            return self.error(BindErrorKind::UnequalColumns { op: name }, Span::default());
+            let span = right.outputs.first().map(|(_, value)| value.span).unwrap_or_default();
+            return self.error(BindErrorKind::UnequalColumns { op: name }, span);
         }
         self.combine((kind, all, name), left, right)
     }

@@ -24,6 +24,12 @@ pub enum CatalogError {
         /// Its name.
         name: String,
     },
+    /// 42701, of a table that is made.
+    #[error("column \"{column}\" specified more than once")]
+    ColumnTwice {
+        /// Its name.
+        column: String,
+    },
     /// 42701.
     #[error("column \"{column}\" of relation \"{table}\" already exists")]
     DuplicateColumn {
@@ -284,6 +290,14 @@ pub enum CatalogError {
     /// The store's failure, with its own code.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl CatalogError {
+    /// There are no more values of a sequence.
+    pub fn exhausted(sequence: &crate::Sequence) -> Self {
+        let (which, limit) = if sequence.increment > 0 { ("maximum", sequence.max) } else { ("minimum", sequence.min) };
+        Self::SequenceExhausted { name: sequence.name.clone(), which, limit }
+    }
 }
 
 fn qualified(schema: Option<&str>, name: &str) -> String {

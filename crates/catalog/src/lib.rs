@@ -38,6 +38,7 @@ mod row_id;
 mod row_reader;
 mod sequence;
 mod sequence_values;
+mod set_schema;
 mod shape;
 mod statistics;
 mod stored;

@@ -49,6 +49,16 @@ pub struct SequenceOwner {
 }
 
 impl Sequence {
+    /// Counts in another way from now on; `restart` is the next value.
+    pub fn count_as(&mut self, counting: Counting, restart: Option<i64>) {
+        let Counting { ty, start, increment, min, max, cache, cycle } = counting;
+        (self.ty, self.start, self.increment, self.min, self.max) = (ty, start, increment, min, max);
+        (self.cache, self.cycle) = (cache, cycle);
+        if let Some(first) = restart {
+            (self.first, self.generation) = (first, self.generation + 1);
+        }
+    }
+
     /// The value behind `last`; `None`: there is none.
     pub fn after(&self, last: i64) -> Option<i64> {
         let next = last.checked_add(self.increment).filter(|next| (self.min..=self.max).contains(next));

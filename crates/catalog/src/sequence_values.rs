@@ -37,7 +37,9 @@ impl SequenceValue {
 
     fn next(self, sequence: &Sequence) -> Option<Self> {
         if !self.called {
-            return Some(Self { called: true, ..self });
+            // Rows that the sequence was made for may have taken all values.
+            let is_left = (sequence.min..=sequence.max).contains(&self.last);
+            return is_left.then_some(Self { called: true, ..self });
         }
         sequence.after(self.last).map(|last| Self { last, ..self })
     }
@@ -82,7 +84,7 @@ impl SequenceValues {
             if state.reserved == 0 {
                 self.reserve(sequence, &mut state, count - values.len()).await?;
             }
-            let Some(now) = state.now.next(sequence) else { return Err(exhausted(sequence)) };
+            let Some(now) = state.now.next(sequence) else { return Err(CatalogError::exhausted(sequence)) };
             state.now = now;
             state.reserved = state.reserved.saturating_sub(1);
             values.push(now.last);
@@ -102,7 +104,7 @@ impl SequenceValues {
                 reserved += 1;
             }
             if reserved == 0 {
-                return Err(exhausted(sequence));
+                return Err(CatalogError::exhausted(sequence));
             }
             if self.write(sequence, state, mark).await? {
                 state.reserved = reserved;
@@ -185,9 +187,4 @@ impl State {
             *self = Self::at(SequenceValue::fresh(sequence), self.stamp);
         }
     }
-}
-
-fn exhausted(sequence: &Sequence) -> CatalogError {
-    let (which, limit) = if sequence.increment > 0 { ("maximum", sequence.max) } else { ("minimum", sequence.min) };
-    CatalogError::SequenceExhausted { name: sequence.name.clone(), which, limit }
 }

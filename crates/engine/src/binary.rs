@@ -157,7 +157,7 @@ fn sized<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
 fn text(bytes: &[u8]) -> Result<Datum, TypeError> {
     match std::str::from_utf8(bytes) {
         Ok(text) => types::text::check_zero_byte(text).map(|()| Datum::Text(text.into())),
-        Err(e) => Err(TypeError::InvalidEncoding { detail: format!("at byte {}", e.valid_up_to()) }),
+        Err(error) => Err(TypeError::not_utf8(bytes, error.valid_up_to())),
     }
 }
 

@@ -72,6 +72,7 @@ mod transaction_block;
 mod turn;
 mod utility;
 mod work;
+mod written_place;
 
 pub use analyze::AutoAnalyzeOptions;
 pub use answer::{Answer, Chunk, ColumnDesc, RowStream};

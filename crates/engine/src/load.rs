@@ -1,5 +1,6 @@
 //! Many rows at once, into a table that nobody else writes: sorted runs instead of batches.
 
+use crate::ddl::Counted;
 use crate::dml::{Row, Target};
 use crate::error::{EngineResult, Fault};
 use crate::row_writer::{BulkRows, New, NewRow, Tally};
@@ -52,8 +53,19 @@ impl Session {
     pub(crate) async fn load(
         &mut self,
         target: &Target,
+        chunks: BoxStream<'static, EngineResult<Chunk>>,
+        plan: &Arc<Plan>,
+    ) -> EngineResult<Tally> {
+        self.load_counted(target, chunks, plan, &mut []).await
+    }
+
+    /// The same with columns whose values are counted.
+    pub(crate) async fn load_counted(
+        &mut self,
+        target: &Target,
         mut chunks: BoxStream<'static, EngineResult<Chunk>>,
         plan: &Arc<Plan>,
+        counted: &mut [Counted],
     ) -> EngineResult<Tally> {
         let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let load = txn::load_unseen(self.engine.store(), target.storage).await?;
@@ -64,6 +76,7 @@ impl Session {
                 Chunk::Stored(rows) => rows.to_rows()?,
                 Chunk::Rows(rows) => rows,
             };
+            self.count_rows(counted, &mut rows).await?;
             for row in &mut rows {
                 *row = full_row(target, std::mem::take(row))?;
             }

@@ -4,6 +4,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
 use crate::{Answer, ColumnDesc, Session, stream};
 use bind::{AssignedTo, Clause};
+use catalog::Catalog;
 use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -193,10 +194,15 @@ impl Session {
 
     /// Runs a query of the engine's own and returns all rows.
     pub(crate) async fn own_query(&mut self, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
+        let catalog = self.engine.catalog().current();
+        self.own_query_in(&catalog, text).await
+    }
+
+    /// The same with the definitions of a catalog that may be one still to come.
+    pub(crate) async fn own_query_in(&mut self, catalog: &Arc<Catalog>, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
         let query = sql::parse_query(text)?;
         let view = self.read_view().await?;
-        let catalog = self.engine.catalog().current();
-        let plan = self.plan(&catalog, &query).await?;
+        let plan = self.plan(catalog, &query).await?;
         self.collect(self.query_context(view), plan, Vec::new(), self.hold_rows()).await
     }
 }

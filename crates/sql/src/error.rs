@@ -32,6 +32,16 @@ pub enum SqlError {
         /// Where.
         position: Position,
     },
+    /// The same with advice (42601).
+    #[error("{message}")]
+    Advised {
+        /// One line for a person.
+        message: String,
+        /// What to do about it.
+        hint: &'static str,
+        /// Where.
+        position: Position,
+    },
     /// SQL that we do not do (0A000).
     #[error("{feature} is not supported")]
     Unsupported {
@@ -39,6 +49,14 @@ pub enum SqlError {
         feature: String,
         /// What to do instead.
         hint: Option<&'static str>,
+        /// Where.
+        position: Position,
+    },
+    /// What PostgreSQL does not do either, in its words (0A000).
+    #[error("{message}")]
+    NotAllowed {
+        /// One line for a person.
+        message: String,
         /// Where.
         position: Position,
     },
@@ -103,7 +121,9 @@ impl SqlError {
         match self {
             Self::Syntax { position, .. }
             | Self::Invalid { position, .. }
+            | Self::Advised { position, .. }
             | Self::Unsupported { position, .. }
+            | Self::NotAllowed { position, .. }
             | Self::InvalidTable { position, .. }
             | Self::InvalidParameter { position, .. }
             | Self::Type { position, .. }
@@ -117,6 +137,7 @@ impl SqlError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Syntax { expected, .. } => expected.as_ref().map(|what| format!("Expected {what}.")),
+            Self::Advised { hint, .. } => Some((*hint).to_owned()),
             Self::Unsupported { hint, .. } => hint.map(str::to_owned),
             _ => None,
         }

@@ -137,6 +137,20 @@ pub enum TypeError {
 }
 
 impl TypeError {
+    /// Bytes that are no UTF-8 from `at` on: as many of them as the first one promises. Source:
+    /// `report_invalid_encoding` of PostgreSQL.
+    pub fn not_utf8(bytes: &[u8], at: usize) -> Self {
+        let wrong = bytes.get(at..).unwrap_or_default();
+        let promised = match wrong.first() {
+            Some(0xc0..=0xdf) => 2,
+            Some(0xe0..=0xef) => 3,
+            Some(0xf0..=0xf7) => 4,
+            _ => 1,
+        };
+        let shown: Vec<String> = wrong.iter().take(promised).map(|byte| format!("0x{byte:02x}")).collect();
+        Self::InvalidEncoding { detail: shown.join(" ") }
+    }
+
     /// The SQLSTATE that the client gets.
     pub fn sqlstate(&self) -> &'static str {
         match self {

@@ -52,9 +52,18 @@ impl Binder<'_> {
         }
         match sql::data_type(data_type) {
             Ok(ty) => Ok(limited_elements(data_type).unwrap_or_else(|| Ty::of(&ty))),
-            Err(SqlError::Type { source, .. }) => self.error(BindErrorKind::Value(source), span),
+            Err(SqlError::Type { source, .. }) => {
+                self.error(BindErrorKind::Value(source), self.place_of_type(data_type).unwrap_or(span))
+            }
             Err(_) => self.unsupported(format!("type {}", data_type.to_string().to_lowercase())),
         }
+    }
+
+    /// Where a type stands that is written as a name.
+    fn place_of_type(&self, data_type: &ast::DataType) -> Option<Span> {
+        let ast::DataType::Custom(name, _) = data_type else { return None };
+        let parts = name.0.iter().filter_map(ast::ObjectNamePart::as_ident).map(|ident| self.span(ident.span));
+        parts.reduce(Span::with).filter(|span| !span.is_empty())
     }
 
     /// `ARRAY[…]::t[]`: its elements become `t` each, so that an empty one has a type.

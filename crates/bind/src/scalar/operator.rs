@@ -141,9 +141,15 @@ impl Binder<'_> {
             Failure::Ambiguous => BindError::new(BindErrorKind::AmbiguousOperator { left, name, right }, span)
                 .with_hint("Could not choose a best candidate operator. You might need to add explicit type casts."),
             Failure::None | Failure::Undetermined => {
-                BindError::new(BindErrorKind::UndefinedOperator { left, name, right }, span).with_hint(
-                    "No operator matches the given name and argument types. You might need to add explicit type casts.",
-                )
+                let hint = match left {
+                    Some(_) => {
+                        "No operator matches the given name and argument types. You might need to add explicit type casts."
+                    }
+                    None => {
+                        "No operator matches the given name and argument type. You might need to add an explicit type cast."
+                    }
+                };
+                BindError::new(BindErrorKind::UndefinedOperator { left, name, right }, span).with_hint(hint)
             }
         }
     }

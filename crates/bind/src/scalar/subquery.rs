@@ -12,8 +12,22 @@ use std::collections::BTreeMap;
 impl Binder<'_> {
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> BindResult<Scalar> {
         let (rows, free) = self.inner_query(query)?;
-        let ty = self.one_column(&rows)?;
+        let ty = match self.one_column(&rows) {
+            Err(mut error) => {
+                error.span = self.before_query(query);
+                return Err(error);
+            }
+            ty => ty?,
+        };
         self.subquery(SubqueryKind::Scalar, rows, free, ty)
+    }
+
+    /// The parenthesis that a subquery begins with.
+    fn before_query(&self, query: &ast::Query) -> Span {
+        let within = self.span(ast::Spanned::span(query));
+        let before = self.lines.text().get(..within.start as usize).unwrap_or_default();
+        let at = before.rfind('(').filter(|_| !within.is_empty()).and_then(|at| u32::try_from(at).ok());
+        at.map(|at| Span { start: at, end: at + 1 }).unwrap_or_default()
     }
 
     pub(super) fn exists(&mut self, query: &ast::Query, negated: bool) -> BindResult<Scalar> {

@@ -166,7 +166,7 @@ impl Binder<'_> {
         }
         let mut first_of = Vec::new();
         for target in on.into_iter().flatten() {
-            first_of.push(self.target_col(target, &cols, &mut exprs, false)?.0);
+            first_of.push(self.target_col(target, &cols, &mut exprs, false)?);
         }
         if !exprs.is_empty() {
             rel = Rel::Project { input: Box::new(rel), exprs };
@@ -181,7 +181,8 @@ impl Binder<'_> {
             }
             Some(ast::Distinct::On(_)) => {
                 self.check_distinct_on(&first_of, &keys)?;
-                Rel::Distinct { input, on: first_of, order: Some(keys.clone()) }
+                let on = first_of.into_iter().map(|(col, _)| col).collect();
+                Rel::Distinct { input, on, order: Some(keys.clone()) }
             }
             Some(ast::Distinct::All) | None => *input,
         };
@@ -228,13 +229,15 @@ impl Binder<'_> {
     }
 
     /// The keys of DISTINCT ON come first in ORDER BY, in any order.
-    fn check_distinct_on(&self, on: &[ColId], order: &[Key]) -> BindResult<()> {
-        let leading = order.iter().take_while(|key| on.contains(&key.col)).map(|key| key.col);
+    fn check_distinct_on(&self, on: &[(ColId, crate::tree::Span)], order: &[Key]) -> BindResult<()> {
+        let is_on = |key: &&Key| on.iter().any(|(col, _)| *col == key.col);
+        let leading = order.iter().take_while(is_on).map(|key| key.col);
         let leading: std::collections::BTreeSet<ColId> = leading.collect();
-        let all = on.iter().all(|col| leading.contains(col));
-        match all || leading.len() == order.iter().map(|key| key.col).collect::<std::collections::BTreeSet<_>>().len() {
-            true => Ok(()),
-            false => self.error(BindErrorKind::DistinctOnOrder, Default::default()),
+        let missing = on.iter().find(|(col, _)| !leading.contains(col));
+        let all = order.iter().map(|key| key.col).collect::<std::collections::BTreeSet<_>>().len();
+        match missing {
+            Some((_, span)) if leading.len() < all => self.error(BindErrorKind::DistinctOnOrder, *span),
+            _ => Ok(()),
         }
     }
 }

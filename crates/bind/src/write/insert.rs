@@ -35,7 +35,7 @@ impl Binder<'_> {
             sql::InsertSource::Values(rows) => {
                 let columns = self.insert_columns(table, named, rows.first().map_or(0, Vec::len))?;
                 let bound = self.over_items(Vec::new(), Clause::Values, |binder| {
-                    rows.iter().map(|row| binder.values_row(table, named.is_some(), &columns, row)).collect()
+                    rows.iter().map(|row| binder.values_row(table, named, &columns, row)).collect()
                 })?;
                 Ok((columns, InsertSource::Rows(bound)))
             }
@@ -50,11 +50,14 @@ impl Binder<'_> {
     fn values_row(
         &mut self,
         table: &Table,
-        named: bool,
+        named: Option<&[ColumnName]>,
         columns: &[usize],
         row: &[InsertValue],
     ) -> BindResult<Vec<NewValue>> {
-        self.insert_width(named, columns, row.len())?;
+        self.insert_width(named, columns, row.len(), |binder| match row.get(columns.len()) {
+            Some(InsertValue::Expr(expr)) => binder.scalar(expr).map(|value| value.span).unwrap_or_default(),
+            _ => Span::default(),
+        })?;
         let given = columns.iter().zip(row).filter(|(_, value)| matches!(value, InsertValue::Expr(_)));
         self.refuse_generated(table, given.map(|(at, _)| *at))?;
         let mut values = Vec::with_capacity(row.len());
@@ -79,7 +82,8 @@ impl Binder<'_> {
     ) -> BindResult<(Vec<usize>, Query)> {
         let selected = self.query(query, true)?;
         let columns = self.insert_columns(table, named, selected.outputs.len())?;
-        self.insert_width(named.is_some(), &columns, selected.outputs.len())?;
+        let extra = selected.outputs.get(columns.len()).map(|(_, value)| value.span).unwrap_or_default();
+        self.insert_width(named, &columns, selected.outputs.len(), |_| extra)?;
         self.refuse_generated(table, columns.iter().copied())?;
         let (mut rel, mut exprs, mut outputs) = (selected.rel, Vec::new(), Vec::with_capacity(columns.len()));
         let literals = text_constants(query);
@@ -113,20 +117,30 @@ impl Binder<'_> {
         for name in named {
             let at = self.target_column(table, name)?;
             if columns.contains(&at) {
-                return self.error(BindErrorKind::ColumnTwice { column: name.name.clone() }, Span::default());
+                return self.error(BindErrorKind::ColumnTwice { column: name.name.clone() }, self.span(name.place.0));
             }
             columns.push(at);
         }
         Ok(columns)
     }
 
-    fn insert_width(&self, named: bool, columns: &[usize], width: usize) -> BindResult<()> {
-        let (more, fewer) = match named {
-            _ if width > columns.len() => ("expressions", "target columns"),
-            true if width < columns.len() => ("target columns", "expressions"),
+    /// Are there as many values as columns? `extra` is where the first value stands that has no column.
+    fn insert_width(
+        &mut self,
+        named: Option<&[ColumnName]>,
+        columns: &[usize],
+        width: usize,
+        extra: impl FnOnce(&mut Self) -> Span,
+    ) -> BindResult<()> {
+        let (more, fewer, span) = match named {
+            _ if width > columns.len() => ("expressions", "target columns", extra(self)),
+            Some(named) if width < columns.len() => {
+                let span = named.get(width).map(|name| self.span(name.place.0)).unwrap_or_default();
+                ("target columns", "expressions", span)
+            }
             _ => return Ok(()),
         };
-        self.error(BindErrorKind::InsertWidth { more, fewer }, Span::default())
+        self.error(BindErrorKind::InsertWidth { more, fewer }, span)
     }
 
     /// Generated columns take no values of a statement but DEFAULT.

@@ -214,6 +214,17 @@ impl Draft {
         })
     }
 
+    /// SET GENERATED: whether values may be given to an identity column.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
+    pub fn set_identity_kind(&mut self, oid: TableOid, name: &str, kind: Identity) -> CatalogResult<Arc<Table>> {
+        self.alter_column(oid, name, |table, id| {
+            set(table, id, |column| column.identity = Some(kind));
+            Ok(())
+        })
+    }
+
     /// SET NOT NULL. That no row holds a NULL is for the caller to check, under the table's exclusive lock.
     /// A nullable key column cannot become NOT NULL: its encoding differs.
     ///
@@ -266,7 +277,7 @@ impl Draft {
     }
 
     /// Views keep names as their text has them.
-    fn refuse_rename(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
+    pub(crate) fn refuse_rename(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
         self.check_unread(table, column).map_err(|error| match error {
             CatalogError::DependentObjects { what, dependents } => {
                 CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", dependents.join(", ")) }

@@ -84,7 +84,7 @@ fn check_columns(table: &str, columns: &[NewColumn], key: &[NewKeyPart]) -> Cata
         check_column_name(&column.name)?;
         check_family(table, column.family.as_deref())?;
         if !names.insert(column.name.as_str()) {
-            return Err(CatalogError::DuplicateColumn { table: table.to_string(), column: column.name.clone() });
+            return Err(CatalogError::ColumnTwice { column: column.name.clone() });
         }
         let in_key = key.iter().any(|part| part.column == column.name);
         if in_key && column.family.is_some() {

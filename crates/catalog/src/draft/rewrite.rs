@@ -1,4 +1,5 @@
-//! Rows that are written anew: with another key, or with other types in it or behind it.
+//! Rows that are written anew: with another key, or with other types in it or behind it. Or the entries of indexes alone, with
+//! other columns.
 //!
 //! As CREATE TABLE AS it has two halves: storage is made and filled while the table is as it was, then the table takes it,
 //! in one change with what the storage was made for. The caller keeps all writers out from before the first to behind the
@@ -6,7 +7,8 @@
 
 use super::PreparedTable;
 use super::build::{make_key, row_id_column};
-use crate::{Catalog, CatalogError, CatalogResult, Draft, LayoutDef, NewKeyPart, Table, TableOid};
+use super::indexes::no_index;
+use crate::{Catalog, CatalogError, CatalogResult, Draft, Index, LayoutDef, NewKeyPart, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::Datum;
@@ -16,12 +18,25 @@ use types::Datum;
 pub struct PreparedRewrite {
     table: Arc<Table>,
     staged: Vec<PreparedTable>,
+    /// Are the rows written anew, or entries of indexes alone?
+    rows: bool,
 }
 
 impl PreparedRewrite {
     /// As it will be.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
+    }
+
+    /// Are the rows written anew? Otherwise they stay, and only entries of indexes are.
+    pub fn writes_rows(&self) -> bool {
+        self.rows
+    }
+
+    /// The indexes whose entries are written anew.
+    pub fn indexes(&self) -> impl Iterator<Item = &Index> {
+        let is_staged = |storage: u32| self.staged.iter().any(|staged| staged.table().storage == storage);
+        self.table.indexes.iter().filter(move |index| is_staged(index.storage))
     }
 }
 
@@ -48,7 +63,38 @@ impl Draft {
             staged.push(entries);
         }
         table.indexes = indexes;
-        Ok(PreparedRewrite { table: Arc::new(table), staged })
+        Ok(PreparedRewrite { table: Arc::new(table), staged, rows: true })
+    }
+
+    /// The same where the rows stay: storage for the entries of some indexes of `table`, by their oids.
+    ///
+    /// # Errors
+    /// No more storage ids.
+    pub fn prepare_entries(&mut self, table: &Table, indexes: &BTreeSet<u32>) -> CatalogResult<PreparedRewrite> {
+        let mut table = table.clone();
+        let mut all = std::mem::take(&mut table.indexes);
+        let mut staged = Vec::with_capacity(indexes.len());
+        for index in all.iter_mut().filter(|index| indexes.contains(&index.oid)) {
+            let entries = self.stage(index.entries(&table))?;
+            index.storage = entries.table().storage;
+            staged.push(entries);
+        }
+        table.indexes = all;
+        Ok(PreparedRewrite { table: Arc::new(table), staged, rows: false })
+    }
+
+    /// Includes columns in an index, to be followed by other entries: [`Self::prepare_entries`].
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::NoSuchColumn`].
+    pub fn include_columns(&mut self, oid: TableOid, index: u32, names: &[String]) -> CatalogResult<Arc<Table>> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        let columns =
+            names.iter().map(|name| Ok(table.must_get_column(name)?.id)).collect::<CatalogResult<Vec<_>>>()?;
+        let found = table.indexes.iter_mut().find(|it| it.oid == index).ok_or_else(|| no_index(index))?;
+        let new = columns.into_iter().filter(|column| !found.names(*column)).collect::<Vec<_>>();
+        found.include.extend(new);
+        Ok(self.put_table(table))
     }
 
     /// The second half, behind the same changes of the table that it was prepared for: it takes the storage.
@@ -58,17 +104,30 @@ impl Draft {
     pub fn adopt_rewrite(&mut self, prepared: &PreparedRewrite) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         prepared.staged.iter().try_for_each(|staged| self.unstage(staged))?;
-        let old: Vec<u32> = table.row_storages().collect();
-        old.into_iter().for_each(|storage| self.drop_storage(storage));
-        renew_layout(&mut table);
-        table.storage = prepared.table.storage;
+        if prepared.rows {
+            self.drop_storage(std::mem::replace(&mut table.storage, prepared.table.storage));
+            renew_layout(&mut table);
+        }
         for index in &mut table.indexes {
             let Some(new) = prepared.table.index(&index.name) else {
                 return Err(CatalogError::NoSuchTable { schema: None, name: index.name.clone() });
             };
-            index.storage = new.storage;
+            if index.storage != new.storage {
+                self.drop_storage(std::mem::replace(&mut index.storage, new.storage));
+            }
         }
         Ok(self.put_table(table))
+    }
+
+    /// Shows the hidden row id of a table that has one, as a column among others: for a draft that is only read from.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`].
+    pub fn show_row_id(&mut self, oid: TableOid) -> CatalogResult<()> {
+        let mut table = self.table(oid)?.as_ref().clone();
+        table.columns.iter_mut().for_each(|column| column.hidden = false);
+        self.put_table(table);
+        Ok(())
     }
 
     /// Gives it up: its storage goes away.

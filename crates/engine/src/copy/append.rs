@@ -129,7 +129,9 @@ fn target_names(table: &str, columns: &[&str]) -> EngineResult<(ObjectName, Vec<
     match parsed {
         Some(Statement::Copy(copy)) => match copy.target {
             CopyTarget::Table { name, columns } => Ok((name, columns)),
-            CopyTarget::Query(_) => fail(Fault::Invalid { message: format!("\"{table}\" is not the name of a table") }),
+            CopyTarget::Query(_) | CopyTarget::Statement(_) => {
+                fail(Fault::Invalid { message: format!("\"{table}\" is not the name of a table") })
+            }
         },
         _ => fail(Fault::Invalid { message: format!("\"{table}\" is not the name of a table") }),
     }

@@ -82,6 +82,15 @@ impl Tuples {
         if self.ended || (self.begun && self.pending.is_empty()) {
             return Ok(());
         }
+        if !self.begun {
+            return bad(match self.pending.len().checked_sub(SIGNATURE.len()) {
+                None => "COPY file signature not recognized",
+                Some(0..4) => "invalid COPY file header (missing flags)",
+                Some(4..8) => "invalid COPY file header (missing length)",
+                Some(_) => "invalid COPY file header (wrong length)",
+            }
+            .to_string());
+        }
         let cut = bad("unexpected EOF in COPY data".to_string());
         match self.column_begun() {
             Some(name) => cut.map_err(|error| in_column(name, error)),

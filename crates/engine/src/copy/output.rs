@@ -7,12 +7,12 @@ use crate::ddl::refuse_materialized;
 use crate::error::{EngineResult, Fault, fail};
 use crate::settings::TimeZone;
 use crate::statement::Source;
-use crate::{Chunk, Session};
+use crate::{Answer, Chunk, Session};
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use parking_lot::Mutex;
-use sql::{Copy, CopyHeader, CopyTarget, Statement, ast};
+use sql::{Copy, CopyHeader, CopyTarget, ObjectName, Statement, ast};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use types::{DataType, Datum};
@@ -35,27 +35,26 @@ impl CopyOut {
     }
 }
 
+/// What COPY writes.
+struct Copied {
+    names: Vec<String>,
+    types: Vec<DataType>,
+    chunks: BoxStream<'static, EngineResult<Chunk>>,
+}
+
 impl Session {
     pub(super) async fn copy_out(&mut self, copy: &Copy, source: &Source) -> EngineResult<CopyOut> {
         if copy.selection.is_some() {
             return fail(Fault::Invalid { message: "WHERE clause not allowed with COPY TO".to_string() });
         }
         if copy.options.header == CopyHeader::Match {
-            return fail(Fault::BadCopyOption { message: "cannot use \"match\" with HEADER in COPY TO".to_string() });
+            let message = "cannot use \"match\" with HEADER in COPY TO".to_string();
+            return fail(Fault::CopyOptionsClash { message });
         }
-        let view = self.read_view().await?;
-        let catalog = self.engine.catalog().current();
-        let query = self.copied_query(&catalog, &copy.target)?;
-        let plan = match copy.target {
-            CopyTarget::Query(_) => self.plan_source(&catalog, &source.part(&query)).await?,
-            // The columns of a table: their query has a text of its own.
-            CopyTarget::Table { .. } => self.plan(&catalog, &query).await?,
+        let Copied { names, types, chunks } = match &copy.target {
+            CopyTarget::Statement(statement) => self.copied_write(statement, source).await?,
+            _ => self.copied_rows(copy, source).await?,
         };
-        if !plan.parameters.is_empty() {
-            return fail(Fault::NoSuchParameter { number: 1 });
-        }
-        let names: Vec<String> = plan.columns.iter().map(|column| column.name.clone()).collect();
-        let types: Vec<DataType> = plan.columns.iter().map(|column| column.ty).collect();
         let format = Format::new(&copy.options, &names)?;
         let zone = self.settings.effective().zone();
         let header = (format.header == CopyHeader::On).then(|| CopyBlock::single(header(&format, &names)));
@@ -63,7 +62,6 @@ impl Session {
         // The binary header is a part of the first row, or of the trailer when there is none.
         let head = Arc::new(Mutex::new(in_binary.then(binary::header)));
         let left = Arc::clone(&head);
-        let chunks = self.stream(self.query_context(view), plan, Vec::new())?;
         let rows = Arc::new(AtomicU64::new(0));
         let (counter, columns) = (Arc::clone(&rows), types.len());
         let lines = chunks.map(move |chunk| {
@@ -92,11 +90,57 @@ impl Session {
         Ok(CopyOut { columns, binary: in_binary, data: Box::pin(data), rows })
     }
 
-    fn copied_query(&self, catalog: &catalog::Catalog, target: &CopyTarget) -> EngineResult<ast::Query> {
-        let (name, columns) = match target {
-            CopyTarget::Query(query) => return Ok(query.as_ref().clone()),
-            CopyTarget::Table { name, columns } => (name, columns),
+    /// The rows of a table or of a query.
+    async fn copied_rows(&mut self, copy: &Copy, source: &Source) -> EngineResult<Copied> {
+        let view = self.read_view().await?;
+        let catalog = self.engine.catalog().current();
+        let plan = match &copy.target {
+            CopyTarget::Query(query) => self.plan_source(&catalog, &source.part(query)).await?,
+            // The columns of a table: their query has a text of its own.
+            CopyTarget::Table { name, columns } => {
+                let query = self.query_of_table(&catalog, name, columns)?;
+                self.plan(&catalog, &query).await?
+            }
+            CopyTarget::Statement(_) => {
+                return fail(Fault::Internal { detail: "a statement that writes is no query".to_string() });
+            }
         };
+        if !plan.parameters.is_empty() {
+            return fail(Fault::NoSuchParameter { number: 1 });
+        }
+        let (names, types) = plan.columns.iter().map(|column| (column.name.clone(), column.ty)).unzip();
+        let chunks = self.stream(self.query_context(view), plan, Vec::new())?;
+        Ok(Copied { names, types, chunks })
+    }
+
+    /// What a statement that writes, or locks, answers.
+    async fn copied_write(&mut self, statement: &Statement, source: &Source) -> EngineResult<Copied> {
+        let returning = match statement {
+            Statement::Insert(insert) => &insert.returning,
+            Statement::Update(update) => &update.returning,
+            Statement::Delete(delete) => &delete.returning,
+            _ => &Vec::new(),
+        };
+        let locks = matches!(statement, Statement::LockingSelect(_));
+        let no_rows = || Fault::CopyOptionsClash { message: "COPY query must have a RETURNING clause".to_string() };
+        if returning.is_empty() && !locks {
+            return Err(no_rows().into());
+        }
+        // Without a text, by which its plan would be kept: that of COPY is another statement's.
+        let source = Source::of_statement(statement.clone()).written_in(source.written.clone());
+        let Answer::Rows(rows) = self.run_write(&Arc::new(source), None, &[]).await? else {
+            return Err(no_rows().into());
+        };
+        let (names, types) = rows.columns.iter().map(|column| (column.name.clone(), column.ty)).unzip();
+        Ok(Copied { names, types, chunks: rows.chunks })
+    }
+
+    fn query_of_table(
+        &self,
+        catalog: &catalog::Catalog,
+        name: &ObjectName,
+        columns: &[String],
+    ) -> EngineResult<ast::Query> {
         let table = self.resolve_stored(catalog, name)?;
         refuse_materialized(&table, "cannot copy from", Some("Try the COPY (SELECT ...) TO variant."))?;
         let quote = types::ident::quote;

@@ -321,10 +321,8 @@ pub(super) fn utf8(bytes: &[u8]) -> EngineResult<&str> {
             Ok(text)
         }
         Err(error) => {
-            let at = error.valid_up_to();
-            let wrong = bytes.get(at..at + error.error_len().unwrap_or(1)).unwrap_or_default();
-            let detail = wrong.iter().map(|byte| format!("0x{byte:02x}")).collect::<Vec<_>>().join(" ");
-            Err(EngineError::from(TypeError::InvalidEncoding { detail }).with_hint(CONVERT))
+            let wrong = TypeError::not_utf8(bytes, error.valid_up_to());
+            Err(EngineError::from(wrong).with_hint(CONVERT))
         }
     }
 }

@@ -13,10 +13,11 @@ use sql::WrittenExpr;
 use types::DataType;
 
 impl Session {
-    /// `None`: the column is of that type already.
+    /// `None`: the column is of that type already. `old` is the table as it is, whose rows USING reads; `table` as the actions
+    /// before make it.
     pub(super) async fn set_type(
         &mut self,
-        table: &Table,
+        (old, table): (&Table, &Table),
         name: &str,
         ty: DataType,
         using: Option<&WrittenExpr>,
@@ -50,21 +51,16 @@ impl Session {
             let default = WrittenExpr { expr: sql::parse_expr(text)?, text: text.clone() };
             check_default(self, Some(&default), name, ty).await?;
         }
-        let refers = table.foreign_keys.iter().any(|key| key.columns.contains(&column.id));
-        let catalog = self.engine.catalog().current();
-        let mut keys = catalog.tables().flat_map(|other| &other.foreign_keys);
-        let referred = keys.any(|key| key.parent == table.oid && key.parent_columns.contains(&column.id));
-        if using.is_some() && (refers || referred) {
-            let feature = "ALTER COLUMN TYPE with USING of a column of a foreign key".to_string();
-            return fail(Fault::Unsupported { feature });
-        }
         if let Some(using) = using {
             // The rows are read by a query that is made of its text: what is wrong with it is told here, where it stands.
-            let row = RowTable::of(table);
+            let (catalog, row) = (self.engine.catalog().current(), RowTable::of(old));
             self.exprs_over(&catalog, &row, std::slice::from_ref(&using.expr), Clause::Transform).await?;
             rewrite.using.insert(column.id, using.text.clone());
         }
-        rewrite.needed |= using.is_some() || column.generated.is_some() || !keeps_bytes(column.ty, ty);
+        if using.is_some() || column.generated.is_some() || !keeps_bytes(column.ty, ty) {
+            rewrite.needed = true;
+            rewrite.retyped.insert(column.id);
+        }
         Ok(Some(Step::SetType(name.to_string(), ty)))
     }
 }

@@ -1,5 +1,6 @@
 //! DROP TABLE and TRUNCATE.
 
+use super::view::shown;
 use crate::Session;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::search_path::qualified;
@@ -23,6 +24,10 @@ impl Session {
                 Ok(table) => tables.push(table),
                 Err(error) if if_exists && error.is_undefined_table() => {
                     self.skipped("00000", &format!("table \"{}\" does not exist", name.name));
+                }
+                Err(error) if error.code() == "42P01" => {
+                    let absent = || Fault::NoSuchObject { kind: "table", name: shown(name) }.into();
+                    return Err(self.missing_schema(name).unwrap_or_else(absent));
                 }
                 Err(error) => return Err(self.missing_schema(name).unwrap_or(error)),
             }

@@ -2,7 +2,8 @@
 
 use super::generated::takes_value;
 use crate::Session;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::statement::Written;
 use bind::{AssignedTo, Clause};
 use sql::WrittenExpr;
 use sql::ast::{self, Expr};
@@ -26,14 +27,17 @@ pub(crate) async fn check_default(
     }
 }
 
-/// Refuses what a default may not hold.
-pub(crate) fn refuse_columns(expr: &Expr) -> EngineResult<()> {
+/// Refuses what a default may not hold. It stands in what was written.
+fn refuse_columns(expr: &Expr, written: &Written) -> EngineResult<()> {
     let found = ast::visit_expressions(expr, |part| match part {
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break("column reference"),
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(ast::Spanned::span(part)),
         _ => ControlFlow::Continue(()),
     });
     match found {
-        ControlFlow::Break(what) => fail(Fault::InDefault { what }),
+        ControlFlow::Break(place) => {
+            let error = EngineError::from(Fault::InDefault { what: "column reference" });
+            Err(error.at(written.position_of(place.start)))
+        }
         ControlFlow::Continue(()) => Ok(()),
     }
 }
@@ -50,7 +54,7 @@ impl Session {
     }
 
     async fn default_value(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
-        refuse_columns(expr)?;
+        refuse_columns(expr, &self.written)?;
         self.value_now(expr, Clause::Default, AssignedTo { ty, column: Some(column) }).await
     }
 }

@@ -48,11 +48,15 @@ impl Session {
         Ok(parents)
     }
 
-    /// Refuses a foreign key that a row of `table` breaks. The caller keeps writers off both tables.
-    pub(super) async fn check_references(&mut self, table: &Table, key: &ForeignKey) -> EngineResult<()> {
-        let catalog = self.engine.catalog().current();
+    /// Refuses a foreign key that a row of `table` breaks, both tables as `catalog` has them. The caller keeps writers off both.
+    pub(super) async fn check_references(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        table: &Table,
+        key: &ForeignKey,
+    ) -> EngineResult<()> {
         let Some(parent) = catalog.table_by_oid(key.parent).cloned() else { return Ok(()) };
-        let child = Named { catalog: &catalog, table };
+        let child = Named { catalog, table };
         let columns: Vec<String> = table.columns_of(&key.columns).map(|it| format!("c.{}", quote(&it.name))).collect();
         let of_parent = parent.columns_of(&key.parent_columns).map(|it| format!("p.{}", quote(&it.name)));
         let pairs = columns.iter().zip(of_parent).map(|(column, parent)| format!("{parent} = {column}"));
@@ -65,18 +69,18 @@ impl Session {
             "SELECT {listed} FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {}) LIMIT 1",
             child.name(),
             all("NOT NULL", " AND "),
-            Named { catalog: &catalog, table: &parent }.name(),
+            Named { catalog, table: &parent }.name(),
             pairs.join(" AND "),
         );
-        let mut broken = self.own_query(&orphans).await?;
+        let mut broken = self.own_query_in(catalog, &orphans).await?;
         if broken.is_empty() && key.full && columns.len() > 1 {
             let (null, other) = (all("NULL", " OR "), all("NOT NULL", " OR "));
             let mixed = format!("SELECT {listed} FROM {} AS c WHERE ({null}) AND ({other}) LIMIT 1", child.name());
-            broken = self.own_query(&mixed).await?;
+            broken = self.own_query_in(catalog, &mixed).await?;
         }
         match broken.first() {
             None => Ok(()),
-            Some(values) => Err(self.no_parent_of(&catalog, table, key, values)?),
+            Some(values) => Err(self.no_parent_of(catalog, table, key, values)?),
         }
     }
 

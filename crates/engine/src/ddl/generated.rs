@@ -3,10 +3,12 @@
 use super::sequence::counting;
 use crate::Session;
 use crate::error::EngineResult;
-use catalog::{CatalogResult, Counting, Draft, Identity, NewSequence, NewTable, SequenceOwner, TableOid};
+use catalog::{
+    CatalogResult, Counting, Draft, Identity, NewColumn, NewSequence, NewTable, Sequence, SequenceOwner, TableOid,
+};
 use sql::ast::{self, Expr};
 use sql::{ColumnDef, Generated, SequenceOptions};
-use types::DataType;
+use types::{DataType, Datum};
 
 /// A sequence to be made with its table.
 #[derive(Clone)]
@@ -16,6 +18,8 @@ pub(super) struct OwnSequence {
     name: Option<String>,
     counting: Counting,
     identity: Option<Identity>,
+    /// The next value, behind those that rows have taken which are there; `None`: it begins as it counts.
+    first: Option<i64>,
 }
 
 impl OwnSequence {
@@ -42,7 +46,36 @@ impl OwnSequence {
             return crate::error::fail(crate::error::Fault::Refused { message });
         }
         let name = name.map(|name| name.name);
-        Ok(Self { column: column.to_owned(), name, counting: counting(&options, None)?, identity })
+        Ok(Self { column: column.to_owned(), name, counting: counting(&options, None)?, identity, first: None })
+    }
+
+    /// The column that it is for.
+    pub(super) fn column(&self) -> &str {
+        &self.column
+    }
+
+    /// It goes on with this value.
+    pub(super) fn set_first(&mut self, first: i64) {
+        self.first = Some(first);
+    }
+
+    /// Makes the sequence, and a column that has its values.
+    pub(super) fn add_column(self, draft: &mut Draft, table: TableOid, mut column: NewColumn) -> CatalogResult<()> {
+        let old = draft.table(table)?;
+        let schema = draft.catalog().schema_name(&old).to_owned();
+        let name = self.name.unwrap_or_else(|| free_name(draft, &schema, &old.name, &self.column));
+        column.default = self.identity.is_none().then(|| default_text(&schema, &name));
+        let new = NewSequence { schema, name, counting: self.counting, owner: None };
+        let sequence = draft.create_sequence(new)?.oid;
+        (column.sequence, column.identity) = (Some(sequence), self.identity);
+        let column = draft.add_column(table, column, Datum::Null)?.must_get_column(&self.column)?.id;
+        let owner = SequenceOwner { table, column, identity: self.identity.is_some() };
+        let change = |sequence: &mut Sequence| {
+            sequence.owner = Some(owner);
+            sequence.first = self.first.unwrap_or(sequence.first);
+            Ok(())
+        };
+        draft.alter_sequence(sequence, change).map(drop)
     }
 
     /// Makes the sequence of an identity, and its column one.

@@ -6,6 +6,7 @@ mod as_query;
 mod check;
 mod comment;
 mod computed;
+mod counted;
 mod create_table;
 mod drop;
 mod expression;
@@ -22,6 +23,7 @@ mod view;
 mod wrong_kind;
 
 pub(crate) use alter_table::constant_of;
+pub(crate) use counted::Counted;
 pub(crate) use expression::check_default;
 pub(crate) use materialized::refuse_materialized;
 pub(crate) use sequence::find_sequence;

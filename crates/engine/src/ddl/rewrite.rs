@@ -10,12 +10,13 @@
 //! behind the filling, and the statement fails when they differ (40001).
 
 use super::alter_table::{Step, apply};
+use super::counted::Counted;
 use crate::Session;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
-use catalog::{Catalog, CatalogError, ColumnId, Draft, PreparedRewrite, PreparedTable, Table};
-use std::collections::BTreeMap;
+use catalog::{Catalog, CatalogError, Column, ColumnId, Draft, PreparedRewrite, PreparedTable, Table, TableOid};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest};
@@ -24,12 +25,62 @@ use types::ident::quote;
 /// What ALTER TABLE has to write anew.
 #[derive(Debug, Default)]
 pub(super) struct Rewrite {
-    /// Is there anything?
+    /// The rows, and with them the entries of all indexes?
     pub(super) needed: bool,
+    /// The indexes whose entries are, though rows stay, by their oids.
+    pub(super) entries: BTreeSet<u32>,
     /// Does an action drop the primary key?
     pub(super) drops_key: bool,
     /// What columns get other values by.
     pub(super) using: BTreeMap<ColumnId, String>,
+    /// Columns whose values become others, or others' equals.
+    pub(super) retyped: BTreeSet<ColumnId>,
+    /// Columns that are added with the next values of a sequence, by their names: of that one, or of one of their own.
+    numbered: BTreeMap<String, Option<TableOid>>,
+    /// Columns that are added with what an expression gives for each row, by their names.
+    computed: BTreeMap<String, String>,
+}
+
+impl Rewrite {
+    /// Is there anything?
+    pub(super) fn is_due(&self) -> bool {
+        self.needed || !self.entries.is_empty()
+    }
+
+    /// Does one of these columns get other values?
+    pub(super) fn retypes(&self, columns: &[ColumnId]) -> bool {
+        columns.iter().any(|column| self.retyped.contains(column))
+    }
+
+    /// Rows that are there get the next values of a sequence (`None`: the column's own) in a column that is added.
+    pub(super) fn number(&mut self, column: &str, sequence: Option<TableOid>) {
+        self.needed = true;
+        self.numbered.insert(column.to_string(), sequence);
+    }
+
+    /// Rows that are there get what an expression gives for each of them in a column that is added.
+    pub(super) fn compute(&mut self, column: &str, text: &str) {
+        self.needed = true;
+        self.computed.insert(column.to_string(), text.to_string());
+    }
+
+    /// The counters of columns that are numbered. `catalog` and `wanted` are those behind the steps.
+    fn counted(&self, catalog: &Catalog, wanted: &Table) -> Vec<Counted> {
+        let columns = wanted.visible_columns().enumerate();
+        let counted = columns.filter_map(|(at, column)| match self.numbered.get(&column.name)? {
+            Some(shared) => Some(Counted::shared(at, column, *shared)),
+            None => Some(Counted::own(at, column, Arc::clone(catalog.sequence_by_oid(column.sequence?)?))),
+        });
+        counted.collect()
+    }
+
+    /// Do rows that are there get other values of the column than they read now?
+    pub(super) fn fills(&self, column: &Column) -> bool {
+        self.using.contains_key(&column.id)
+            || self.numbered.contains_key(&column.name)
+            || self.computed.contains_key(&column.name)
+            || (self.needed && column.generated.is_some())
+    }
 }
 
 impl Session {
@@ -37,7 +88,7 @@ impl Session {
     pub(super) async fn rewrite_table(
         &mut self,
         table: &Table,
-        steps: &[Step],
+        mut steps: Vec<Step>,
         rewrite: &Rewrite,
     ) -> EngineResult<Vec<String>> {
         if self.engine.dual().is_some() && !table.indexes.is_empty() {
@@ -48,12 +99,17 @@ impl Session {
         let before = self.state_elsewhere(table).await?;
         let catalog = self.engine.catalog().current();
         let mut draft = self.trial_draft(&catalog);
-        for step in steps {
+        for step in &steps {
             apply(&mut draft, table.oid, step.clone())?;
         }
         let wanted = draft.table(table.oid)?;
-        let prepared = self.change_catalog(|draft| draft.prepare_rewrite(&wanted)).await?;
-        match self.fill_anew(&catalog, (table, &wanted), &prepared, rewrite).await {
+        let prepare = |draft: &mut Draft| match rewrite.needed {
+            true => draft.prepare_rewrite(&wanted),
+            false => draft.prepare_entries(&wanted, &rewrite.entries),
+        };
+        let prepared = self.change_catalog(prepare).await?;
+        let counted = rewrite.counted(draft.catalog(), &wanted);
+        match self.fill_and_check((table, &wanted), &mut steps, &prepared, (rewrite, counted)).await {
             Ok(()) if self.state_elsewhere(table).await? == before => {}
             Ok(()) => {
                 let error = Fault::WrittenElsewhere { table: table.name.clone() }.into();
@@ -64,7 +120,7 @@ impl Session {
         let publish = |draft: &mut Draft| {
             let mut others = Vec::new();
             for step in steps {
-                others.extend(apply(draft, table.oid, step.clone())?);
+                others.extend(apply(draft, table.oid, step)?);
             }
             draft.adopt_rewrite(&prepared)?;
             Ok(others)
@@ -73,6 +129,31 @@ impl Session {
             Ok(others) => Ok(others),
             Err(error) => self.give_up_rewrite(&prepared, table, error).await,
         }
+    }
+
+    /// Fills the storage, and holds the rows in it against foreign keys. Sequences that are made go on behind the values that
+    /// rows took.
+    async fn fill_and_check(
+        &mut self,
+        (old, wanted): (&Table, &Table),
+        steps: &mut [Step],
+        prepared: &PreparedRewrite,
+        (rewrite, mut counted): (&Rewrite, Vec<Counted>),
+    ) -> EngineResult<()> {
+        if prepared.writes_rows() {
+            self.fill_anew((old, wanted), prepared, (rewrite, &mut counted)).await?;
+        }
+        for index in prepared.indexes() {
+            self.fill_entries(prepared.table(), index).await?;
+        }
+        for step in steps.iter_mut() {
+            if let Step::AddOwned(_, sequence) = step
+                && let Some(next) = counted.iter().find(|it| it.column() == sequence.column()).and_then(Counted::next)
+            {
+                sequence.set_first(next);
+            }
+        }
+        self.check_changed_references(old, steps, rewrite, Some(prepared)).await
     }
 
     /// What rows the table has, as one number, where other processes write to it too: the lock keeps out those of this process
@@ -95,28 +176,39 @@ impl Session {
         Ok(Some(state.finish()))
     }
 
-    /// Its rows, and the entries of its indexes. `wanted` is the table as it will be, before its storage was prepared: it knows
-    /// what columns that are added have in rows that are there.
+    /// Its rows. `wanted` is the table as it will be, before its storage was prepared: it knows what columns that are added have in
+    /// rows that are there.
     async fn fill_anew(
         &mut self,
-        catalog: &Arc<Catalog>,
         (old, wanted): (&Table, &Table),
         prepared: &PreparedRewrite,
-        rewrite: &Rewrite,
+        (rewrite, counted): (&Rewrite, &mut [Counted]),
     ) -> EngineResult<()> {
-        let new = prepared.table();
+        let (new, catalog) = (prepared.table(), self.engine.catalog().current());
         let (mut items, mut names) = (Vec::new(), Vec::new());
         for column in new.visible_columns() {
             items.push(match (rewrite.using.get(&column.id), old.column(column.id)) {
                 (Some(using), _) => format!("({using})"),
                 (None, Some(old)) => quote(&old.name).into_owned(),
-                (None, None) => added_value(wanted.column(column.id).unwrap_or(column)),
+                (None, None) => match rewrite.computed.get(&column.name) {
+                    Some(default) => format!("({default})"),
+                    None => added_value(wanted.column(column.id).unwrap_or(column)),
+                },
             });
             names.push(column);
         }
         let from = format!("{}.{}", quote(catalog.schema_name(old)), quote(&old.name));
-        let text = format!("SELECT {} FROM {from}", items.join(", "));
-        let plan = self.plan(catalog, &*sql::parse_query(&text)?).await?;
+        let mut text = format!("SELECT {} FROM {from}", items.join(", "));
+        let mut reading = Arc::clone(&catalog);
+        if !counted.is_empty() {
+            // Values are given in the order of keys, hidden ones among them.
+            let mut draft = self.trial_draft(&catalog);
+            draft.show_row_id(old.oid)?;
+            let shown = draft.table(old.oid)?;
+            text.push_str(&format!(" ORDER BY {}", key_order(&shown)));
+            reading = Arc::new(draft.catalog().clone());
+        }
+        let plan = self.plan(&reading, &*sql::parse_query(&text)?).await?;
         for (column, found) in names.iter().zip(plan.columns.iter()) {
             let using = rewrite.using.contains_key(&column.id);
             if old.column(column.id).is_some() && !can_assign(found.ty, column.ty) {
@@ -126,14 +218,11 @@ impl Session {
         // Entries are made of the rows when these are all there.
         let mut rows = Table { indexes: Vec::new(), ..new.as_ref().clone() };
         rows.checks.retain(|check| check.validated);
-        let target = Target::new(catalog, &Arc::new(rows), self.time_zone())?;
-        let target = self.checked_target(catalog, target).await?;
+        let target = Target::new(&catalog, &Arc::new(rows), self.time_zone())?;
+        let target = self.checked_target(&catalog, target).await?;
         let view = self.read_view().await?;
         let rows = self.stream(self.query_context(view), Arc::clone(&plan), Vec::new())?;
-        self.load(&target, rows, &plan).await.map_err(EngineError::of_new_key)?;
-        for index in &new.indexes {
-            self.fill_entries(new, index).await?;
-        }
+        self.load_counted(&target, rows, &plan, counted).await.map_err(EngineError::of_new_key)?;
         Ok(())
     }
 
@@ -171,6 +260,17 @@ impl Session {
 /// What rows that are there have in a column that is added: its default as it is now. Generated ones are computed.
 fn added_value(column: &catalog::Column) -> String {
     super::alter_table::constant_of(&column.ty, &column.missing)
+}
+
+/// The order of a table's key, as ORDER BY has it.
+fn key_order(table: &Table) -> String {
+    let parts = table.key.iter().filter_map(|part| Some((part, table.column(part.column)?)));
+    let parts = parts.map(|(part, column)| {
+        let (way, nulls) =
+            (if part.descending { "DESC" } else { "ASC" }, if part.nulls_first { "FIRST" } else { "LAST" });
+        format!("{} {way} NULLS {nulls}", quote(&column.name))
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn no_cast(column: &str, ty: &str, using: bool) -> EngineError {

@@ -63,12 +63,8 @@ impl Session {
         };
         let restart = options.restart.map(|at| at.unwrap_or(counting.start));
         let change = |it: &mut Sequence| {
-            let Counting { ty, start, increment, min, max, cache, cycle } = counting;
-            (it.ty, it.start, it.increment, it.min, it.max) = (ty, start, increment, min, max);
-            (it.cache, it.cycle, it.owner) = (cache, cycle, owner);
-            if let Some(first) = restart {
-                (it.first, it.generation) = (first, it.generation + 1);
-            }
+            it.count_as(counting, restart);
+            it.owner = owner;
             Ok(())
         };
         self.change_catalog(|draft| draft.alter_sequence(old.oid, change)).await?;

@@ -10,8 +10,8 @@ use txn::TxnError;
 
 pub(super) fn sql_code(error: &SqlError) -> &'static str {
     match error {
-        SqlError::Syntax { .. } | SqlError::Invalid { .. } => "42601",
-        SqlError::Unsupported { .. } => "0A000",
+        SqlError::Syntax { .. } | SqlError::Invalid { .. } | SqlError::Advised { .. } => "42601",
+        SqlError::Unsupported { .. } | SqlError::NotAllowed { .. } => "0A000",
         SqlError::InvalidTable { .. } => "42P16",
         SqlError::InvalidParameter { .. } => "22023",
         SqlError::Type { source, .. } => source.sqlstate(),
@@ -26,7 +26,9 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::Stopped => "57014",
         CatalogError::DuplicateSchema { .. } => "42P06",
         CatalogError::DuplicateTable { .. } => "42P07",
-        CatalogError::DuplicateColumn { .. } | CatalogError::DuplicateKeyColumn { .. } => "42701",
+        CatalogError::DuplicateColumn { .. }
+        | CatalogError::ColumnTwice { .. }
+        | CatalogError::DuplicateKeyColumn { .. } => "42701",
         CatalogError::DuplicateConstraint { .. } | CatalogError::DuplicateCheck { .. } => "42710",
         CatalogError::NoSuchConstraint { .. } | CatalogError::NoPrimaryKey { .. } => "42704",
         CatalogError::InvalidForeignKey { .. } => "42830",

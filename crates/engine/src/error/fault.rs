@@ -60,11 +60,11 @@ faults! {
     #[error("unrecognized configuration parameter \"{name}\"")]
     NoSuchSetting { name: String } => "42704",
     #[error("invalid value for parameter \"{name}\": \"{value}\"")]
-    BadSetting { name: String, value: String, hint: Option<String> } => "22023",
+    BadSetting { name: String, value: String, hint: Option<String>, detail: Option<String> } => "22023",
     #[error("parameter \"{name}\" requires a Boolean value")]
     NotBoolean { name: String } => "22023",
     #[error("{value} is outside the valid range for parameter \"{name}\" ({low} .. {high})")]
-    SettingOutOfRange { name: String, value: i64, low: i64, high: i64 } => "22023",
+    SettingOutOfRange { name: String, value: String, low: i64, high: i64 } => "22023",
     #[error("SET {name} takes only one argument")]
     ListSetting { name: String } => "22023",
     #[error("parameter \"{name}\" cannot be changed")]
@@ -298,6 +298,7 @@ faults! {
 impl Fault {
     pub(super) fn detail(&self) -> Option<String> {
         match self {
+            Self::BadSetting { detail, .. } => detail.clone(),
             Self::DuplicateKey { columns, values, .. } => Some(format!("Key ({columns})=({values}) already exists.")),
             Self::UnfitIndex { .. } => {
                 Some("Cannot create a primary key or unique constraint using such an index.".to_string())

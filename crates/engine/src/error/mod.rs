@@ -119,6 +119,13 @@ impl EngineError {
         self
     }
 
+    /// The same at a place of the statement's text, if it is known.
+    #[must_use]
+    pub(crate) fn at(mut self, position: Option<usize>) -> Self {
+        self.report.position = position.or(self.report.position);
+        self
+    }
+
     /// The same with a hint.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {

@@ -193,6 +193,28 @@ async fn rows_are_written_as_they_would_be_read() {
 }
 
 #[tokio::test]
+async fn what_a_write_returns_is_copied() {
+    let mut c = table().await;
+    let insert = "COPY (INSERT INTO t VALUES (1, '2024-02-29', 'a'), (2, '2024-03-01', 'b') RETURNING k, s AS name) \
+                  TO STDOUT (FORMAT csv, HEADER)";
+    assert_eq!(c.run(insert).await, "k,name\n1,a\n2,b\nCOPY 2");
+    let update =
+        "COPY (WITH w AS (SELECT 2 AS k) UPDATE t SET s = 'c' FROM w WHERE t.k = w.k RETURNING t.k, s) TO STDOUT";
+    // A plan is not kept for the text of COPY.
+    assert_eq!(c.run(update).await, "2\tc\nCOPY 1");
+    assert_eq!(c.run(update).await, "2\tc\nCOPY 1");
+    assert_eq!(c.run("COPY (SELECT k FROM t ORDER BY k FOR UPDATE) TO STDOUT").await, "1\n2\nCOPY 2");
+    c.ok("BEGIN").await;
+    assert_eq!(c.run("COPY (DELETE FROM t RETURNING k) TO STDOUT").await.lines().count(), 3);
+    c.ok("ROLLBACK").await;
+    assert_eq!(c.run("SELECT count(*) FROM t").await, "2\nSELECT 1");
+    let without = "COPY (DELETE FROM t) TO STDOUT";
+    let statements = c.session.parse(without).unwrap();
+    assert_eq!(c.session.run(&statements[0]).await.unwrap_err().code(), "0A000");
+    assert_eq!(c.run("SELECT count(*) FROM t").await, "2\nSELECT 1");
+}
+
+#[tokio::test]
 async fn tables_without_a_key_are_copied_into() {
     let mut c = Client::new().await;
     c.ok("CREATE TABLE h (a integer, b text)").await;

@@ -44,6 +44,39 @@ async fn who_deletes_waits_for_who_refers_and_then_fails() {
     assert!(waits.await.unwrap().contains("23503"));
 }
 
+#[tokio::test]
+async fn a_parent_that_gets_other_values_waits_for_who_refers_and_then_fails() {
+    let engine = engine().await;
+    let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE c (p integer REFERENCES p)").await;
+    one.ok("INSERT INTO p VALUES (1)").await;
+    one.ok("BEGIN; INSERT INTO c VALUES (1)").await;
+    let alter = "ALTER TABLE p ALTER COLUMN id TYPE bigint USING id + 10";
+    let waits = tokio::spawn(async move { other.run(alter).await });
+    waiting_are(&engine, 1).await;
+    one.ok("COMMIT").await;
+    assert!(waits.await.unwrap().contains("23503"));
+    assert_eq!(one.run(ORPHANS).await, "0\nSELECT 1");
+    one.ok("DELETE FROM c").await;
+    one.ok(alter).await;
+    assert!(one.run("INSERT INTO c VALUES (1)").await.contains("23503"));
+    one.ok("INSERT INTO c VALUES (11)").await;
+}
+
+#[tokio::test]
+async fn who_refers_with_other_values_waits_for_who_deletes_and_then_fails() {
+    let engine = engine().await;
+    let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE c (p integer REFERENCES p)").await;
+    one.ok("INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1)").await;
+    one.ok("BEGIN; DELETE FROM p WHERE id = 2").await;
+    let waits = tokio::spawn(async move { other.run("ALTER TABLE c ALTER COLUMN p TYPE bigint USING p + 1").await });
+    waiting_are(&engine, 1).await;
+    one.ok("COMMIT").await;
+    assert!(waits.await.unwrap().contains("23503"));
+    assert_eq!(one.run(ORPHANS).await, "0\nSELECT 1");
+}
+
 /// KEY SHARE goes with an UPDATE that leaves keys as they are, and with itself.
 #[tokio::test]
 async fn who_refers_does_not_wait_for_an_update_of_other_columns() {

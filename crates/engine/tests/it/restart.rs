@@ -37,3 +37,23 @@ async fn definitions_and_rows_survive() {
     c.ok("INSERT INTO h VALUES (3)").await;
     assert_eq!(c.run("SELECT sum(x) FROM h").await, "6\nSELECT 1");
 }
+
+#[tokio::test]
+async fn sequences_and_included_columns_that_were_added_survive() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || FjallStore::open(folder.path(), Options::default()).unwrap();
+    let engine = engine_over(open()).await;
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE t (v text); CREATE INDEX t_v ON t (v); INSERT INTO t VALUES ('a'), ('b'), ('c')").await;
+    c.ok("ALTER TABLE t ADD COLUMN id serial; ALTER TABLE t ADD n integer DEFAULT 7 CASCADE INDEX t_v").await;
+    assert!(
+        c.run("ALTER TABLE t ADD COLUMN few integer GENERATED ALWAYS AS IDENTITY (MAXVALUE 2)").await.contains("2200H")
+    );
+    drop(c);
+    engine.close().await.unwrap();
+    drop(engine);
+    let mut c = Client::of(&engine_over(open()).await);
+    assert_eq!(c.run("INSERT INTO t (v) VALUES ('d') RETURNING id").await, "4\nINSERT 0 1");
+    assert_eq!(c.run("SELECT v, n FROM t WHERE v > 'b' ORDER BY v").await, "c|7\nd|7\nSELECT 2");
+    assert_eq!(c.run("CHECK TABLE t").await, "CHECK 0");
+}

@@ -45,7 +45,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
         shown(args, by_oid, |name| must_have(source, name), |routine| signature_of(&routine).into())
     }),
     strict("to_regprocedure_oid", &[TEXT], Returns::Oid, |source, args| {
-        Ok(must_have(source, args.text(0).unwrap_or_default()).ok().map(|routine| routine.oid).into())
+        let signature = args.text(0).unwrap_or_default();
+        let is_one = signature.split_once('(').is_some_and(|(_, rest)| rest.trim_end().ends_with(')'));
+        match must_have(source, signature) {
+            Err(error) if !is_one => Err(error),
+            found => Ok(found.ok().map(|routine| routine.oid).into()),
+        }
     }),
     // Who is connected may call all there is.
     strict("has_function_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {

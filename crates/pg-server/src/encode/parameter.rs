@@ -28,10 +28,8 @@ pub(crate) fn decode_parameter(
 ) -> Result<Datum, BadParameter> {
     match format {
         0 => {
-            let text = std::str::from_utf8(bytes).map_err(|e| {
-                let detail = format!("at byte {}", e.valid_up_to());
-                BadParameter::Type(TypeError::InvalidEncoding { detail })
-            })?;
+            let text = std::str::from_utf8(bytes)
+                .map_err(|error| BadParameter::Type(TypeError::not_utf8(bytes, error.valid_up_to())))?;
             types::text::parse_in(ty, text, &zone).map_err(BadParameter::Type)
         }
         1 if usize::try_from(ty.wire_len()).is_ok_and(|length| bytes.len() < length) => Err(BadParameter::Short),

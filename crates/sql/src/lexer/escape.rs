@@ -32,25 +32,10 @@ pub(super) fn read(text: &str) -> Option<Result<(String, usize), TypeError>> {
 }
 
 fn as_text(value: Vec<u8>) -> Result<String, TypeError> {
-    let invalid = |bytes: &[u8]| {
-        let shown: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
-        TypeError::InvalidEncoding { detail: shown.join(" ") }
-    };
     if value.contains(&0) {
-        return Err(invalid(&[0]));
+        return Err(TypeError::InvalidEncoding { detail: "0x00".to_owned() });
     }
-    String::from_utf8(value).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let wrong = error.as_bytes().get(at..).unwrap_or_default();
-        // As many bytes as the first one promises.
-        let length = match wrong.first() {
-            Some(0xc2..=0xdf) => 2,
-            Some(0xe0..=0xef) => 3,
-            Some(0xf0..=0xf4) => 4,
-            _ => 1,
-        };
-        invalid(wrong.get(..length).unwrap_or(wrong))
-    })
+    String::from_utf8(value).map_err(|error| TypeError::not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
 }
 
 /// What stands behind a backslash; returns what is behind that.

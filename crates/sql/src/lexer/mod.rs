@@ -24,7 +24,8 @@ mod word_order;
 pub(crate) use empty_select::NO_COLUMNS;
 pub use group_by::DISTINCT_GROUPS;
 pub(crate) use keyword::is_keyword;
-pub(crate) use place::{Places, byte_of, end_of, position_at, position_of};
+pub use place::byte_of;
+pub(crate) use place::{Places, end_of, position_at, position_of};
 
 use crate::SqlError;
 use crate::phoenix::hint::HintText;

@@ -80,7 +80,7 @@ fn counted_from(first: Location, place: Location) -> Location {
 }
 
 /// The byte at one place.
-pub(crate) fn byte_of(text: &str, place: Location) -> usize {
+pub fn byte_of(text: &str, place: Location) -> usize {
     Places::new(text).byte_of(place)
 }
 

@@ -3,7 +3,7 @@
 use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
 use super::foreign_key::table_foreign_key;
-use super::{Cursor, Parse, data_type, drop, index, materialized, owner, sequence, unsupported};
+use super::{Cursor, Parse, alter_hint as hint, data_type, drop, index, materialized, owner, sequence, unsupported};
 use crate::Statement;
 use crate::phoenix::options;
 use crate::statement::{AlterAction, AlterTable, ObjectName, OwnedObject};
@@ -114,7 +114,37 @@ fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
             _ => actions.extend(action(c)?),
         }
     }
+    let place = c.location();
+    if let Some(indexes) = cascade_index(c)? {
+        let added = |action: &AlterAction| match action {
+            AlterAction::AddColumn { def, .. } => Some(def.name.clone()),
+            _ => None,
+        };
+        let columns: Vec<String> = actions.iter().filter_map(added).collect();
+        if columns.is_empty() {
+            return Err(c.invalid_at(place, "CASCADE INDEX needs a column that is added"));
+        }
+        if actions.iter().any(|action| matches!(action, AlterAction::AddKey(_))) {
+            return Err(c.unsupported_at(place, "CASCADE INDEX of a column of the primary key"));
+        }
+        actions.push(AlterAction::CascadeIndex { columns, indexes });
+    }
     Ok(actions)
+}
+
+/// `CASCADE INDEX ALL` or `CASCADE INDEX i, j`, with which Phoenix ends the statement: the indexes, `None` for all.
+fn cascade_index(c: &mut Cursor<'_>) -> Parse<Option<Option<Vec<String>>>> {
+    if !c.eat_all(&["CASCADE", "INDEX"]) {
+        return Ok(None);
+    }
+    if c.eat("ALL") {
+        return Ok(Some(None));
+    }
+    let mut names = vec![c.name()?];
+    while c.eat_token(&Token::Comma) {
+        names.push(c.name()?);
+    }
+    Ok(Some(Some(names)))
 }
 
 /// Does another action begin here? A column may be called `add` all the same: then its type follows.
@@ -172,6 +202,9 @@ fn change(c: &mut Cursor<'_>) -> Parse<AlterAction> {
         let names = c.parenthesised(Cursor::any_word)?;
         return Ok(AlterAction::ResetOptions(names.iter().map(|name| name.to_ascii_lowercase()).collect()));
     }
+    if let Some(action) = hint::of_table(c)? {
+        return Ok(action);
+    }
     if c.at("SET") { set_options(c) } else { Err(refused(c)) }
 }
 
@@ -198,9 +231,6 @@ fn add_constraint(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Option<Alte
 
 fn add_column(c: &mut Cursor<'_>, if_not_exists: bool) -> Parse<Vec<AlterAction>> {
     let (def, key) = column_def(c)?;
-    if c.at("CASCADE") {
-        return Err(c.unsupported("ALTER TABLE … ADD … CASCADE INDEX"));
-    }
     let mut actions = vec![AlterAction::AddColumn { if_not_exists, def: Box::new(def) }];
     match key {
         Some(InlineKey { place, .. }) if if_not_exists => {
@@ -237,6 +267,9 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat_all(&["DROP", "IDENTITY"]) {
         return Ok(AlterAction::DropIdentity { column, if_exists: c.if_exists() });
     }
+    if let Some(change) = sequence::identity_change(c)? {
+        return Ok(AlterAction::ChangeIdentity { column, change: Box::new(change) });
+    }
     if c.eat_all(&["DROP", "EXPRESSION"]) {
         return Ok(AlterAction::DropExpression { column, if_exists: c.if_exists() });
     }
@@ -248,21 +281,15 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
         let using = if c.eat("USING") { Some(Box::new(c.written_expr()?)) } else { None };
         return Ok(AlterAction::SetType { column, data_type, using });
     }
-    if ["SET", "DROP", "ADD", "RESET", "RESTART"].iter().any(|word| c.at(word))
-        && let Token::Word(next) = c.peek_nth(1)
-    {
-        let next = next.value.to_ascii_uppercase();
-        if ["STATISTICS", "STORAGE", "COMPRESSION", "EXPRESSION", "IDENTITY", "GENERATED"].contains(&next.as_str()) {
-            return Err(c.unsupported(format!("ALTER TABLE … ALTER COLUMN … {next}")));
-        }
+    if let Some(action) = hint::of_column(c, &column)? {
+        return Ok(action);
     }
     Err(c.expected("SET DEFAULT, DROP DEFAULT, SET NOT NULL or DROP NOT NULL"))
 }
 
 fn set_options(c: &mut Cursor<'_>) -> Parse<AlterAction> {
-    let refused = ["TABLESPACE", "LOGGED", "UNLOGGED", "WITHOUT", "ACCESS"];
-    if let Some(word) = refused.iter().find(|word| c.at_nth(1, word) && !matches!(c.peek_nth(2), Token::Eq)) {
-        return Err(c.unsupported(format!("ALTER TABLE … SET {word}")));
+    if c.at_nth(1, "ACCESS") && !matches!(c.peek_nth(2), Token::Eq) {
+        return Err(c.unsupported("ALTER TABLE … SET ACCESS"));
     }
     c.need("SET")?;
     if matches!(c.peek(), Token::LParen) {
@@ -275,10 +302,7 @@ fn set_options(c: &mut Cursor<'_>) -> Parse<AlterAction> {
 }
 
 fn refused(c: &Cursor<'_>) -> Box<super::Fault> {
-    let words = [
-        "OWNER", "ENABLE", "DISABLE", "FORCE", "NO", "ATTACH", "DETACH", "INHERIT", "OF", "NOT", "CLUSTER", "REPLICA",
-        "RENAME",
-    ];
+    let words = ["OWNER", "ENABLE", "DISABLE", "FORCE", "NO", "ATTACH", "DETACH", "INHERIT", "OF", "NOT", "RENAME"];
     match words.iter().find(|word| c.at(word)) {
         Some(word) => c.unsupported(format!("ALTER TABLE … {word}")),
         None => c.syntax(),

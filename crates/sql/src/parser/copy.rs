@@ -2,7 +2,7 @@
 
 use super::explain::boolean;
 use super::update::selection;
-use super::{Cursor, Parse};
+use super::{Cursor, Parse, dispatch};
 use crate::Statement;
 use crate::statement::{Copy, CopyColumns, CopyDirection, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 use sqlparser::tokenizer::{Location, Token};
@@ -14,12 +14,9 @@ pub(super) fn copy(c: &mut Cursor<'_>) -> Parse<Statement> {
         return Err(c.unsupported_hint("COPY BINARY t", "Use COPY t … WITH (FORMAT binary)."));
     }
     let target = if c.eat_token(&Token::LParen) {
-        if ["INSERT", "UPDATE", "DELETE", "UPSERT"].iter().any(|verb| c.at(verb)) {
-            return Err(c.unsupported("COPY of INSERT, UPDATE or DELETE"));
-        }
-        let query = c.query()?;
+        let target = copied(c)?;
         c.need_token(&Token::RParen)?;
-        CopyTarget::Query(query)
+        target
     } else {
         let name = c.object_name()?;
         let columns = if matches!(c.peek(), Token::LParen) { c.parenthesised(Cursor::name)? } else { Vec::new() };
@@ -53,11 +50,23 @@ pub(super) fn copy(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Copy(Box::new(Copy { target, direction, options, selection })))
 }
 
+/// A query, or a statement that answers rows.
+fn copied(c: &mut Cursor<'_>) -> Parse<CopyTarget> {
+    let verbs = ["SELECT", "VALUES", "TABLE", "WITH", "INSERT", "UPSERT", "UPDATE", "DELETE"];
+    if !verbs.iter().any(|verb| c.at(verb)) && !matches!(c.peek(), Token::LParen) {
+        return Err(c.syntax());
+    }
+    Ok(match dispatch::statement(c)? {
+        Statement::Query(query) => CopyTarget::Query(query),
+        other => CopyTarget::Statement(Box::new(other)),
+    })
+}
+
 fn direction(c: &mut Cursor<'_>, target: &CopyTarget) -> Parse<CopyDirection> {
     let from = c.eat("FROM");
     if !from {
         c.need("TO")?;
-    } else if matches!(target, CopyTarget::Query(_)) {
+    } else if !matches!(target, CopyTarget::Table { .. }) {
         return Err(c.syntax());
     }
     if c.at("PROGRAM") || matches!(c.peek(), Token::SingleQuotedString(_)) {
@@ -181,7 +190,7 @@ fn header(c: &mut Cursor<'_>, from: bool) -> Parse<CopyHeader> {
         return if from {
             Ok(CopyHeader::Match)
         } else {
-            Err(c.invalid_at(place, "cannot use \"match\" with HEADER in COPY TO"))
+            Err(c.not_allowed_at(place, "cannot use \"match\" with HEADER in COPY TO"))
         };
     }
     Ok(if boolean(c)? { CopyHeader::On } else { CopyHeader::Off })
@@ -192,7 +201,7 @@ fn one_byte(c: &mut Cursor<'_>, option: &str) -> Parse<u8> {
     match c.string()?.as_bytes() {
         [b'\n' | b'\r'] => Err(c.parameter_at(place, &format!("COPY {option} cannot be newline or carriage return"))),
         [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err(c.unsupported_at(place, format!("COPY {option} other than a single one-byte character"))),
+        _ => Err(c.not_allowed_at(place, &format!("COPY {option} must be a single one-byte character"))),
     }
 }
 
@@ -227,7 +236,7 @@ fn check_direction(c: &Cursor<'_>, direction: CopyDirection, given: &Given) -> P
     };
     match names.iter().find_map(|name| given.place(name).map(|place| (name, place))) {
         Some((name, place)) => {
-            Err(c.unsupported_at(place, format!("COPY {} outside COPY {way}", name.replace('_', " "))))
+            Err(c.not_allowed_at(place, &format!("COPY {} only available using COPY {way}", name.replace('_', " "))))
         }
         None => Ok(()),
     }
@@ -240,7 +249,7 @@ fn check(c: &Cursor<'_>, options: &CopyOptions, given: &Given) -> Parse<()> {
         && let Some((name, place)) = csv_only.iter().find_map(|name| given.place(name).map(|place| (name, place)))
     {
         let name = name.replace('_', " ");
-        return Err(c.unsupported_at(place, format!("COPY {name} outside CSV mode")));
+        return Err(c.not_allowed_at(place, &format!("COPY {name} available only in CSV mode")));
     }
     if options.format == CopyFormat::Binary
         && let Some((name, place)) =

@@ -56,6 +56,8 @@ fn create_schema(c: &mut Cursor<'_>) -> Parse<Statement> {
 /// What stands between the parentheses of CREATE TABLE.
 #[derive(Default)]
 pub(super) struct Elements {
+    /// The table's name.
+    pub(super) table: String,
     /// Columns with their types.
     pub(super) columns: Vec<ColumnDef>,
     /// Columns without types, as CREATE TABLE AS has them.
@@ -76,7 +78,8 @@ impl Elements {
     /// Sets the primary key; there may be only one. `place` is where this one begins.
     pub(super) fn set_key(&mut self, c: &Cursor<'_>, place: Option<Location>, key: KeyDef) -> Parse<()> {
         if self.key.is_some() || self.uniques.iter().any(|unique| unique.primary) {
-            return Err(c.table_at(place, "multiple primary keys for one table are not allowed"));
+            let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table);
+            return Err(c.table_at(place, &message));
         }
         match key {
             KeyDef::Rowkey(key) => self.key = Some(key),
@@ -95,7 +98,7 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.at("PARTITION") || c.at("OF") {
         return Err(c.unsupported("CREATE TABLE … PARTITION OF"));
     }
-    let mut elements = Elements::default();
+    let mut elements = Elements { table: name.name.clone(), ..Elements::default() };
     let listed = c.eat_token(&Token::LParen);
     if listed && !c.eat_token(&Token::RParen) {
         c.list(|c| column::element(c, &mut elements))?;

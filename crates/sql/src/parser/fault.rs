@@ -26,8 +26,12 @@ pub(crate) enum FaultKind {
     Syntax { near: Option<String>, expected: Option<String> },
     /// [`SqlError::Invalid`].
     Invalid(String),
+    /// [`SqlError::Advised`].
+    Advised { message: String, hint: &'static str },
     /// [`SqlError::Unsupported`].
     Unsupported { feature: String, hint: Option<&'static str> },
+    /// [`SqlError::NotAllowed`].
+    NotAllowed(String),
     /// [`SqlError::InvalidTable`].
     InvalidTable(String),
     /// [`SqlError::InvalidParameter`].
@@ -47,7 +51,9 @@ impl Fault {
         match self.kind {
             FaultKind::Syntax { near, expected } => SqlError::Syntax { near, expected, position },
             FaultKind::Invalid(message) => SqlError::Invalid { message, position },
+            FaultKind::Advised { message, hint } => SqlError::Advised { message, hint, position },
             FaultKind::Unsupported { feature, hint } => SqlError::Unsupported { feature, hint, position },
+            FaultKind::NotAllowed(message) => SqlError::NotAllowed { message, position },
             FaultKind::InvalidTable(message) => SqlError::InvalidTable { message, position },
             FaultKind::InvalidParameter(message) => SqlError::InvalidParameter { message, position },
             FaultKind::Type(source) => SqlError::Type { source, position },

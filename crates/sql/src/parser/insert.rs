@@ -8,7 +8,7 @@ use crate::statement::{
     ColumnName, Conflict, ConflictAction, ConflictTarget, IndexPartOf, Insert, InsertSource, InsertValue, Overriding,
 };
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Location, Token};
 
 /// INSERT INTO …, perhaps with WITH in front: that goes into its query.
 pub(super) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
@@ -23,8 +23,9 @@ pub(super) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement>
         }
         query.with = Some(with);
     }
+    let place = c.location();
     if c.eat_all(&["ON", "CONFLICT"]) {
-        insert.on_conflict = Some(on_conflict(c)?);
+        insert.on_conflict = Some(on_conflict(c, place)?);
     } else if c.eat_all(&["ON", "DUPLICATE", "KEY"]) {
         insert.on_duplicate = Some(on_duplicate(c)?);
     }
@@ -117,14 +118,16 @@ pub(super) fn returning(c: &mut Cursor<'_>) -> Parse<Vec<SelectItem>> {
     if c.eat("RETURNING") { c.list(|c| c.with_parser(Parser::parse_select_item)) } else { Ok(Vec::new()) }
 }
 
-fn on_conflict(c: &mut Cursor<'_>) -> Parse<Conflict> {
+/// What stands behind ON CONFLICT, which begins at `place`.
+fn on_conflict(c: &mut Cursor<'_>, place: Option<Location>) -> Parse<Conflict> {
     let target = conflict_target(c)?;
     c.need("DO")?;
     if c.eat("NOTHING") {
         return Ok(Conflict { target, action: ConflictAction::DoNothing });
     }
     if target.is_none() {
-        return Err(c.invalid("ON CONFLICT DO UPDATE requires inference specification or constraint name"));
+        let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
+        return Err(c.invalid_hint_at(place, message, "For example, ON CONFLICT (column_name)."));
     }
     c.need_all(&["UPDATE", "SET"])?;
     let assignments = c.list(update::assignment)?;

@@ -2,6 +2,7 @@
 
 mod absent;
 mod alter;
+mod alter_hint;
 mod big_stack;
 mod check;
 mod column;

@@ -4,7 +4,7 @@ use super::data_type::data_type;
 use super::{Cursor, Parse, drop, owner};
 use crate::Statement;
 use crate::statement::{
-    AlterSequence, CreateSequence, Generated, ObjectName, OwnedObject, SequenceChange, SequenceOptions,
+    AlterSequence, CreateSequence, Generated, IdentityChange, ObjectName, OwnedObject, SequenceChange, SequenceOptions,
 };
 use sqlparser::tokenizer::Token;
 
@@ -79,49 +79,80 @@ fn plain_options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
 /// Options in any order, each once.
 fn options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
     let mut found = SequenceOptions::default();
+    while option(c, &mut found)? {}
+    Ok(found)
+}
+
+/// What changes of an identity column: `SET GENERATED {ALWAYS | BY DEFAULT}`, `SET option` and `RESTART`, one behind the other.
+/// `None`: none of them begins here.
+pub(super) fn identity_change(c: &mut Cursor<'_>) -> Parse<Option<IdentityChange>> {
+    let (mut change, mut any) = (IdentityChange::default(), false);
     loop {
         let place = c.location();
-        let first = if c.eat("AS") {
-            let ty = data_type(c)?;
-            found.data_type.replace(ty).is_none()
-        } else if c.eat("INCREMENT") {
-            c.eat("BY");
-            found.increment.replace(integer(c)?).is_none()
-        } else if c.eat_all(&["NO", "MINVALUE"]) {
-            found.min.replace(None).is_none()
-        } else if c.eat("MINVALUE") {
-            found.min.replace(Some(integer(c)?)).is_none()
-        } else if c.eat_all(&["NO", "MAXVALUE"]) {
-            found.max.replace(None).is_none()
-        } else if c.eat("MAXVALUE") {
-            found.max.replace(Some(integer(c)?)).is_none()
-        } else if c.eat("START") {
-            c.eat("WITH");
-            found.start.replace(integer(c)?).is_none()
-        } else if c.eat("RESTART") {
-            let with = c.eat("WITH") || matches!(c.peek(), Token::Number(..) | Token::Minus);
-            let at = if with { Some(integer(c)?) } else { None };
-            found.restart.replace(at).is_none()
-        } else if c.eat("CACHE") {
-            found.cache.replace(integer(c)?).is_none()
-        } else if c.eat_all(&["NO", "CYCLE"]) {
-            found.cycle.replace(false).is_none()
-        } else if c.eat("CYCLE") {
-            found.cycle.replace(true).is_none()
-        } else if c.eat_all(&["OWNED", "BY"]) {
-            found.owned_by.replace(owned_by(c)?).is_none()
-        } else if c.eat_all(&["SEQUENCE", "NAME"]) {
-            found.name.replace(c.object_name()?).is_none()
+        if c.eat_all(&["SET", "GENERATED"]) {
+            let always = c.eat("ALWAYS");
+            if !always {
+                c.need_all(&["BY", "DEFAULT"])?;
+            }
+            if change.always.replace(always).is_some() {
+                return Err(c.invalid_at(place, "conflicting or redundant options"));
+            }
+        } else if c.at("RESTART") {
+            option(c, &mut change.options)?;
+        } else if c.at("SET") && OPTIONS.iter().any(|word| c.at_nth(1, word)) {
+            c.next();
+            option(c, &mut change.options)?;
         } else {
-            return Ok(found);
-        };
-        if !first {
-            return Err(c.invalid_at(place, "conflicting or redundant options"));
+            return Ok(any.then_some(change));
         }
+        any = true;
     }
 }
 
-fn integer(c: &mut Cursor<'_>) -> Parse<i64> {
+/// The words that options begin with.
+const OPTIONS: &[&str] = &["INCREMENT", "NO", "MINVALUE", "MAXVALUE", "START", "RESTART", "CACHE", "CYCLE"];
+
+/// One option, which was not given before; false: none begins here.
+fn option(c: &mut Cursor<'_>, found: &mut SequenceOptions) -> Parse<bool> {
+    let place = c.location();
+    let first = if c.eat("AS") {
+        let ty = data_type(c)?;
+        found.data_type.replace(ty).is_none()
+    } else if c.eat("INCREMENT") {
+        c.eat("BY");
+        found.increment.replace(integer(c)?).is_none()
+    } else if c.eat_all(&["NO", "MINVALUE"]) {
+        found.min.replace(None).is_none()
+    } else if c.eat("MINVALUE") {
+        found.min.replace(Some(integer(c)?)).is_none()
+    } else if c.eat_all(&["NO", "MAXVALUE"]) {
+        found.max.replace(None).is_none()
+    } else if c.eat("MAXVALUE") {
+        found.max.replace(Some(integer(c)?)).is_none()
+    } else if c.eat("START") {
+        c.eat("WITH");
+        found.start.replace(integer(c)?).is_none()
+    } else if c.eat("RESTART") {
+        let with = c.eat("WITH") || matches!(c.peek(), Token::Number(..) | Token::Minus);
+        let at = if with { Some(integer(c)?) } else { None };
+        found.restart.replace(at).is_none()
+    } else if c.eat("CACHE") {
+        found.cache.replace(integer(c)?).is_none()
+    } else if c.eat_all(&["NO", "CYCLE"]) {
+        found.cycle.replace(false).is_none()
+    } else if c.eat("CYCLE") {
+        found.cycle.replace(true).is_none()
+    } else if c.eat_all(&["OWNED", "BY"]) {
+        found.owned_by.replace(owned_by(c)?).is_none()
+    } else if c.eat_all(&["SEQUENCE", "NAME"]) {
+        found.name.replace(c.object_name()?).is_none()
+    } else {
+        return Ok(false);
+    };
+    if first { Ok(true) } else { Err(c.invalid_at(place, "conflicting or redundant options")) }
+}
+
+pub(super) fn integer(c: &mut Cursor<'_>) -> Parse<i64> {
     let negative = c.eat_token(&Token::Minus);
     if !negative {
         c.eat_token(&Token::Plus);

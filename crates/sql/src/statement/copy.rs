@@ -1,6 +1,6 @@
 //! COPY.
 
-use super::ObjectName;
+use super::{ObjectName, Statement};
 use crate::ast;
 
 /// COPY between the client and a table or query.
@@ -28,6 +28,8 @@ pub enum CopyTarget {
     },
     /// A query, which COPY TO writes.
     Query(Box<ast::Query>),
+    /// What INSERT, UPDATE or DELETE returns, or a SELECT that locks rows.
+    Statement(Box<Statement>),
 }
 
 /// Which way.

@@ -1,6 +1,6 @@
 //! CREATE TABLE and ALTER TABLE.
 
-use super::{ColumnName, ForeignKeyDef, Generated, ObjectName, TableLike, UniqueDef};
+use super::{ColumnName, ForeignKeyDef, Generated, IdentityChange, ObjectName, TableLike, UniqueDef};
 use crate::ast;
 use types::DataType;
 
@@ -190,6 +190,13 @@ pub enum AlterAction {
         /// The column.
         def: Box<ColumnDef>,
     },
+    /// CASCADE INDEX of Phoenix, behind columns that are added.
+    CascadeIndex {
+        /// The columns.
+        columns: Vec<String>,
+        /// The indexes that include them; `None` means ALL.
+        indexes: Option<Vec<String>>,
+    },
     /// ADD `[CONSTRAINT name]` PRIMARY KEY (…).
     AddKey(PrimaryKeyDef),
     /// ADD `[CONSTRAINT name]` CHECK (…).
@@ -304,6 +311,24 @@ pub enum AlterAction {
         column: String,
         /// Always an identity.
         generated: Generated,
+    },
+    /// ALTER COLUMN … SET GENERATED, SET of a sequence's option, RESTART.
+    ChangeIdentity {
+        /// The column.
+        column: String,
+        /// What changes.
+        change: Box<IdentityChange>,
+    },
+    /// What is told about storage and replication, and is the same here whatever is said.
+    WithoutEffect {
+        /// The column that it is about.
+        column: Option<String>,
+        /// The index that it names.
+        index: Option<String>,
+        /// As it was written.
+        words: String,
+        /// Why nothing changes.
+        reason: &'static str,
     },
     /// ALTER COLUMN … DROP IDENTITY.
     DropIdentity {

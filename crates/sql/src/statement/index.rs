@@ -1,6 +1,6 @@
 //! CREATE INDEX and what goes with it.
 
-use super::{KeyPartDef, ObjectName, TableOption, WrittenExpr};
+use super::{ColumnName, KeyPartDef, ObjectName, TableOption, WrittenExpr};
 use sqlparser::ast;
 
 /// CREATE INDEX.
@@ -24,6 +24,8 @@ pub struct CreateIndex {
     pub parts: Vec<IndexPartDef>,
     /// INCLUDE.
     pub include: Vec<String>,
+    /// The columns of both that were written with their families.
+    pub families: Vec<ColumnName>,
     /// NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
     /// WITH (…), and Phoenix's properties.

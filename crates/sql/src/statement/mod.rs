@@ -45,7 +45,9 @@ pub use lock::{LockTables, TableLockMode};
 pub use names::{ColumnName, ObjectName, Place};
 pub use owner::{ChangeOwner, OwnedObject};
 pub use row_lock::{LockingSelect, RowLock, RowLockStrength, RowLockWait};
-pub use sequence::{AlterSequence, CreateSequence, Generated, Overriding, SequenceChange, SequenceOptions};
+pub use sequence::{
+    AlterSequence, CreateSequence, Generated, IdentityChange, Overriding, SequenceChange, SequenceOptions,
+};
 pub use session::{
     Discard, Explain, ExplainFormat, Isolation, SettingName, SettingValue, StatisticsOf, TransactionModes,
     UpdateStatistics, VacuumOptions,

@@ -76,6 +76,15 @@ pub enum Generated {
     },
 }
 
+/// What ALTER TABLE changes of an identity column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IdentityChange {
+    /// SET GENERATED: ALWAYS?
+    pub always: Option<bool>,
+    /// SET of options, RESTART.
+    pub options: SequenceOptions,
+}
+
 /// OVERRIDING … VALUE of INSERT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overriding {

@@ -28,8 +28,10 @@ macro_rules! walker {
                     Statement::Prepare { statement, .. } => self::statement(statement, v),
                     Statement::Execute { arguments, .. } => arguments.visit(v),
                     Statement::Copy(it) => {
-                        if let CopyTarget::Query(query) = & $($mutability)? it.target {
-                            query.visit(v)?;
+                        match & $($mutability)? it.target {
+                            CopyTarget::Query(query) => query.visit(v)?,
+                            CopyTarget::Statement(statement) => self::statement(statement, v)?,
+                            CopyTarget::Table { .. } => {}
                         }
                         it.selection.visit(v)
                     }
@@ -196,6 +198,9 @@ macro_rules! walker {
                             }
                         }
                         AlterAction::AddKey(_)
+                        | AlterAction::CascadeIndex { .. }
+                        | AlterAction::ChangeIdentity { .. }
+                        | AlterAction::WithoutEffect { .. }
                         | AlterAction::AddUnique(_)
                         | AlterAction::UniqueUsingIndex { .. }
                         | AlterAction::KeyUsingIndex { .. }

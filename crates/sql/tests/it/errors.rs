@@ -39,8 +39,8 @@ fn a_text_that_is_too_long_is_refused() {
 /// The codes that the variants stand for (`engine` holds the real table).
 fn sqlstate(error: &SqlError) -> &'static str {
     match error {
-        SqlError::Syntax { .. } | SqlError::Invalid { .. } => "42601",
-        SqlError::Unsupported { .. } => "0A000",
+        SqlError::Syntax { .. } | SqlError::Invalid { .. } | SqlError::Advised { .. } => "42601",
+        SqlError::Unsupported { .. } | SqlError::NotAllowed { .. } => "0A000",
         SqlError::InvalidTable { .. } => "42P16",
         SqlError::InvalidParameter { .. } => "22023",
         SqlError::TooDeep { .. } => "54001",

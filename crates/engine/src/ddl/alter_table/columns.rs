@@ -1,7 +1,6 @@
 //! Columns that ALTER TABLE adds, changes and drops.
 
 use super::step::{RenamedTexts, Step};
-use super::unsupported;
 use crate::Session;
 use crate::ddl::check::renamed_texts;
 use crate::ddl::check_default;
@@ -12,8 +11,9 @@ use crate::ddl::index::renamed_index_texts;
 use crate::ddl::rewrite::Rewrite;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
+use bind::AssignedTo;
 use catalog::Table;
-use sql::{ColumnDef, Generated, WrittenExpr};
+use sql::{ColumnDef, WrittenExpr};
 use types::Datum;
 
 impl Session {
@@ -33,15 +33,14 @@ impl Session {
         self.add_column(table, def, rewrite).await.map(Some)
     }
 
-    /// Rows that are there read the default as it is now, and no row is touched.
+    /// Rows that are there read the default as it is now, and no row is touched; unless each row gets a value of its own.
     async fn add_column(&mut self, table: &Table, def: &ColumnDef, rewrite: &mut Rewrite) -> EngineResult<Step> {
-        if def.generated.is_some() {
-            return unsupported("ALTER TABLE ... ADD COLUMN with a sequence of its own");
-        }
-        if let Some(default) = &def.default
-            && self.sequence_of_default(&default.expr)?.is_some()
-        {
-            return unsupported("ALTER TABLE ... ADD COLUMN with the next value of a sequence");
+        let schema = self.engine.catalog().current().schema_name(table).to_string();
+        if let Some(sequence) = OwnSequence::of(def, &schema)? {
+            if self.has_row(table, None).await? {
+                rewrite.number(&def.name, None);
+            }
+            return Ok(Step::AddOwned(new_column(def), sequence));
         }
         if def.computed.is_some() {
             let columns = table.visible_columns().map(|column| (column.name.clone(), column.ty)).collect();
@@ -53,6 +52,9 @@ impl Session {
             rewrite.needed |= self.has_row(table, None).await?;
             return Ok(Step::Add { column, missing: Datum::Null });
         }
+        if let Some(step) = self.add_with_values(table, def, rewrite).await? {
+            return Ok(step);
+        }
         let missing = match &def.default {
             None => Datum::Null,
             Some(default) => self.evaluate_default(&default.expr, &def.name, def.data_type).await?,
@@ -61,6 +63,31 @@ impl Session {
             return Err(self.contains_nulls(table, &def.name).into());
         }
         Ok(Step::Add { column: new_column(def), missing })
+    }
+
+    /// A column whose default is another one for each row: the next value of a sequence, or what is computed by a volatile
+    /// function. `None`: it is not.
+    async fn add_with_values(
+        &mut self,
+        table: &Table,
+        def: &ColumnDef,
+        rewrite: &mut Rewrite,
+    ) -> EngineResult<Option<Step>> {
+        let Some(default) = &def.default else { return Ok(None) };
+        check_default(self, Some(default), &def.name, def.data_type).await?;
+        let mut column = new_column(def);
+        column.sequence = self.sequence_of_default(&default.expr)?;
+        let volatile = self.is_volatile(&default.expr, AssignedTo { ty: def.data_type, column: Some(&def.name) })?;
+        if column.sequence.is_none() && !volatile {
+            return Ok(None);
+        }
+        if self.has_row(table, None).await? {
+            match column.sequence {
+                Some(sequence) => rewrite.number(&def.name, Some(sequence)),
+                None => rewrite.compute(&def.name, &default.text),
+            }
+        }
+        Ok(Some(Step::Add { column, missing: Datum::Null }))
     }
 
     /// `None`: it is not there, and need not be.
@@ -103,22 +130,8 @@ impl Session {
         self.skipped_if(if_exists, what)
     }
 
-    /// DROP IDENTITY. `None`: the column is none, and need not be.
-    pub(super) fn dropped_identity(
-        &mut self,
-        table: &Table,
-        column: &str,
-        if_exists: bool,
-    ) -> EngineResult<Option<Step>> {
-        if table.must_get_column(column)?.identity.is_some() {
-            return Ok(Some(Step::DropIdentity(column.to_string())));
-        }
-        let what = format!("column \"{column}\" of relation \"{}\" is not an identity column", table.name);
-        self.skipped_if(if_exists, what)
-    }
-
     /// A NOTICE instead of the error that `what` is.
-    fn skipped_if(&mut self, if_exists: bool, what: String) -> EngineResult<Option<Step>> {
+    pub(super) fn skipped_if(&mut self, if_exists: bool, what: String) -> EngineResult<Option<Step>> {
         if !if_exists {
             return fail(Fault::Refused { message: what });
         }
@@ -146,30 +159,24 @@ impl Session {
         Fault::ContainsNulls { schema, table: table.name.clone(), column: column.to_string() }
     }
 
-    pub(super) async fn set_not_null(&mut self, table: &Table, column: &str) -> EngineResult<Step> {
-        table.must_get_column(column)?;
-        if self.has_row(table, Some(column)).await? {
-            return Err(self.contains_nulls(table, column).into());
-        }
-        Ok(Step::SetNotNull(column.to_string()))
-    }
-
-    /// The sequence of a column that becomes an identity.
-    pub(super) fn own_sequence(&self, table: &Table, name: &str, generated: &Generated) -> EngineResult<OwnSequence> {
-        let column = table.must_get_column(name)?;
-        let what = format!("column \"{name}\" of relation \"{}\"", table.name);
-        let catalog = self.engine.catalog().current();
-        let sequence = OwnSequence::new(name, column.ty, generated, catalog.schema_name(table))?;
-        let message = if !column.not_null {
-            format!("{what} must be declared NOT NULL before identity can be added")
-        } else if column.identity.is_some() {
-            format!("{what} is already an identity column")
-        } else if column.default.is_some() {
-            format!("{what} already has a default value")
-        } else {
-            return Ok(sequence);
+    /// `old` is the table as it is, `now` as the actions before make it.
+    pub(super) async fn set_not_null(
+        &mut self,
+        (old, now): (&Table, &Table),
+        name: &str,
+        rewrite: &Rewrite,
+    ) -> EngineResult<Step> {
+        let column = now.must_get_column(name)?;
+        let null = match old.column(column.id) {
+            // What is written anew is looked at then.
+            _ if rewrite.fills(column) => false,
+            Some(old_column) => self.has_row(old, Some(&old_column.name)).await?,
+            None => column.missing.is_null() && self.has_row(old, None).await?,
         };
-        fail(Fault::Refused { message })
+        match null {
+            true => Err(self.contains_nulls(old, name).into()),
+            false => Ok(Step::SetNotNull(name.to_string())),
+        }
     }
 
     /// Has the table a row (with NULL in that column)?

@@ -8,7 +8,7 @@ use crate::ddl::foreign_key::new_foreign_key;
 use crate::ddl::index::new_unique;
 use crate::ddl::rewrite::Rewrite;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{CatalogError, ForeignKey, NewCheck, NewForeignKey, NewIndex, Table};
+use catalog::{CatalogError, NewCheck, NewForeignKey, NewIndex, Table};
 use sql::{AlterAction, CheckDef, ForeignKeyDef, KeyPartDef, ObjectName, PrimaryKeyDef};
 use std::sync::Arc;
 use txn::LockOwner;
@@ -28,6 +28,11 @@ impl Added {
     }
 }
 
+/// Do the steps add a column of that name? Not if it was there and might be.
+fn is_added(steps: &[Step], name: &str) -> bool {
+    steps.iter().filter_map(Step::added).any(|column| column.name == name)
+}
+
 /// A value as SQL.
 pub(crate) fn constant_of(ty: &DataType, value: &Datum) -> String {
     let name = ty.column_name();
@@ -40,7 +45,8 @@ pub(crate) fn constant_of(ty: &DataType, value: &Datum) -> String {
 }
 
 impl Session {
-    /// The foreign keys among the actions, alone and of columns that `steps` add. No row breaks them.
+    /// The foreign keys among the actions, alone and of columns that `steps` add. Their parents are locked; that no row breaks
+    /// them is for [`Session::check_changed_references`] to see.
     pub(super) async fn foreign_keys_of(
         &mut self,
         locks: &mut LockOwner,
@@ -48,15 +54,9 @@ impl Session {
         actions: &[AlterAction],
         steps: &[Step],
     ) -> EngineResult<Vec<NewForeignKey>> {
-        let added = |name: &String| {
-            steps.iter().find_map(|step| match step {
-                Step::Add { column, missing } if column.name == *name => Some(missing),
-                _ => None,
-            })
-        };
         let defs = actions.iter().flat_map(|action| match action {
             AlterAction::AddForeignKey(key) => std::slice::from_ref(key.as_ref()),
-            AlterAction::AddColumn { def, .. } if added(&def.name).is_some() => def.foreign_keys.as_slice(),
+            AlterAction::AddColumn { def, .. } if is_added(steps, &def.name) => def.foreign_keys.as_slice(),
             _ => &[],
         });
         let defs: Vec<&ForeignKeyDef> = defs.collect();
@@ -67,36 +67,18 @@ impl Session {
         let selves: Vec<ObjectName> =
             defs.iter().map(|def| &def.parent).filter(|name| own(name, self)).cloned().collect();
         let parents = self.lock_parents_of(locks, &defs, |name| selves.contains(name)).await?;
-        let mut keys = Vec::with_capacity(defs.len());
-        for def in defs {
-            let parent = parents.of(def).unwrap_or(table);
-            let key = new_foreign_key(def, parent.oid, !def.not_valid);
-            match def.columns.iter().find_map(added) {
-                Some(missing) if missing.is_null() => {}
-                Some(_) if self.has_row(table, None).await? => {
-                    return unsupported(
-                        "ALTER TABLE ... ADD COLUMN with REFERENCES and a default, for rows that are there",
-                    );
-                }
-                Some(_) => {}
-                None => {
-                    let resolved = ForeignKey::resolve(table, parent, &key)?;
-                    if !def.not_valid {
-                        self.check_references(table, &resolved).await?;
-                    }
-                }
-            }
-            keys.push(key);
-        }
-        Ok(keys)
+        let key = |def: &&ForeignKeyDef| new_foreign_key(def, parents.of(def).unwrap_or(table).oid, !def.not_valid);
+        Ok(defs.iter().map(key).collect())
     }
 
-    /// The CHECK constraints among the actions, alone and of columns that `steps` add.
+    /// The CHECK constraints among the actions, alone and of columns that `steps` add. `now` is the table behind the steps. No
+    /// row breaks them, or all rows are written anew and looked at then.
     pub(super) async fn checks_of(
         &mut self,
-        table: &Table,
+        now: &Table,
         actions: &[AlterAction],
         steps: &[Step],
+        rewrite: &Rewrite,
     ) -> EngineResult<Vec<NewCheck>> {
         let added = steps.iter().filter_map(|step| match step {
             Step::Add { column, missing } => {
@@ -107,30 +89,26 @@ impl Session {
         let added: Vec<Added> = added.collect();
         let defs = actions.iter().flat_map(|action| match action {
             AlterAction::AddCheck(check) => std::slice::from_ref(check.as_ref()),
-            AlterAction::AddColumn { def, .. } if added.iter().any(|column| column.name == def.name) => {
-                def.checks.as_slice()
-            }
+            AlterAction::AddColumn { def, .. } if is_added(steps, &def.name) => def.checks.as_slice(),
             _ => &[],
         });
         let defs: Vec<&CheckDef> = defs.collect();
-        self.added_checks(table, &added, &defs).await
+        self.added_checks(now, &added, &defs, rewrite).await
     }
 
-    /// The UNIQUE constraints among the actions, alone and of columns that `steps` add.
+    /// The UNIQUE constraints among the actions, alone and of columns that `steps` add. `now` is the table behind the steps.
     pub(super) fn uniques_of(
         &mut self,
-        table: &Table,
+        now: &Table,
         actions: &[AlterAction],
         steps: &[Step],
     ) -> EngineResult<Vec<NewIndex>> {
-        let added =
-            |name: &str| steps.iter().any(|step| matches!(step, Step::Add { column, .. } if column.name == name));
-        let is_column = |name: &str| added(name) || table.visible_columns().any(|column| column.name == name);
+        let is_column = |name: &str| now.visible_columns().any(|column| column.name == name);
         let mut uniques = Vec::new();
         for action in actions {
             let defs = match action {
                 AlterAction::AddUnique(unique) => std::slice::from_ref(unique),
-                AlterAction::AddColumn { def, .. } if added(&def.name) => def.uniques.as_slice(),
+                AlterAction::AddColumn { def, .. } if is_added(steps, &def.name) => def.uniques.as_slice(),
                 _ => &[],
             };
             for unique in defs {
@@ -186,7 +164,8 @@ impl Session {
         if key.validated {
             return Ok(None);
         }
-        self.check_references(table, &key).await?;
+        let catalog = self.engine.catalog().current();
+        self.check_references(&catalog, table, &key).await?;
         Ok(Some(Step::Validate(name.to_string())))
     }
 

@@ -7,6 +7,9 @@
 
 mod columns;
 mod constraints;
+mod identity;
+mod include;
+mod references;
 mod step;
 
 pub(super) use constraints::Added;
@@ -21,7 +24,8 @@ use catalog::{ConstraintKind, Draft, Table};
 use columns::renamed_column;
 use constraints::altered_constraint;
 use sql::{AlterAction, AlterTable};
-use txn::LockMode;
+use std::sync::Arc;
+use txn::{LockMode, LockOwner};
 
 impl Session {
     pub(super) async fn alter_table(&mut self, alter: &AlterTable) -> EngineResult<()> {
@@ -59,29 +63,13 @@ impl Session {
             }
             _ => {}
         }
-        let (mut steps, mut rewrite) = (Vec::new(), Rewrite::default());
-        for action in &alter.actions {
-            steps.extend(self.step(&table, action, &mut rewrite).await?);
-        }
-        let checks = self.checks_of(&table, &alter.actions, &steps).await?;
-        let uniques = self.uniques_of(&table, &alter.actions, &steps)?;
-        rewrite.needed |= !uniques.is_empty();
-        let keys = self.foreign_keys_of(&mut locks, &table, &alter.actions, &steps).await?;
-        // Columns are there before what names them, as in PostgreSQL.
-        steps.extend(checks.into_iter().map(Step::AddCheck));
-        steps.extend(uniques.into_iter().map(Step::AddIndex));
-        steps.extend(keys.into_iter().map(Step::AddForeignKey));
-        let retyped = self.retyped_index_texts(&table, &steps).await?;
-        if !retyped.is_empty() {
-            // Entries are made of other values.
-            rewrite.needed = true;
-            steps.push(Step::SetIndexTexts(retyped));
-        }
-        if rewrite.needed {
-            let others = self.rewrite_table(&table, &steps, &rewrite).await?;
+        let (steps, rewrite) = self.steps_of(&mut locks, &table, &alter.actions).await?;
+        if rewrite.is_due() {
+            let others = self.rewrite_table(&table, steps, &rewrite).await?;
             self.tell_dropped(&others);
             return Ok(());
         }
+        self.check_changed_references(&table, &steps, &rewrite, None).await?;
         let change = |draft: &mut Draft| {
             let mut others = Vec::new();
             for step in steps {
@@ -94,36 +82,86 @@ impl Session {
         Ok(())
     }
 
-    /// `None`: there is nothing to do, or nothing yet.
-    async fn step(&mut self, table: &Table, action: &AlterAction, rewrite: &mut Rewrite) -> EngineResult<Option<Step>> {
+    /// All that the actions change, looked at, and what is to be written anew for it. Each action is looked at with the table
+    /// as those before it make it.
+    async fn steps_of(
+        &mut self,
+        locks: &mut LockOwner,
+        table: &Arc<Table>,
+        actions: &[AlterAction],
+    ) -> EngineResult<(Vec<Step>, Rewrite)> {
+        let (mut steps, mut rewrite) = (Vec::new(), Rewrite::default());
+        let mut draft = self.trial_draft(&self.engine.catalog().current());
+        let mut ordered: Vec<&AlterAction> = actions.iter().collect();
+        ordered.sort_by_key(|action| pass(action));
+        for action in ordered {
+            let now = draft.table(table.oid)?;
+            if let Some(step) = self.step((table, &now), action, &mut rewrite).await? {
+                apply(&mut draft, table.oid, step.clone())?;
+                steps.push(step);
+            }
+        }
+        let now = draft.table(table.oid)?;
+        let uniques = self.uniques_of(&now, actions, &steps)?;
+        let retyped = self.retyped_index_texts(table, &steps).await?;
+        // Entries are made of other values, or with the rows.
+        rewrite.needed |= !uniques.is_empty() || !retyped.is_empty();
+        let checks = self.checks_of(&now, actions, &steps, &rewrite).await?;
+        let keys = self.foreign_keys_of(locks, table, actions, &steps).await?;
+        self.lock_parents_of_retyped(locks, table, &rewrite).await?;
+        // Columns are there before what names them, as in PostgreSQL.
+        steps.extend(checks.into_iter().map(Step::AddCheck));
+        steps.extend(uniques.into_iter().map(Step::AddIndex));
+        steps.extend(keys.into_iter().map(Step::AddForeignKey));
+        if !retyped.is_empty() {
+            steps.push(Step::SetIndexTexts(retyped));
+        }
+        Ok((steps, rewrite))
+    }
+
+    /// `None`: there is nothing to do, or nothing yet. `old` is the table as it is, `now` as the actions before make it.
+    async fn step(
+        &mut self,
+        (old, now): (&Table, &Table),
+        action: &AlterAction,
+        rewrite: &mut Rewrite,
+    ) -> EngineResult<Option<Step>> {
         Ok(Some(match action {
             AlterAction::AddColumn { if_not_exists, def } => {
-                return self.added_column(table, def, *if_not_exists, rewrite).await;
+                return self.added_column(now, def, *if_not_exists, rewrite).await;
+            }
+            AlterAction::CascadeIndex { columns, indexes } => {
+                return self.included_columns((old, now), columns, indexes.as_deref(), rewrite);
             }
             AlterAction::DropColumn { if_exists, column, cascade } => {
-                return Ok(self.dropped_column(table, &column.name, (*if_exists, *cascade), rewrite));
+                return Ok(self.dropped_column(now, &column.name, (*if_exists, *cascade), rewrite));
             }
             AlterAction::SetType { column, data_type, using } => {
-                return self.set_type(table, column, *data_type, using.as_deref(), rewrite).await;
+                return self.set_type((old, now), column, *data_type, using.as_deref(), rewrite).await;
             }
             AlterAction::DropExpression { column, if_exists } => {
-                return self.dropped_expression(table, column, *if_exists);
+                return self.dropped_expression(now, column, *if_exists);
             }
-            AlterAction::RenameColumn { from, to } => renamed_column(table, from, to)?,
+            AlterAction::RenameColumn { from, to } => renamed_column(now, from, to)?,
             AlterAction::SetDefault { column, default } => {
-                self.new_default(table, column, Some(default.as_ref())).await?
+                self.new_default(now, column, Some(default.as_ref())).await?
             }
-            AlterAction::DropDefault { column } => self.new_default(table, column, None).await?,
-            AlterAction::SetNotNull { column } => self.set_not_null(table, column).await?,
+            AlterAction::DropDefault { column } => self.new_default(now, column, None).await?,
+            AlterAction::SetNotNull { column } => self.set_not_null((old, now), column, rewrite).await?,
             AlterAction::DropNotNull { column } => Step::DropNotNull(column.clone()),
             AlterAction::AddIdentity { column, generated } => {
-                Step::AddIdentity(self.own_sequence(table, column, generated)?)
+                Step::AddIdentity(self.own_sequence(now, column, generated)?)
             }
             AlterAction::DropIdentity { column, if_exists } => {
-                return self.dropped_identity(table, column, *if_exists);
+                return self.dropped_identity(now, column, *if_exists);
             }
             AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
-            AlterAction::SetSchema { .. } => return unsupported("ALTER TABLE ... SET SCHEMA"),
+            AlterAction::ChangeIdentity { column, change } => self.changed_identity(now, column, change)?,
+            AlterAction::WithoutEffect { column, index, words, reason } => {
+                self.told_without_effect(now, (column.as_deref(), index.as_deref()), words, reason)?;
+                return Ok(None);
+            }
+            AlterAction::SetSchema { schema } => Step::SetSchema(schema.clone()),
             AlterAction::SetOptions(options) => {
                 self.parameters_without_effect(options.iter().map(|option| option.name.as_str()));
                 Step::Properties(options.iter().map(property).collect::<EngineResult<_>>()?)
@@ -131,13 +169,13 @@ impl Session {
             AlterAction::ResetOptions(names) => {
                 Step::Properties(names.iter().map(|name| (name.clone(), None)).collect())
             }
-            of_constraints => return self.step_of_constraint(table, of_constraints, rewrite).await,
+            of_constraints => return self.step_of_constraint((old, now), of_constraints, rewrite).await,
         }))
     }
 
     async fn step_of_constraint(
         &mut self,
-        table: &Table,
+        (table, now): (&Table, &Table),
         action: &AlterAction,
         rewrite: &mut Rewrite,
     ) -> EngineResult<Option<Step>> {
@@ -162,16 +200,57 @@ impl Session {
                 self.key_using_index(table, name.as_deref(), index, rewrite).await?
             }
             AlterAction::AlterConstraint { name, deferrable, deferred } => {
-                altered_constraint(table, name, *deferrable, *deferred)?
+                altered_constraint(now, name, *deferrable, *deferred)?
             }
             AlterAction::ValidateConstraint { name } => return self.validate(table, name).await,
             AlterAction::DropConstraint { if_exists, name, cascade } => {
-                return Ok(self.dropped_constraint(table, name, (*if_exists, *cascade), rewrite));
+                return Ok(self.dropped_constraint(now, name, (*if_exists, *cascade), rewrite));
             }
             AlterAction::RenameConstraint { from, to } => Step::RenameConstraint(from.clone(), to.clone()),
             // Those that are added follow when all columns are known.
             _ => return Ok(None),
         }))
+    }
+}
+
+/// When PostgreSQL does an action, whatever its place: what is dropped goes first, then types change, then columns come, and
+/// then what names them. Source: `AT_PASS_DROP` and those behind it.
+fn pass(action: &AlterAction) -> u8 {
+    match action {
+        AlterAction::DropColumn { .. }
+        | AlterAction::DropConstraint { .. }
+        | AlterAction::DropDefault { .. }
+        | AlterAction::DropNotNull { .. }
+        | AlterAction::DropIdentity { .. }
+        | AlterAction::DropExpression { .. } => 0,
+        AlterAction::SetType { .. } => 1,
+        AlterAction::AddColumn { .. } => 2,
+        AlterAction::SetNotNull { .. } => 3,
+        _ => 4,
+    }
+}
+
+impl Session {
+    /// Tells what has no effect, if the column and the index are there that it names.
+    pub(in crate::ddl) fn told_without_effect(
+        &mut self,
+        table: &Table,
+        (column, index): (Option<&str>, Option<&str>),
+        words: &str,
+        reason: &str,
+    ) -> EngineResult<()> {
+        if let Some(index) = index
+            && table.index(index).is_none()
+            && table.key_name.as_deref() != Some(index)
+        {
+            return fail(Fault::NoSuchIndex { name: index.to_string() });
+        }
+        let what = match column {
+            Some(column) => format!("{words} of column \"{}\"", table.must_get_column(column)?.name),
+            None => words.to_string(),
+        };
+        self.without_effect(&what, reason);
+        Ok(())
     }
 }
 

@@ -1,7 +1,10 @@
 //! Actions of ALTER TABLE whose expressions and conditions were looked at, and what they change in the catalog.
 
 use crate::ddl::generated::OwnSequence;
-use catalog::{CatalogResult, Draft, IndexText, NewCheck, NewColumn, NewForeignKey, NewIndex, NewKeyPart, TableOid};
+use catalog::{
+    CatalogResult, Counting, Draft, Identity, IndexText, NewCheck, NewColumn, NewForeignKey, NewIndex, NewKeyPart,
+    TableOid,
+};
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
 
@@ -12,6 +15,10 @@ pub(in crate::ddl) enum Step {
         column: NewColumn,
         missing: Datum,
     },
+    /// A column with a sequence of its own.
+    AddOwned(NewColumn, OwnSequence),
+    /// Includes columns in indexes, by their oids.
+    Include(Vec<u32>, Vec<String>),
     AddCheck(NewCheck),
     AddForeignKey(NewForeignKey),
     Validate(String),
@@ -40,7 +47,26 @@ pub(in crate::ddl) enum Step {
     DropNotNull(String),
     AddIdentity(OwnSequence),
     DropIdentity(String),
+    ChangeIdentity {
+        column: String,
+        sequence: TableOid,
+        identity: Option<Identity>,
+        counting: Counting,
+        /// The next value.
+        restart: Option<i64>,
+    },
+    SetSchema(String),
     Properties(BTreeMap<String, Option<String>>),
+}
+
+impl Step {
+    /// The column that it adds.
+    pub(in crate::ddl) fn added(&self) -> Option<&NewColumn> {
+        match self {
+            Self::Add { column, .. } | Self::AddOwned(column, _) => Some(column),
+            _ => None,
+        }
+    }
 }
 
 /// The texts that name a column, with its new name.
@@ -61,6 +87,10 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
     let done = match step {
         Step::DropConstraint(name, cascade) => return draft.drop_constraint(oid, &name, cascade),
         Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
+        Step::AddOwned(column, sequence) => sequence.add_column(draft, oid, column),
+        Step::Include(indexes, columns) => {
+            indexes.iter().try_for_each(|index| draft.include_columns(oid, *index, &columns).map(drop))
+        }
         Step::Drop(names, cascade) => return drop_columns(draft, oid, &names, cascade),
         Step::AddIndex(new) => {
             // Its entries are those of the storage that the table takes behind this.
@@ -102,6 +132,17 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
         Step::AddIdentity(sequence) => sequence.add_identity(draft, oid),
         Step::DropIdentity(name) => draft.set_identity(oid, &name, None).map(drop),
+        Step::ChangeIdentity { column, sequence, identity, counting, restart } => {
+            draft.alter_sequence(sequence, |it| {
+                it.count_as(counting, restart);
+                Ok(())
+            })?;
+            match identity {
+                Some(identity) => draft.set_identity_kind(oid, &column, identity).map(drop),
+                None => Ok(()),
+            }
+        }
+        Step::SetSchema(schema) => draft.set_schema(oid, &schema).map(drop),
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
     };
     done.map(|()| Vec::new())

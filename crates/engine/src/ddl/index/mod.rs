@@ -28,7 +28,7 @@ use crate::error::{EngineResult, Fault, fail};
 use bind::Clause;
 use catalog::{IndexRefresh, NewIndex, NewIndexPart, NewPartOf, Table};
 use classes::{check_method, check_operator_class};
-use sql::{CreateIndex, IndexPartDef, IndexPartOf, ObjectName};
+use sql::{ColumnName, CreateIndex, IndexPartDef, IndexPartOf, ObjectName};
 use std::sync::Arc;
 use txn::{LockMode, LockOwner};
 use types::DataType;
@@ -87,6 +87,12 @@ impl Session {
             if table.column_by_name(&column).is_none_or(|column| column.hidden) {
                 return fail(Fault::NoIndexedColumn { column });
             }
+        }
+        let elsewhere =
+            |name: &&ColumnName| table.column_by_name(&name.name).is_none_or(|column| column.family != name.family);
+        if let Some(name) = create.families.iter().find(elsewhere) {
+            let column = format!("{}.{}", name.family.as_deref().unwrap_or_default(), name.name);
+            return fail(Fault::NoIndexedColumn { column });
         }
         let new = self.new_index(table, create).await?;
         Ok(Some(new))

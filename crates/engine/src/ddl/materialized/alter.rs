@@ -37,8 +37,9 @@ impl Session {
                     steps.push(Step::Properties(others.into_iter().map(|name| (name.clone(), None)).collect()));
                     schedule = if refresh.is_empty() { schedule } else { Some(None) };
                 }
-                AlterAction::SetSchema { .. } => {
-                    return fail(Fault::Unsupported { feature: "ALTER MATERIALIZED VIEW … SET SCHEMA".to_string() });
+                AlterAction::SetSchema { schema } => steps.push(Step::SetSchema(schema.clone())),
+                AlterAction::WithoutEffect { column, index, words, reason } => {
+                    self.told_without_effect(table, (column.as_deref(), index.as_deref()), words, reason)?;
                 }
                 other => {
                     let (action, name) = (action_name(other), &table.name);
@@ -80,7 +81,7 @@ fn renamed_query(table: &Table, from: &str, to: &str) -> EngineResult<Option<Str
 /// As PostgreSQL calls it.
 fn action_name(action: &AlterAction) -> &'static str {
     match action {
-        AlterAction::AddColumn { .. } => "ADD COLUMN",
+        AlterAction::AddColumn { .. } | AlterAction::CascadeIndex { .. } => "ADD COLUMN",
         AlterAction::AddKey(_)
         | AlterAction::AddCheck(_)
         | AlterAction::AddUnique(_)
@@ -95,12 +96,14 @@ fn action_name(action: &AlterAction) -> &'static str {
         AlterAction::SetNotNull { .. } => "ALTER COLUMN ... SET NOT NULL",
         AlterAction::DropNotNull { .. } => "ALTER COLUMN ... DROP NOT NULL",
         AlterAction::AddIdentity { .. } => "ALTER COLUMN ... ADD IDENTITY",
+        AlterAction::ChangeIdentity { .. } => "ALTER COLUMN ... SET",
         AlterAction::DropIdentity { .. } => "ALTER COLUMN ... DROP IDENTITY",
         AlterAction::DropExpression { .. } => "ALTER COLUMN ... DROP EXPRESSION",
         AlterAction::SetType { .. } => "ALTER COLUMN ... SET DATA TYPE",
         AlterAction::RenameConstraint { .. } => "RENAME CONSTRAINT",
         AlterAction::RenameColumn { .. }
         | AlterAction::RenameTable { .. }
+        | AlterAction::WithoutEffect { .. }
         | AlterAction::SetSchema { .. }
         | AlterAction::SetOptions(_)
         | AlterAction::ResetOptions(_) => "",

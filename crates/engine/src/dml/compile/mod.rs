@@ -22,7 +22,7 @@ pub(crate) use row_set::keys_of;
 
 use super::WriteProgram;
 use crate::Session;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::row_program::parameters;
 use crate::statement::Source;
 use bind::tree::{Body, Bound};
@@ -52,7 +52,13 @@ impl Session {
             _ => None,
         };
         let target = match name {
-            Some(name) => Some(self.target(catalog, name).await?),
+            Some(name) => {
+                let place = |error: EngineError| match error.is_undefined_table() {
+                    true => error.at(source.written.position_of_target(name)),
+                    false => error,
+                };
+                Some(self.target(catalog, name).await.map_err(place)?)
+            }
             None => None,
         };
         let bound = self.bound_statement(catalog, source)?;

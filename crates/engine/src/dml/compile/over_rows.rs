@@ -8,6 +8,7 @@ use crate::dml::row_exprs::{Exprs, Scope};
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use bind::tree::{Body, ColId, Kind, Scalar};
 use bind::{AssignedTo, Clause, Environment, NamedRow, OverRows, RowExpressions};
+use builtins::Volatility;
 use catalog::{Catalog, Table};
 use query::RowInput;
 use sql::ast::Expr;
@@ -73,6 +74,17 @@ impl Session {
             Body::Exprs(values) => Ok(values.first().and_then(constant_of).cloned()),
             _ => Ok(None),
         }
+    }
+
+    /// May an expression without columns give another value each time that a statement asks for it?
+    ///
+    /// # Errors
+    /// What is wrong with it; 42804 when it cannot be assigned.
+    pub(crate) fn is_volatile(&self, expr: &Expr, target: AssignedTo<'_>) -> EngineResult<bool> {
+        let (exprs, assigned_to) = (from_ref(expr), from_ref(&target));
+        let over = RowExpressions { rows: &[], exprs, clause: Clause::Default, assigned_to };
+        let bound = self.bind_over_rows(&self.engine.catalog().current(), &over)?.bound;
+        Ok(bound.facts.volatility == Volatility::Volatile)
     }
 
     /// The value of an expression without columns, as an assignment makes it.

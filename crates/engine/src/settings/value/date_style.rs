@@ -1,14 +1,17 @@
 //! `DateStyle`: dates are printed as ISO has them; the order of day and month is for reading.
 
-use super::bad;
 use crate::error::{EngineResult, Fault, fail};
 
 /// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
 pub(super) fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
+    let bad_style = |detail: String| {
+        let (name, value) = (name.to_string(), values.join(", "));
+        Fault::BadSetting { name, value, hint: None, detail: Some(detail) }
+    };
     let mut order = None;
     let mut named = |new: &'static str| match order.replace(new) {
         // Two orders contradict each other.
-        Some(old) if old != new => bad(name, &values.join(", "), None),
+        Some(old) if old != new => fail(bad_style("Conflicting \"datestyle\" specifications.".to_string())),
         _ => Ok(()),
     };
     for part in values.iter().flat_map(|value| value.split(',')) {
@@ -20,7 +23,7 @@ pub(super) fn date_style(name: &str, values: &[String]) -> EngineResult<String> 
             style @ ("SQL" | "POSTGRES" | "GERMAN") => {
                 return fail(Fault::Unsupported { feature: format!("DateStyle \"{style}\" (dates are ISO)") });
             }
-            _ => return bad(name, &values.join(", "), None),
+            _ => return fail(bad_style(format!("Unrecognized key word: \"{}\".", part.trim()))),
         }
     }
     Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))

@@ -128,7 +128,10 @@ impl Kind {
             },
             Self::Memory => match parse_memory(value) {
                 Some(kilobytes) if kilobytes >= LEAST_MEMORY as u64 => Ok(print_memory(kilobytes)),
-                Some(_) => bad(name, value, Some("The least value is 64kB.")),
+                Some(kilobytes) => {
+                    let (value, low, high) = (format!("{kilobytes} kB"), LEAST_MEMORY, i64::from(i32::MAX));
+                    fail(Fault::SettingOutOfRange { name: name.to_string(), value, low, high })
+                }
                 None => {
                     bad(name, value, Some("Valid units for this parameter are \"kB\", \"MB\", \"GB\", and \"TB\"."))
                 }
@@ -156,7 +159,8 @@ impl Kind {
 }
 
 fn bad<T>(name: &str, value: &str, hint: Option<&'static str>) -> EngineResult<T> {
-    fail(Fault::BadSetting { name: name.to_string(), value: value.to_string(), hint: hint.map(str::to_string) })
+    let (name, value, hint) = (name.to_string(), value.to_string(), hint.map(str::to_string));
+    fail(Fault::BadSetting { name, value, hint, detail: None })
 }
 
 /// PostgreSQL's booleans: any prefix of the words that is not ambiguous.
@@ -176,7 +180,7 @@ fn on_off(on: bool) -> String {
 fn int(name: &str, value: &str, low: i64, high: i64) -> EngineResult<String> {
     match value.trim().parse::<i64>() {
         Ok(number) if (low..=high).contains(&number) => Ok(number.to_string()),
-        Ok(number) => fail(Fault::SettingOutOfRange { name: name.to_string(), value: number, low, high }),
+        Ok(number) => fail(Fault::SettingOutOfRange { name: name.to_string(), value: number.to_string(), low, high }),
         Err(_) => bad(name, value, None),
     }
 }
@@ -198,6 +202,7 @@ fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResu
         name: name.to_string(),
         value: value.to_string(),
         hint: Some(format!("Available values: {}.", allowed.join(", "))),
+        detail: None,
     })
 }
 

@@ -39,6 +39,11 @@ impl Cursor<'_> {
         Box::new(Fault { kind: FaultKind::Unsupported { feature: feature.into(), hint: None }, location })
     }
 
+    /// What PostgreSQL does not do either, at a place already passed.
+    pub(crate) fn not_allowed_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
+        Box::new(Fault { kind: FaultKind::NotAllowed(message.to_owned()), location })
+    }
+
     /// A rule is broken at the next token.
     pub(crate) fn invalid(&self, message: &str) -> Box<Fault> {
         self.fault(FaultKind::Invalid(message.to_owned()))
@@ -47,6 +52,11 @@ impl Cursor<'_> {
     /// A rule is broken at a place already passed.
     pub(crate) fn invalid_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::Invalid(message.to_owned()), location })
+    }
+
+    /// As [`Cursor::invalid_at`], with advice.
+    pub(crate) fn invalid_hint_at(&self, location: Option<Location>, message: &str, hint: &'static str) -> Box<Fault> {
+        Box::new(Fault { kind: FaultKind::Advised { message: message.to_owned(), hint }, location })
     }
 
     /// An option or parameter has a value that it does not take.

@@ -48,8 +48,9 @@ pub(in crate::parser) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat("ONLY"); // There is no inheritance.
     let table = c.object_name()?;
     let method = if c.eat("USING") { Some(c.name()?) } else { None };
-    let parts = c.parenthesised(part)?;
-    let include = include(c)?;
+    let mut families = Vec::new();
+    let parts = c.parenthesised(|c| part(c, &mut families))?;
+    let include = include(c, &mut families)?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     if uncovered && !include.is_empty() {
         return Err(c.invalid("an UNCOVERED index includes no columns"));
@@ -67,6 +68,7 @@ pub(in crate::parser) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
         method,
         parts,
         include,
+        families,
         nulls_not_distinct,
         options,
         tablespace,

@@ -15,10 +15,10 @@ pub(super) use unique::{column_unique, constraint_storage, key_using, table_uniq
 
 use super::{Cursor, Parse};
 use crate::phoenix::options;
-use crate::statement::TableOption;
+use crate::statement::{ColumnName, TableOption};
 use sqlparser::tokenizer::Token;
 
-fn include(c: &mut Cursor<'_>) -> Parse<Vec<String>> {
+fn include(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<Vec<String>> {
     if !c.eat("INCLUDE") {
         return Ok(Vec::new());
     }
@@ -26,7 +26,7 @@ fn include(c: &mut Cursor<'_>) -> Parse<Vec<String>> {
         if matches!(c.peek(), Token::LParen) || matches!(c.peek_nth(1), Token::LParen) {
             return Err(c.unsupported("an expression among included columns"));
         }
-        c.name()
+        if part::at_family(c) { part::of_family(c, families) } else { c.name() }
     })
 }
 

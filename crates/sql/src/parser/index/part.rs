@@ -2,13 +2,13 @@
 
 use crate::parser::column::nulls_order;
 use crate::parser::{Cursor, Parse};
-use crate::statement::{IndexPartDef, IndexPartOf, ObjectName, WrittenExpr};
+use crate::statement::{ColumnName, IndexPartDef, IndexPartOf, ObjectName, WrittenExpr};
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
 /// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
-pub(super) fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
-    let of = part_of(c)?;
+pub(super) fn part(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<IndexPartDef> {
+    let of = if at_family(c) { IndexPartOf::Column(of_family(c, families)?) } else { part_of(c)? };
     collation(c)?;
     let class = operator_class(c)?;
     let descending = c.eat("DESC");
@@ -16,6 +16,20 @@ pub(super) fn part(c: &mut Cursor<'_>) -> Parse<IndexPartDef> {
         c.eat("ASC");
     }
     Ok(IndexPartDef { of, class, descending, nulls_first: nulls_order(c) })
+}
+
+/// Does a column with its family come next (`a.v`), as in Phoenix? A function in a schema has parentheses behind it.
+pub(super) fn at_family(c: &Cursor<'_>) -> bool {
+    matches!(c.peek(), Token::Word(_))
+        && matches!(c.peek_nth(1), Token::Period)
+        && matches!(c.peek_nth(3), Token::Comma | Token::RParen | Token::Word(_))
+}
+
+/// The column's name; with its family it is kept to be looked at where the table is known.
+pub(super) fn of_family(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<String> {
+    let column = c.column_name()?;
+    families.push(column.clone());
+    Ok(column.name)
 }
 
 /// A name alone is a column; so is one in parentheses. Phoenix wants no parentheses around expressions.

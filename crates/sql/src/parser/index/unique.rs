@@ -39,7 +39,11 @@ pub(in crate::parser) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) 
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
     let parts = c.parenthesised(Cursor::name)?.into_iter().map(ascending).collect();
-    let include = include(c)?;
+    let mut families = Vec::new();
+    let include = include(c, &mut families)?;
+    if !families.is_empty() {
+        return Err(c.unsupported("a column family in a UNIQUE constraint"));
+    }
     unique_tail(c, UniqueDef { name, parts, include, nulls_not_distinct, ..UniqueDef::default() })
 }
 

@@ -10,6 +10,7 @@ impl Display for Printed<'_, Copy> {
             CopyTarget::Table { name, columns } if columns.is_empty() => write!(f, "COPY {name}")?,
             CopyTarget::Table { name, columns } => write!(f, "COPY {name} {}", names(columns))?,
             CopyTarget::Query(query) => write!(f, "COPY ({query})")?,
+            CopyTarget::Statement(statement) => write!(f, "COPY ({})", Printed(statement.as_ref()))?,
         }
         f.write_str(match self.0.direction {
             CopyDirection::FromStdin => " FROM STDIN",

@@ -1,6 +1,6 @@
 //! CREATE INDEX and what goes with it, as text.
 
-use super::{List, Printed, names, quote, when};
+use super::{List, Printed, quote, when};
 use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
@@ -72,8 +72,20 @@ impl Display for Printed<'_, CreateIndex> {
         if let Some(method) = &self.0.method {
             write!(f, "USING {} ", quote(method))?;
         }
-        write!(f, "({})", List(&self.0.parts))?;
-        tail(f, &self.0.include, self.0.nulls_not_distinct, &self.0.options)?;
+        let family = |name: &str| {
+            let found = self.0.families.iter().find(|column| column.name == name);
+            found.and_then(|column| column.family.as_deref()).map(|family| format!("{}.", quote(family)))
+        };
+        let parts = self.0.parts.iter().map(|part| {
+            let family = match &part.of {
+                IndexPartOf::Column(name) => family(name),
+                IndexPartOf::Expression(_) => None,
+            };
+            format!("{}{}", family.unwrap_or_default(), Printed(part))
+        });
+        write!(f, "({})", parts.collect::<Vec<_>>().join(", "))?;
+        let include = self.0.include.iter().map(|name| format!("{}{}", family(name).unwrap_or_default(), quote(name)));
+        tail(f, &include.collect::<Vec<_>>(), self.0.nulls_not_distinct, &self.0.options)?;
         if let Some(tablespace) = &self.0.tablespace {
             write!(f, " TABLESPACE {}", quote(tablespace))?;
         }
@@ -119,7 +131,8 @@ pub(super) fn write_unique(it: &UniqueDef, f: &mut Formatter<'_>, columns: bool)
     if columns {
         write!(f, " ({})", List(&it.parts))?;
     }
-    tail(f, &it.include, false, &it.options)?;
+    let include: Vec<String> = it.include.iter().map(|name| quote(name)).collect();
+    tail(f, &include, false, &it.options)?;
     tablespace_of(f, it.tablespace.as_deref())?;
     write!(f, "{}{}", when(it.deferrable, " DEFERRABLE"), when(it.deferred, " INITIALLY DEFERRED"))
 }
@@ -132,9 +145,10 @@ pub(super) fn tablespace_of(f: &mut Formatter<'_>, name: Option<&str>) -> fmt::R
     }
 }
 
+/// `include`: as it is to be written.
 fn tail(f: &mut Formatter<'_>, include: &[String], nulls_not_distinct: bool, options: &[TableOption]) -> fmt::Result {
     if !include.is_empty() {
-        write!(f, " INCLUDE {}", names(include))?;
+        write!(f, " INCLUDE ({})", include.join(", "))?;
     }
     f.write_str(when(nulls_not_distinct, " NULLS NOT DISTINCT"))?;
     if !options.is_empty() {

@@ -1,0 +1,47 @@
+//! ALTER TABLE … SET SCHEMA: a table moves to another schema with its indexes and the sequences of its columns.
+
+use crate::{CatalogResult, Draft, SchemaId, Sequence, Table, TableOid};
+use std::sync::Arc;
+
+impl Draft {
+    /// SET SCHEMA. Of the schema that it is in already, it does nothing.
+    ///
+    /// # Errors
+    /// [`crate::CatalogError::NoSuchTable`], [`crate::CatalogError::NoSuchSchema`], [`crate::CatalogError::ReservedName`];
+    /// [`crate::CatalogError::DuplicateTable`] when one of its names is taken there; [`crate::CatalogError::Unsupported`] when views read it:
+    /// their text has its name.
+    pub fn set_schema(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+        let schema = self.schema_entry(name)?.def.id;
+        let old = self.table(oid)?;
+        if old.schema == schema {
+            return Ok(old);
+        }
+        self.refuse_rename(&old, None)?;
+        self.check_names_are_free(&old, name)?;
+        self.move_sequences(&old, schema, name)?;
+        // Taken from its schema by its name, it is put into the other one.
+        let table = Table { schema, ..old.as_ref().clone() };
+        Ok(self.put_table(table))
+    }
+
+    /// Is the name of the table, and those of its key and its indexes, taken by none that is in the schema?
+    fn check_names_are_free(&self, table: &Table, schema: &str) -> CatalogResult<()> {
+        let indexes = table.indexes.iter().map(|index| &index.name);
+        let mut names = std::iter::once(&table.name).chain(&table.key_name).chain(indexes);
+        names.try_for_each(|name| self.check_name_is_free(schema, name))
+    }
+
+    fn move_sequences(&mut self, table: &Table, to: SchemaId, name: &str) -> CatalogResult<()> {
+        let owned = |it: &&Arc<Sequence>| it.owner.is_some_and(|owner| owner.table == table.oid);
+        let owned: Vec<Arc<Sequence>> = self.next.sequences.values().filter(owned).cloned().collect();
+        for sequence in owned {
+            self.check_name_is_free(name, &sequence.name)?;
+            let change = |sequence: &mut Sequence| -> CatalogResult<()> {
+                sequence.schema = to;
+                Ok(())
+            };
+            self.alter_sequence(sequence.oid, change)?;
+        }
+        Ok(())
+    }
+}

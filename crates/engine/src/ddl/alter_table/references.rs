@@ -1,0 +1,76 @@
+//! Foreign keys that an ALTER TABLE makes, or whose columns it gives other values: all rows are held against them as they will
+//! be, before anybody sees that.
+
+use super::step::{Step, apply};
+use crate::Session;
+use crate::ddl::rewrite::Rewrite;
+use crate::error::EngineResult;
+use catalog::{Catalog, ForeignKey, PreparedRewrite, Table};
+use std::sync::Arc;
+use txn::{LockMode, LockOwner};
+
+impl Session {
+    /// Keeps writers off the tables that columns refer to which get other values. (Who refers to the table cannot write while it
+    /// is locked: see [`Session::lock_parents`].)
+    pub(super) async fn lock_parents_of_retyped(
+        &mut self,
+        locks: &mut LockOwner,
+        table: &Table,
+        rewrite: &Rewrite,
+    ) -> EngineResult<()> {
+        let keys = table.foreign_keys.iter().filter(|key| rewrite.retypes(&key.columns) && key.parent != table.oid);
+        let catalog = self.engine.catalog().current();
+        let mut parents: Vec<_> = keys.filter_map(|key| catalog.table_by_oid(key.parent)).collect();
+        parents.sort_by_key(|parent| parent.storage);
+        for parent in parents {
+            self.lock_by_oid(locks, parent.oid, LockMode::Exclusive).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a row that breaks such a key when the steps are done. `rows`: the rows that were written anew, if they were. The
+    /// caller keeps writers off all tables that are looked at.
+    ///
+    /// # Errors
+    /// 23503; 42804 and what else is wrong with a key that is made.
+    pub(in crate::ddl) async fn check_changed_references(
+        &mut self,
+        old: &Table,
+        steps: &[Step],
+        rewrite: &Rewrite,
+        rows: Option<&PreparedRewrite>,
+    ) -> EngineResult<()> {
+        let makes = |step: &Step| matches!(step, Step::AddForeignKey(key) if key.validated);
+        if !steps.iter().any(makes) && rewrite.retyped.is_empty() {
+            return Ok(());
+        }
+        let mut draft = self.trial_draft(&self.engine.catalog().current());
+        for step in steps {
+            apply(&mut draft, old.oid, step.clone())?;
+        }
+        if let Some(rows) = rows {
+            draft.adopt_rewrite(rows)?;
+        }
+        let catalog = Arc::new(draft.catalog().clone());
+        // What was committed before the tables were locked may not be published yet.
+        let last = self.last_of_all().await?;
+        self.note_commit(last);
+        for (child, key) in changed_keys(&catalog, old, rewrite) {
+            self.check_references(&catalog, &child, &key).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The validated foreign keys, with their tables, that are new or have other values on either side.
+fn changed_keys(catalog: &Catalog, old: &Table, rewrite: &Rewrite) -> Vec<(Arc<Table>, ForeignKey)> {
+    let changed = |child: &Table, key: &ForeignKey| {
+        let own = child.oid == old.oid;
+        let is_new = own && old.foreign_keys.iter().all(|before| before.oid != key.oid);
+        let retyped =
+            (own && rewrite.retypes(&key.columns)) || (key.parent == old.oid && rewrite.retypes(&key.parent_columns));
+        key.validated && (is_new || retyped)
+    };
+    let keys = catalog.tables().flat_map(|child| child.foreign_keys.iter().map(move |key| (child, key)));
+    keys.filter(|(child, key)| changed(child, key)).map(|(child, key)| (Arc::clone(child), key.clone())).collect()
+}
