@@ -10,12 +10,13 @@
 //! In dual-write mode there is no such state: an entry that seems wrong is looked at again, alone. Entries that a writer left
 //! unverified, and rows without the reservation of their unique value, are told, too.
 
+use crate::block::work::Work;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::qualified;
-use crate::utility::text_column;
-use crate::work::Work;
-use crate::{Answer, ColumnDesc, Session, stream};
+use crate::session::search_path::qualified;
+use crate::statement::stream;
+use crate::statement::utility::text_column;
+use crate::{Answer, ColumnDesc, Session};
 use catalog::{Index, IndexState, Table};
 use fragment::header;
 use index::{Entry, IndexCodec};

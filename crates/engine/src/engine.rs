@@ -2,16 +2,16 @@
 
 use crate::analyze::{AutoAnalyze, AutoAnalyzeOptions};
 use crate::error::{EngineResult, Fault, fail};
-use crate::exported_snapshots::ExportedSnapshots;
 use crate::jobs::Jobs;
-use crate::plan_cache::PlanCache;
-use crate::progress::{Watched, WatchedThreads, in_time, progress};
-use crate::query_runtime::QueryRuntime;
 use crate::row_writer::{CatalogOf, writing_entries};
-use crate::running::Running;
 use crate::session::Session;
+use crate::session::exported_snapshots::ExportedSnapshots;
+use crate::session::running::Running;
 use crate::settings::{Keepalive, MAX_CONNECTIONS, RESERVED_CONNECTIONS, Settings};
-use crate::shapes::Shapes;
+use crate::statement::plan_cache::PlanCache;
+use crate::statement::shapes::Shapes;
+use crate::threads::progress::{Watched, WatchedThreads, in_time, progress};
+use crate::threads::query_runtime::QueryRuntime;
 use crate::{EngineError, metrics::Counters};
 use catalog::CatalogCache;
 use query::{Planner, PlannerOptions, RustFunction, RustFunctions};
@@ -337,7 +337,7 @@ impl Engine {
 
     /// Microseconds since 1970.
     pub(crate) fn now(&self) -> i64 {
-        crate::activity::micros(self.clock.as_ref())
+        crate::session::activity::micros(self.clock.as_ref())
     }
 
     /// Runs a query's work on the query threads, for `host`.

@@ -9,10 +9,10 @@ use super::table::{Wanted, analyze};
 use crate::Engine;
 use crate::dml::FAMILY;
 use crate::error::{EngineResult, Fault};
-use crate::query_runtime::Spawned;
 use crate::settings::{
     AUTOVACUUM, AUTOVACUUM_NAPTIME, AUTOVACUUM_SCALE_FACTOR, AUTOVACUUM_THRESHOLD, parse_bool, print_duration,
 };
+use crate::threads::query_runtime::Spawned;
 use catalog::Table;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};

@@ -16,7 +16,7 @@ pub(crate) use auto::AutoAnalyze;
 pub use auto::AutoAnalyzeOptions;
 
 use crate::error::EngineResult;
-use crate::running::RunGuard;
+use crate::session::running::RunGuard;
 use crate::{Notice, Session};
 use catalog::{ColumnId, Table};
 use sample::Stop;

@@ -116,7 +116,7 @@ async fn rows(
 fn described(column: &Column, items: &[Item], sample: &Sample, target: usize) -> ColumnStatistics {
     let scale = Scale { rows: sample.rows, complete: sample.complete, target };
     // Long enough that others had better go on meanwhile.
-    let values = crate::turn::apart(|| statistics(items, scale));
+    let values = crate::threads::turn::apart(|| statistics(items, scale));
     ColumnStatistics { column: column.id, ty: column.ty, values }
 }
 

@@ -3,12 +3,12 @@
 use super::format::positions;
 use super::rows::{LongWay, RowEncoder};
 use crate::block::Block;
+use crate::block::work::Work;
 use crate::ddl::refuse_materialized;
 use crate::dml::{Defaults, RowTable, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::{BulkRows, LoadBlock, New, Old, RowWriter};
-use crate::running::RunGuard;
-use crate::work::Work;
+use crate::session::running::RunGuard;
 use crate::{Engine, Session};
 use bind::Clause;
 use catalog::RowIdBlock;
@@ -75,7 +75,7 @@ impl Loader {
     }
 
     /// The threads that make them.
-    pub(super) fn runtime(&self) -> &crate::query_runtime::QueryRuntime {
+    pub(super) fn runtime(&self) -> &crate::threads::query_runtime::QueryRuntime {
         self.engine.runtime()
     }
 

@@ -7,7 +7,7 @@ use super::lines::{Field, Fields};
 use super::plain::plain;
 use crate::dml::{Exprs, Row, Scope, Target, set};
 use crate::error::{EngineResult, Fault, fail};
-use crate::sequences::{Taken, next_values};
+use crate::session::sequences::{Taken, next_values};
 use crate::settings::TimeZone;
 use crate::{Engine, EngineError};
 use builtins::Env;

@@ -3,7 +3,7 @@
 use super::view::shown;
 use crate::Session;
 use crate::error::{EngineError, EngineResult, Fault, fail};
-use crate::search_path::qualified;
+use crate::session::search_path::qualified;
 use crate::statement::Source;
 use catalog::{CatalogError, Table};
 use sql::{LockTables, ObjectName, TableLockMode};

@@ -141,7 +141,7 @@ impl Session {
     pub(crate) fn sequence_of_default(&self, expr: &Expr) -> EngineResult<Option<TableOid>> {
         let Some(name) = nextval_argument(expr) else { return Ok(None) };
         let catalog = self.engine.catalog().current();
-        let name = crate::sequences::read_name(&name)?;
+        let name = crate::session::sequences::read_name(&name)?;
         match self.find_sequence(&catalog, &name)? {
             Some(sequence) => Ok(Some(sequence.oid)),
             None => {

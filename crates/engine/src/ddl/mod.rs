@@ -31,7 +31,7 @@ pub(crate) use sequence::find_sequence;
 use crate::Session;
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::{SYSTEM_SCHEMA, before_look_up};
+use crate::session::search_path::{SYSTEM_SCHEMA, before_look_up};
 use crate::statement::Source;
 use catalog::{Catalog, CatalogError, CatalogResult, Draft, RESERVED_SCHEMAS, RelationKind, Table, TableOid, Turn};
 use index::is_refreshed;

@@ -3,7 +3,7 @@
 use super::view::shown;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::before_look_up;
+use crate::session::search_path::before_look_up;
 use catalog::{Catalog, CatalogError, Counting, NewSequence, Sequence, SequenceOwner};
 use sql::{AlterSequence, CreateSequence, ObjectName, SequenceChange, SequenceOptions};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::ddl::wrong_kind::wrong_kind;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::before_look_up;
+use crate::session::search_path::before_look_up;
 use crate::statement::Source;
 use crate::{Notice, Session};
 use bind::tree::Use;

@@ -9,9 +9,9 @@
 
 use super::target::{FAMILY, Row, Target};
 use crate::Session;
+use crate::block::work::Work;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::NewRow;
-use crate::work::Work;
 use bind::OverTable;
 use bind::tree::{ColId, Scalar};
 use catalog::Table;

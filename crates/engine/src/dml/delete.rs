@@ -6,9 +6,9 @@ use super::row_exprs::Scope;
 use super::target::Target;
 use super::update::Rows;
 use crate::Session;
+use crate::block::work::Work;
 use crate::error::EngineResult;
 use crate::row_writer::Old;
-use crate::work::Work;
 use txn::LockMode;
 
 /// A compiled DELETE.

@@ -5,8 +5,8 @@
 
 use super::target::{FAMILY, Row, Target};
 use crate::Session;
+use crate::block::work::Work;
 use crate::error::EngineResult;
-use crate::work::Work;
 use std::collections::HashSet;
 use store::{Bytes, CommitNo, StoreError};
 use txn::{LockMode, ReadView};

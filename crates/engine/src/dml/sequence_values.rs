@@ -4,7 +4,7 @@ use super::insert::set;
 use super::target::{Row, Target};
 use super::value::Value;
 use crate::error::EngineResult;
-use crate::sequences::{Taken, next_values};
+use crate::session::sequences::{Taken, next_values};
 use crate::{Engine, Session};
 use catalog::TableOid;
 use parking_lot::Mutex;

@@ -122,7 +122,7 @@ impl Target {
                 table_oid: self.table.oid.0,
                 column_number: i16::try_from(column.id.0).unwrap_or(0),
             },
-            None => crate::utility::text_column("?column?"),
+            None => crate::statement::utility::text_column("?column?"),
         }
     }
 }

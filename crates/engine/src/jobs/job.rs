@@ -2,7 +2,8 @@
 
 use super::kind::{from_json, to_json};
 use crate::error::{EngineResult, Fault, fail};
-use crate::{Engine, EngineError, turn};
+use crate::threads::turn;
+use crate::{Engine, EngineError};
 use catalog::{JobRecord, JobState};
 use parking_lot::Mutex;
 use serde::Serialize;

@@ -39,7 +39,7 @@ pub(crate) use shown::{build_info, columns, job_info};
 
 use crate::Engine;
 use crate::error::EngineResult;
-use crate::query_runtime::Spawned;
+use crate::threads::query_runtime::Spawned;
 use catalog::{JobCounts, JobRecord, JobState};
 use parking_lot::Mutex;
 use serde::Serialize;

@@ -7,7 +7,7 @@
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome, to_json};
 use crate::error::EngineResult;
-use crate::search_path::qualified;
+use crate::session::search_path::qualified;
 use crate::{Engine, Session, SessionStart};
 use async_trait::async_trait;
 use catalog::{Catalog, CatalogResult, Draft, JobRecord, TableOid};

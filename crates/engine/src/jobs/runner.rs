@@ -3,7 +3,7 @@
 use super::job::{Job, JobContext, JobHost, Wish};
 use super::kind::{JobKind, Outcome, kind_of};
 use crate::error::EngineResult;
-use crate::query_runtime::Spawned;
+use crate::threads::query_runtime::Spawned;
 use crate::{Engine, EngineError};
 use catalog::JobState;
 use futures::FutureExt;

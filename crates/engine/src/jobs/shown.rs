@@ -3,7 +3,8 @@
 use super::Job;
 use super::index_build::BuildSpec;
 use super::kind::{INDEX_BUILD, from_json};
-use crate::{Answer, ColumnDesc, Session, stream};
+use crate::statement::stream;
+use crate::{Answer, ColumnDesc, Session};
 use catalog::{JobRecord, JobState};
 use pg_catalog::{BuildInfo, JobInfo};
 use std::sync::Arc;

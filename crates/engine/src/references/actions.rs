@@ -1,10 +1,10 @@
 //! The rows that refer to a key: looked for, and changed as ON DELETE and ON UPDATE say.
 
 use super::relations::Relation;
+use crate::block::work::Work;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::qualified;
+use crate::session::search_path::qualified;
 use crate::statement::Source;
-use crate::work::Work;
 use crate::{Answer, Session};
 use catalog::ReferentialAction;
 use futures::StreamExt;

@@ -2,9 +2,9 @@
 
 use super::relations::Parent;
 use crate::Session;
+use crate::block::work::Work;
 use crate::dml::FAMILY;
 use crate::error::EngineResult;
-use crate::work::Work;
 use store::Bytes;
 use txn::LockMode;
 

@@ -4,7 +4,7 @@ use super::RowProgram;
 use super::run::finished;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::explain::planning_time;
+use crate::statement::explain::planning_time;
 use bind::tree::Bound;
 use rows::{Builtins, Input, RowsError};
 use sql::Explain;

@@ -2,8 +2,9 @@
 
 use super::RowProgram;
 use crate::error::EngineResult;
-use crate::plan_cache::Compiled;
-use crate::{Answer, Chunk, ColumnDesc, RowStream, Session, stream};
+use crate::statement::plan_cache::Compiled;
+use crate::statement::stream;
+use crate::{Answer, Chunk, ColumnDesc, RowStream, Session};
 use builtins::Env;
 use futures::StreamExt;
 use query::Plan;

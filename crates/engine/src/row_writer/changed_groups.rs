@@ -8,9 +8,9 @@
 //! that none of them makes a write fail. Of a statement that touches more groups than [`MOST_BYTES`] hold all is noted as changed.
 
 use crate::Session;
+use crate::block::work::Work;
 use crate::dml::{FAMILY, Row, Target};
 use crate::error::EngineResult;
-use crate::work::Work;
 use catalog::row_codec::encode_cell;
 use catalog::{Column, ColumnId, RowCodec, RowIds, Table, key_keeps_value};
 use std::collections::{BTreeMap, HashSet};

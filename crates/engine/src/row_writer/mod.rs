@@ -41,10 +41,10 @@ pub(crate) use index_exprs::{index_codec, written_indexes};
 pub(crate) use tally::Tally;
 
 use crate::Session;
+use crate::block::work::Work;
 use crate::dml::{FAMILY, Row, Target};
 use crate::error::EngineResult;
-use crate::running::RunGuard;
-use crate::work::Work;
+use crate::session::running::RunGuard;
 use std::sync::Arc;
 use store::{Bytes, Condition};
 use txn::LockMode;

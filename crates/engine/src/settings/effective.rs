@@ -6,7 +6,7 @@ use super::value::{parse_bool, parse_duration};
 use super::{Keepalive, Settings};
 use crate::error::EngineResult;
 use crate::row_program::RowPrograms;
-use crate::shapes::Parameterize;
+use crate::statement::shapes::Parameterize;
 use query::IndexChoice;
 use std::collections::BTreeMap;
 use std::sync::Arc;

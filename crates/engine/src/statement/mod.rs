@@ -10,17 +10,30 @@
 //!   write      runs one that writes, again if need be
 //! ```
 
+pub(crate) mod answer;
+pub(crate) mod array_parameters;
+pub(crate) mod bound_plan;
+pub(crate) mod compatibility;
+pub(crate) mod context;
+pub(crate) mod explain;
+pub(crate) mod hints;
+pub(crate) mod plan_cache;
 mod prepared;
 mod query;
+pub(crate) mod script;
+pub(crate) mod shapes;
 mod source;
+pub(crate) mod stream;
+pub(crate) mod utility;
 mod write;
+pub(crate) mod written_place;
 
 pub use prepared::Prepared;
 pub(crate) use source::{Source, Written};
 
-use crate::array_parameters::spelled_out;
 use crate::ddl::definition_tag;
 use crate::error::EngineResult;
+use crate::statement::array_parameters::spelled_out;
 use crate::{Answer, Session};
 use sql::{RowLockStrength, Statement};
 use std::sync::Arc;
@@ -95,7 +108,7 @@ pub(crate) fn command(statement: &Statement) -> &'static str {
         Statement::Update(_) => "UPDATE",
         Statement::Delete(_) => "DELETE",
         Statement::LockingSelect(select) => {
-            crate::row_locks::command(select.locks.first().map_or(RowLockStrength::Update, |lock| lock.strength))
+            crate::block::row_locks::command(select.locks.first().map_or(RowLockStrength::Update, |lock| lock.strength))
         }
         _ => "statement",
     }

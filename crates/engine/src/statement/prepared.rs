@@ -1,10 +1,11 @@
 //! Prepared statements: their parameters and columns are known before they run, and what they were compiled to is kept.
 
 use super::Source;
-use crate::cursor::declared;
+use crate::block::cursor::declared;
 use crate::error::EngineResult;
-use crate::plan_cache::Compiled;
-use crate::{ColumnDesc, Session, utility};
+use crate::statement::plan_cache::Compiled;
+use crate::statement::utility;
+use crate::{ColumnDesc, Session};
 use parking_lot::Mutex;
 use sql::Statement;
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 use super::Source;
 use crate::error::{EngineResult, Fault, fail};
 use crate::key_program::KeyProgram;
-use crate::plan_cache::{Compiled, Program};
-use crate::{Answer, Prepared, Session, stream};
+use crate::statement::plan_cache::{Compiled, Program};
+use crate::statement::stream;
+use crate::{Answer, Prepared, Session};
 use std::sync::Arc;
 use txn::ReadView;
 use types::Datum;

@@ -1,7 +1,7 @@
 //! A statement with its text: the tree that runs, and where its parts stand in what the client sent.
 
 use crate::session::is_large;
-use crate::turn;
+use crate::threads::turn;
 use bind::tree::Span;
 use query::HeldMemory;
 use sql::{Hint, Parsed, Statement};

@@ -2,10 +2,10 @@
 
 use super::query::check_parameters;
 use super::{Source, command};
-use crate::current_of::cursor_of;
+use crate::block::current_of::cursor_of;
+use crate::block::work::Work;
 use crate::error::EngineResult;
-use crate::plan_cache::Compiled;
-use crate::work::Work;
+use crate::statement::plan_cache::Compiled;
 use crate::{Answer, Prepared, Session};
 use std::sync::Arc;
 use types::Datum;

@@ -3,7 +3,7 @@
 use crate::Session;
 use crate::ddl::wrong_kind::wrong_kind;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::{before_look_up, qualified};
+use crate::session::search_path::{before_look_up, qualified};
 use catalog::{Catalog, CatalogError, Index, Table};
 use sql::{ObjectName, TableOption};
 use std::sync::Arc;

@@ -11,7 +11,7 @@
 use super::UNIQUE_REFRESHED;
 use crate::error::{EngineResult, Fault, fail};
 use crate::jobs::{INDEX_REFRESH, IndexRefreshSpec};
-use crate::search_path::qualified;
+use crate::session::search_path::qualified;
 use crate::{Engine, Session};
 use catalog::{CatalogError, CatalogResult, Draft, Index, JobRecord, PreparedIndex, Table, TableOid};
 use sql::CreateIndex;

@@ -3,7 +3,7 @@
 use super::existing::{IndexOrKey, no_such_index};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::search_path::qualified;
+use crate::session::search_path::qualified;
 use catalog::Index;
 use sql::{ObjectName, Reindex};
 use txn::LockMode;

@@ -9,10 +9,10 @@
 //! found by a join on its columns; a row with a NULL in them has no pair, and is written anew, as in PostgreSQL.
 
 use crate::Session;
+use crate::block::work::Work;
 use crate::dml::Target;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::row_writer::{New, NewRow, Old, RowWriter};
-use crate::work::Work;
 use catalog::{Catalog, Column, Draft, Index, NewColumn, NewTable, PreparedTable, Table};
 use futures::StreamExt;
 use query::{Plan, QueryContext};

@@ -22,7 +22,7 @@ use crate::Session;
 use crate::ddl::wrong_kind::wrong_kind;
 use crate::dml::keys_of;
 use crate::error::{EngineError, EngineResult, Fault, fail};
-use crate::search_path::before_look_up;
+use crate::session::search_path::before_look_up;
 use crate::statement::Source;
 use catalog::{Catalog, CatalogResult, Draft, Materialized, Table, TableOid};
 use query::{Plan, QueryContext};

@@ -4,11 +4,12 @@
 //! expressions, and those with subqueries a query whose parameters are the columns that they read.
 
 use super::Writing;
+use crate::Session;
 use crate::dml::row_exprs::{Exprs, Scope};
 use crate::dml::target::Target;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_program::SqlFunctions;
-use crate::{Session, turn};
+use crate::threads::turn;
 use bind::tree::{Body, Bound, ColId, ColInfo, CteBody, Kind, Needs, Output, ParamId, Query, Rel, Scalar, Subquery};
 use builtins::{Env, Ty};
 use futures::StreamExt;

@@ -15,10 +15,10 @@
 mod shape;
 mod texts;
 
+use crate::block::work::Work;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::{Old, RowWriter};
-use crate::work::Work;
 use crate::{Chunk, Session};
 use catalog::{Catalog, ChangeLog, Draft, Incremental, Table};
 use futures::StreamExt;

@@ -8,15 +8,16 @@
 //! end that stopped waiting), the block has failed. Then its locks are gone already, unless there is a savepoint
 //! to go back to (`savepoint.rs`).
 
+use crate::block::cursor::Cursors;
+use crate::block::savepoint::Savepoints;
+use crate::block::work::Work;
 use crate::block::{Block, OpenBlock};
-use crate::cursor::Cursors;
 use crate::error::{EngineResult, Fault, fail};
-use crate::exported_snapshots::Exported;
-use crate::held::Writes;
 use crate::references::Deferred;
-use crate::savepoint::Savepoints;
-use crate::work::Work;
-use crate::{Session, TransactionStatus, turn};
+use crate::session::exported_snapshots::Exported;
+use crate::session::held::Writes;
+use crate::threads::turn;
+use crate::{Session, TransactionStatus};
 use sql::{Isolation, TransactionModes};
 use std::sync::Arc;
 use store::{CommitNo, Durability, WriteBatch};

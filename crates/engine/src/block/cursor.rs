@@ -5,7 +5,7 @@
 
 use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
-use crate::running::RunGuard;
+use crate::session::running::RunGuard;
 use crate::statement::Source;
 use crate::{Answer, Chunk, ColumnDesc, Prepared, RowStream, Session};
 use futures::StreamExt;

@@ -5,10 +5,10 @@
 //! themselves down, and nobody else has to fail for them.
 
 use crate::error::EngineResult;
-use crate::held::{hold_rows, size_of_chunk};
 use crate::key_program::Cursor;
-use crate::query_runtime::Spawned;
-use crate::running::RunGuard;
+use crate::session::held::{hold_rows, size_of_chunk};
+use crate::session::running::RunGuard;
+use crate::threads::query_runtime::Spawned;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -66,7 +66,7 @@ impl Session {
         view: ReadView,
         params: &[Datum],
     ) -> EngineResult<RowStream> {
-        let columns = Arc::new(crate::plan_cache::columns_of(plan));
+        let columns = Arc::new(crate::statement::plan_cache::columns_of(plan));
         let context = self.stale_context(view);
         let chunks = self.stream(context, Arc::clone(plan), params.to_vec())?;
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })

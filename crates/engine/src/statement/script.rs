@@ -1,8 +1,8 @@
 //! A statement of a simple query, and what a front end asks about a statement before it runs.
 
 use crate::Prepared;
-use crate::shapes::ByShape;
 use crate::statement::Source;
+use crate::statement::shapes::ByShape;
 use sql::Statement;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Running it: rows are locked one by one, in the order of the query, until there are as many as are wanted.
 
 use super::{Finder, LockProgram, LockedTable};
+use crate::block::work::Work;
 use crate::dml::{Changes, Locked, MAX_ATTEMPTS, Row, Scope};
 use crate::error::{EngineResult, Fault, fail};
 use crate::key_program::KeyProgram;
-use crate::work::Work;
 use crate::{Chunk, Session};
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -187,7 +187,7 @@ fn merged(before: Option<Changes>, found: Changes) -> Changes {
 }
 
 fn hold(memory: &HeldMemory, rows: &[Row]) -> EngineResult<()> {
-    Ok(crate::held::hold_rows(memory, rows)?)
+    Ok(crate::session::held::hold_rows(memory, rows)?)
 }
 
 /// LIMIT and OFFSET; NULL is none.

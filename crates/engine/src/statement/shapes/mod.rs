@@ -14,9 +14,9 @@
 mod compile;
 mod values;
 
-use crate::plan_cache::Environment;
 use crate::settings::TimeZone;
 use crate::statement::Source;
+use crate::statement::plan_cache::Environment;
 use crate::{Prepared, Session, TransactionStatus};
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;

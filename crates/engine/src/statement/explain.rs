@@ -2,10 +2,11 @@
 
 use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
-use crate::plan_cache::Program;
 use crate::statement::Source;
-use crate::utility::text_column;
-use crate::{Answer, Session, stream};
+use crate::statement::plan_cache::Program;
+use crate::statement::stream;
+use crate::statement::utility::text_column;
+use crate::{Answer, Session};
 use query::{ExplainOptions, Plan};
 use sql::{Explain, ExplainFormat, Statement};
 use std::sync::Arc;

@@ -2,7 +2,8 @@
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
-use crate::{Answer, ColumnDesc, Session, stream};
+use crate::statement::stream;
+use crate::{Answer, ColumnDesc, Session};
 use bind::{AssignedTo, Clause};
 use catalog::Catalog;
 use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};

@@ -3,8 +3,8 @@
 use crate::Session;
 use crate::block::Block;
 use crate::error::EngineResult;
-use crate::sequences::SequenceFunctions;
-use crate::session_state::SessionState;
+use crate::session::sequences::SequenceFunctions;
+use crate::session::state::SessionState;
 use crate::settings::Effective;
 use catalog::Catalog;
 use pg_catalog::PgCatalog;

@@ -4,10 +4,10 @@
 //! last row was handed out; a cancel that comes while nothing runs does nothing, as in PostgreSQL.
 
 use crate::TransactionStatus;
-use crate::activity::{Activity, Client, micros};
 use crate::error::{EngineResult, Fault, fail};
+use crate::session::activity::{Activity, Client, micros};
 use crate::settings::Effective;
-use crate::turn;
+use crate::threads::turn;
 use parking_lot::Mutex;
 use pg_catalog::SessionInfo;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! The prepared statement of a shape.
 
 use super::{Candidate, Generic};
-use crate::plan_cache::{Compiled, Environment, Program, same_columns};
 use crate::row_program::parameters;
 use crate::statement::Source;
+use crate::statement::plan_cache::{Compiled, Environment, Program, same_columns};
 use crate::{Prepared, Session};
 use bind::tree::Bound;
 use catalog::Catalog;

@@ -1,7 +1,7 @@
 //! What pg_catalog shows of a session.
 
-use crate::exported_snapshots::Exporter;
-use crate::prepared::PreparedStatements;
+use crate::session::exported_snapshots::Exporter;
+use crate::session::prepared::PreparedStatements;
 use crate::settings::Effective;
 use crate::{Engine, Session};
 use async_trait::async_trait;

@@ -4,7 +4,7 @@
 //! given a thread of its own (`turn.rs`), and the others go on.
 
 use crate::error::{EngineResult, Fault};
-use crate::turn;
+use crate::threads::turn;
 use query::QueryError;
 use std::future::Future;
 use std::io;

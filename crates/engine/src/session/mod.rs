@@ -1,20 +1,34 @@
 //! A session: one client, its settings, prepared statements and transaction block.
 
-use crate::activity::Client;
+pub(crate) mod activity;
+pub(crate) mod end;
+pub(crate) mod exported_snapshots;
+pub(crate) mod held;
+pub(crate) mod live_notices;
+pub(crate) mod notice;
+pub(crate) mod prepared;
+pub(crate) mod running;
+pub(crate) mod search_path;
+pub(crate) mod sequences;
+pub(crate) mod set_config;
+pub(crate) mod state;
+
 use crate::block::Block;
 use crate::error::{ClientFault, EngineResult, Fault, fail};
-use crate::notice::Notices;
-use crate::prepared::PreparedStatements;
-use crate::running::{Entry, RunGuard};
-use crate::script::Script;
-use crate::search_path::KnownPath;
-use crate::sequences::Taken;
-use crate::session_end::SessionEnd;
-use crate::set_config::SetConfigs;
+use crate::session::activity::Client;
+use crate::session::end::SessionEnd;
+use crate::session::notice::Notices;
+use crate::session::prepared::PreparedStatements;
+use crate::session::running::{Entry, RunGuard};
+use crate::session::search_path::KnownPath;
+use crate::session::sequences::Taken;
+use crate::session::set_config::SetConfigs;
 use crate::settings::{Keepalive, Settings, TimeZone};
-use crate::shapes::ByShape;
+use crate::statement::script::Script;
+use crate::statement::shapes::ByShape;
 use crate::statement::{Source, Written};
-use crate::{Answer, Engine, EngineError, Notice, Prepared, turn};
+use crate::threads::turn;
+use crate::{Answer, Engine, EngineError, Notice, Prepared};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What sessions do, as `pg_stat_activity` shows it: noted where a statement begins and ends.
 
 use crate::TransactionStatus;
-use crate::running::Entry;
+use crate::session::running::Entry;
 use crate::settings::Effective;
 use pg_catalog::SessionInfo;
 use query::Settings;

@@ -1,10 +1,18 @@
 //! The state of a session's transaction block.
 
-use crate::cursor::Cursors;
+pub(crate) mod current_of;
+pub(crate) mod cursor;
+pub(crate) mod lock_tables;
+pub(crate) mod row_locks;
+pub(crate) mod savepoint;
+pub(crate) mod transaction;
+pub(crate) mod work;
+
+use crate::block::cursor::Cursors;
+use crate::block::savepoint::Savepoints;
 use crate::error::{EngineResult, Fault};
-use crate::exported_snapshots::Exported;
 use crate::references::Deferred;
-use crate::savepoint::Savepoints;
+use crate::session::exported_snapshots::Exported;
 use crate::{Answer, TransactionStatus};
 use futures::StreamExt;
 use futures::stream::BoxStream;

@@ -10,11 +10,11 @@
 //! columns of the query around it cannot.
 
 use super::LockProgram;
+use crate::block::work::Work;
 use crate::dml::{Row, Scope, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
-use crate::plan_cache::Compiled;
 use crate::statement::Source;
-use crate::work::Work;
+use crate::statement::plan_cache::Compiled;
 use crate::{ColumnDesc, EngineError, Session};
 use bind::{BindError, BindErrorKind};
 use query::QueryError;

@@ -1,6 +1,6 @@
 //! How a session is told to end.
 
-use crate::running::Entry;
+use crate::session::running::Entry;
 use std::sync::Arc;
 
 /// The end of a session: its front end says so to the client and goes.

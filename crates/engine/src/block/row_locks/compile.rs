@@ -5,7 +5,7 @@ use crate::Session;
 use crate::dml::{RowSource, Target, Writing};
 use crate::error::{EngineResult, Fault, fail};
 use crate::key_program;
-use crate::plan_cache::columns_of;
+use crate::statement::plan_cache::columns_of;
 use bind::tree::{Body, Bound, ColId, Kind, LockedRows, Output, Scalar, Span};
 use builtins::Ty;
 use sql::RowLockStrength;

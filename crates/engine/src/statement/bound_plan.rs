@@ -4,10 +4,11 @@
 //!   Query ──bind──> Bound ──query::lower──> Plan
 //! ```
 
+use crate::Session;
 use crate::error::{EngineError, EngineResult};
 use crate::row_program::parameters;
 use crate::statement::Source;
-use crate::{Session, turn};
+use crate::threads::turn;
 use bind::tree::Bound;
 use catalog::Catalog;
 use query::Plan;

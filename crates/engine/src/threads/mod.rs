@@ -1,0 +1,5 @@
+//! Threads: which run queries, how long computations share them, and whether they make progress.
+
+pub(crate) mod progress;
+pub(crate) mod query_runtime;
+pub(crate) mod turn;
