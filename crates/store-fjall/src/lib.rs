@@ -31,6 +31,7 @@
 //! Read next: `commit/pipeline.rs`, then `read/`.
 
 mod admission;
+mod archive;
 mod check;
 mod commit;
 mod disk_room;
