@@ -21,13 +21,9 @@ impl Random {
         usize::try_from(self.below(length as u64)).unwrap_or_default()
     }
 
-    /// One of these.
-    ///
-    /// # Panics
-    /// Of none.
-    #[allow(clippy::indexing_slicing)]
+    /// One of these, of which there is at least one.
     pub fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        of[self.index(of.len())]
+        of.get(self.index(of.len())).copied().unwrap_or_default()
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn put_json(kind: Kind, id: u32, json: &[u8]) -> CatalogResult<Mutati
     Ok(Mutation::Replace { table: SYSTEM_TABLE, family: FAMILY, key: kind.key(id), fragment: fragment_of(json)? })
 }
 
-fn layout() -> Layout {
+pub(super) fn layout() -> Layout {
     Layout::new(0, vec![LayoutColumn { qualifier: 0, width: None }])
 }
 

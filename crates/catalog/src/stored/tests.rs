@@ -1,10 +1,12 @@
 //! Rows of the catalog as earlier builds wrote them, and rows that nobody wrote.
 
 use super::format::*;
-use super::row::json_in;
+use super::row::layout;
 use super::rows::{check, value};
 use super::*;
-use crate::{SchemaDef, Table};
+use crate::{CatalogError, SchemaDef, Table};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use types::{DataType, Datum, Decimal};
 
 /// Rows of format 1 as they were released. Never edited: a change of format adds a file.

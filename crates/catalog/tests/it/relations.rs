@@ -1,8 +1,8 @@
 //! Views and sequences: names, dependencies, values after a crash.
 
 use crate::catalog::{
-    CatalogCache, CatalogError, ColumnId, Counting, NewColumn, NewKeyPart, NewSequence, NewTable, NewView, Sequence,
-    SequenceOwner, TableOid, ViewColumn, ViewRead,
+    CatalogCache, CatalogError, ColumnId, Counting, NewColumn, NewKeyPart, NewSequence, NewTable, NewView,
+    RelationKind, Sequence, SequenceOwner, TableOid, ViewColumn, ViewRead,
 };
 use std::sync::Arc;
 use store::Store;
@@ -149,4 +149,25 @@ async fn a_sequence_goes_with_its_column() {
     assert_eq!(refused.unwrap_err(), CatalogError::RequiredBy { what, by });
     cache.change(|draft| draft.drop_relations(&[t.oid], false)).await.unwrap();
     assert_eq!(cache.current().sequences().count(), 0);
+}
+
+#[tokio::test]
+async fn a_name_stands_for_one_kind_of_relation() {
+    let (_, cache) = open().await;
+    let t = cache.change(|draft| draft.create_table(table("t"))).await.unwrap();
+    cache.change(|draft| draft.create_view(view("v", t.oid, &[1]))).await.unwrap();
+    cache.change(|draft| draft.create_sequence(sequence("s", 1, 9, false))).await.unwrap();
+    let catalog = cache.current();
+    for (name, kind) in [
+        ("t", Some(RelationKind::Table)),
+        ("v", Some(RelationKind::View)),
+        ("s", Some(RelationKind::Sequence)),
+        // The primary key has no entries of its own, and a name all the same.
+        ("t_pkey", Some(RelationKind::Index)),
+        ("k", None),
+    ] {
+        assert_eq!(catalog.relation_kind("public", name), kind, "{name}");
+        assert_eq!(catalog.has_relation("public", name), kind.is_some(), "{name}");
+        assert_eq!(catalog.relation_kind("elsewhere", name), None);
+    }
 }

@@ -132,7 +132,8 @@ impl Wrapper for Wrong {
             Bug::DropIgnored => batch.tables.retain(|change| !matches!(change, TableChange::Drop(_))),
             Bug::BatchNotAtomic => {
                 let without = Without { atomic_batch: true, ..Without::default() };
-                return LimitedStore::new(Arc::new(self.model.clone()), without).apply(batch, durability).await;
+                let limited = LimitedStore::new(Arc::new(self.model.clone()), without);
+                return Store::apply(&limited, batch, durability).await;
             }
             _ => {}
         }
