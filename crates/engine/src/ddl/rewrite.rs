@@ -140,11 +140,13 @@ impl Session {
         prepared: &PreparedRewrite,
         (rewrite, mut counted): (&Rewrite, Vec<Counted>),
     ) -> EngineResult<()> {
+        // Its foreign keys are looked at when all is there: one may refer to an index that the catalog does not have yet.
+        let table = Arc::new(Table { foreign_keys: Vec::new(), ..prepared.table().as_ref().clone() });
         if prepared.writes_rows() {
-            self.fill_anew((old, wanted), prepared, (rewrite, &mut counted)).await?;
+            self.fill_anew((old, wanted, &table), (rewrite, &mut counted)).await?;
         }
         for index in prepared.indexes() {
-            self.fill_entries(prepared.table(), index).await?;
+            self.fill_entries(&table, index).await?;
         }
         for step in steps.iter_mut() {
             if let Step::AddOwned(_, sequence) = step
@@ -180,11 +182,10 @@ impl Session {
     /// rows that are there.
     async fn fill_anew(
         &mut self,
-        (old, wanted): (&Table, &Table),
-        prepared: &PreparedRewrite,
+        (old, wanted, new): (&Table, &Table, &Table),
         (rewrite, counted): (&Rewrite, &mut [Counted]),
     ) -> EngineResult<()> {
-        let (new, catalog) = (prepared.table(), self.engine.catalog().current());
+        let catalog = self.engine.catalog().current();
         let (mut items, mut names) = (Vec::new(), Vec::new());
         for column in new.visible_columns() {
             items.push(match (rewrite.using.get(&column.id), old.column(column.id)) {
@@ -216,7 +217,7 @@ impl Session {
             }
         }
         // Entries are made of the rows when these are all there.
-        let mut rows = Table { indexes: Vec::new(), ..new.as_ref().clone() };
+        let mut rows = Table { indexes: Vec::new(), ..new.clone() };
         rows.checks.retain(|check| check.validated);
         let target = Target::new(&catalog, &Arc::new(rows), self.time_zone())?;
         let target = self.checked_target(&catalog, target).await?;
