@@ -2,8 +2,7 @@
 //! processes would be.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
-use bennu::{Bennu, Options, Session, Store};
-use std::sync::Arc;
+use bennu::{Bennu, Options, Session};
 use store_testkit::{ModelStore, least_store};
 
 async fn two() -> [Bennu; 2] {

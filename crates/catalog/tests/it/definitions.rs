@@ -41,7 +41,7 @@ async fn reserved_names_are_refused() {
 async fn columns_are_named_once() {
     let mut new = new_table("t");
     new.columns.push(column("a", DataType::Text));
-    assert_eq!(refused(new).await, CatalogError::DuplicateColumn { table: "t".into(), column: "a".into() });
+    assert_eq!(refused(new).await, CatalogError::ColumnTwice { column: "a".into() });
 }
 
 #[tokio::test]

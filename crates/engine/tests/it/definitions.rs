@@ -12,7 +12,7 @@ async fn tables_are_made_once_and_dropped_once() {
         "CREATE TABLE\nNOTICE 42P07 relation \"t\" already exists, skipping"
     );
     assert_eq!(c.run("DROP TABLE t").await, "DROP TABLE");
-    assert_eq!(c.run("DROP TABLE t").await, "ERROR 42P01 relation \"t\" does not exist");
+    assert_eq!(c.run("DROP TABLE t").await, "ERROR 42P01 table \"t\" does not exist");
     assert_eq!(c.run("DROP TABLE IF EXISTS t").await, "DROP TABLE\nNOTICE 00000 table \"t\" does not exist, skipping");
 }
 

@@ -103,11 +103,12 @@ impl Lowering<'_> {
 
 /// Does an operator of the two cast the first to the second?
 fn widens(from: TypeId, to: TypeId) -> bool {
-    match (from, to) {
-        (TypeId::FLOAT4, TypeId::FLOAT8) => true,
-        (TypeId::DATE, TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ) | (TypeId::TIMESTAMP, TypeId::TIMESTAMPTZ) => true,
-        _ => false,
-    }
+    matches!(
+        (from, to),
+        (TypeId::FLOAT4, TypeId::FLOAT8)
+            | (TypeId::DATE, TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ)
+            | (TypeId::TIMESTAMP, TypeId::TIMESTAMPTZ)
+    )
 }
 
 fn is_null_constant(expr: &Expr) -> bool {

@@ -80,7 +80,7 @@ impl Lowering<'_> {
         }
         let array = self.array(subquery, schema)?;
         let array = self.named("array_or_empty", vec![array])?;
-        let element = subquery.cols.first().map(|col| self.bound.col(*col)).flatten().map(|info| info.ty);
+        let element = subquery.cols.first().and_then(|col| self.bound.col(*col)).map(|info| info.ty);
         let test = self.quantified_test(sign, *all, (value, left.ty), (array, element.unwrap_or(left.ty)), schema)?;
         Ok(if negated { Expr::Not(Box::new(test)) } else { test })
     }

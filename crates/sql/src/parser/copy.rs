@@ -63,11 +63,12 @@ fn copied(c: &mut Cursor<'_>) -> Parse<CopyTarget> {
 }
 
 fn direction(c: &mut Cursor<'_>, target: &CopyTarget) -> Parse<CopyDirection> {
+    if c.at("FROM") && !matches!(target, CopyTarget::Table { .. }) {
+        return Err(c.syntax());
+    }
     let from = c.eat("FROM");
     if !from {
         c.need("TO")?;
-    } else if !matches!(target, CopyTarget::Table { .. }) {
-        return Err(c.syntax());
     }
     if c.at("PROGRAM") || matches!(c.peek(), Token::SingleQuotedString(_)) {
         let what = if c.at("PROGRAM") { "COPY with a program" } else { "COPY with a file of the server" };

@@ -140,7 +140,7 @@ impl Session {
     /// 2BP01 for that of a primary key, 42809 for another kind of relation.
     pub(crate) fn find_index(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<(Arc<Table>, Index)>> {
         match self.find_index_or_key(catalog, name)? {
-            Some(IndexOrKey::Index(table, index)) => Ok(Some((table, index))),
+            Some(IndexOrKey::Index(table, index)) => Ok(Some((table, *index))),
             Some(IndexOrKey::Key(table)) => Err(required(&name.name, &name.name, &table).into()),
             None => Ok(None),
         }
@@ -156,7 +156,7 @@ impl Session {
         before_look_up(schemas.len())?;
         for schema in schemas.iter() {
             if let Some((table, index)) = catalog.index(schema, &name.name) {
-                return Ok(Some(IndexOrKey::Index(Arc::clone(table), index.clone())));
+                return Ok(Some(IndexOrKey::Index(Arc::clone(table), Box::new(index.clone()))));
             }
             let has_key = |table: &&Arc<Table>| table.key_name.as_ref() == Some(&name.name);
             if let Some(table) = catalog.tables_in(schema).find(has_key) {
@@ -173,7 +173,7 @@ impl Session {
 /// What the name of an index stands for.
 pub(super) enum IndexOrKey {
     /// An index, and its table.
-    Index(Arc<Table>, Index),
+    Index(Arc<Table>, Box<Index>),
     /// A primary key, whose index is the table itself.
     Key(Arc<Table>),
 }

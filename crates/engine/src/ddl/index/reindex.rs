@@ -51,7 +51,7 @@ impl Session {
     async fn reindex_index(&mut self, name: &ObjectName, concurrently: bool) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         let (table, index) = match self.find_index_or_key(&catalog, name)? {
-            Some(IndexOrKey::Index(table, index)) => (table, index),
+            Some(IndexOrKey::Index(table, index)) => (table, *index),
             // Rows are kept by it: there are no entries.
             Some(IndexOrKey::Key(_)) => return Ok(()),
             None => return no_such_index(name),
