@@ -1,7 +1,7 @@
 //! Functions written value by value, for row programs: the same bodies without DataFusion.
 //!
 //! Only such a function is given away as means the same in both: its values look as those of a plan do, it asks for no session,
-//! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`).
+//! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`, no arrays).
 
 use super::allowance::Allowance;
 use super::function_named;
@@ -73,14 +73,16 @@ fn prints_alike(ty: &DataType) -> bool {
     match ty {
         DataType::TimestampTz(_) | DataType::Interval | DataType::LimitedInterval(_) => false,
         DataType::Boolean | DataType::Uuid => true,
-        DataType::Array(element) => prints_alike(&element.data_type()),
         ty => ty.is_number() || ty.is_text() || ty.is_temporal(),
     }
 }
 
-/// Do values of the type hold all of themselves?
+/// Do values of the type hold all of themselves, and do plans order them alike? DataFusion has NULLs before all other elements of
+/// an array.
 fn holds_all(ty: &Ty) -> bool {
-    ty.data_type().is_some_and(|ty| !matches!(ty, DataType::Char(_) | DataType::Json | DataType::LimitedArray(_)))
+    let only_partly =
+        |ty| matches!(ty, DataType::Char(_) | DataType::Json | DataType::Array(_) | DataType::LimitedArray(_));
+    ty.data_type().is_some_and(|ty| !only_partly(ty))
 }
 
 fn outside(error: QueryError, name: &str) -> EvalError {
