@@ -8,13 +8,13 @@ use types::{DataType, Datum};
 pub struct NewIndex {
     /// `None` is PostgreSQL's choice: `<table>_<columns>_idx`, of a constraint `<table>_<columns>_key`.
     pub name: Option<String>,
-    /// See [`Index::unique`].
+    /// See [`Index::unique`](crate::Index::unique).
     pub unique: bool,
-    /// See [`Index::nulls_not_distinct`].
+    /// See [`Index::nulls_not_distinct`](crate::Index::nulls_not_distinct).
     pub nulls_not_distinct: bool,
     /// Does it belong to a UNIQUE constraint, which has its name?
     pub constraint: bool,
-    /// See [`Index::primary`].
+    /// See [`Index::primary`](crate::Index::primary).
     pub primary: bool,
     /// What is indexed, in order.
     pub parts: Vec<NewIndexPart>,
@@ -22,9 +22,9 @@ pub struct NewIndex {
     pub include: Vec<String>,
     /// 2 to 256.
     pub salt_buckets: Option<u16>,
-    /// See [`Index::deferrable`].
+    /// See [`Index::deferrable`](crate::Index::deferrable).
     pub deferrable: bool,
-    /// See [`Index::deferred`].
+    /// See [`Index::deferred`](crate::Index::deferred).
     pub deferred: bool,
     /// WHERE.
     pub predicate: Option<NewIndexExpr>,
@@ -32,14 +32,14 @@ pub struct NewIndex {
     pub local: bool,
     /// SPLIT ON: values of leading parts.
     pub splits: Vec<Vec<Datum>>,
-    /// See [`Index::refresh`].
+    /// See [`Index::refresh`](crate::Index::refresh).
     pub refresh: Option<IndexRefresh>,
 }
 
 /// An expression of an index to be made.
 #[derive(Clone, Debug)]
 pub struct NewIndexExpr {
-    /// See [`IndexExpr::text`].
+    /// See [`IndexExpr::text`](crate::IndexExpr::text).
     pub text: String,
     /// The name that the text suggests.
     pub name: String,
@@ -47,18 +47,18 @@ pub struct NewIndexExpr {
     pub ty: DataType,
     /// Names of the columns in it, each once.
     pub columns: Vec<String>,
-    /// See [`IndexExpr::shown`].
+    /// See [`IndexExpr::shown`](crate::IndexExpr::shown).
     pub shown: (String, String),
 }
 
 /// The text of an expression of an index, and how it is shown.
 #[derive(Clone, Debug)]
 pub struct IndexText {
-    /// See [`IndexExpr::text`].
+    /// See [`IndexExpr::text`](crate::IndexExpr::text).
     pub text: String,
-    /// See [`IndexExpr::shown`].
+    /// See [`IndexExpr::shown`](crate::IndexExpr::shown).
     pub shown: (String, String),
-    /// See [`IndexExpr::ty`].
+    /// See [`IndexExpr::ty`](crate::IndexExpr::ty).
     pub ty: DataType,
 }
 
