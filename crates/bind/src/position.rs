@@ -57,7 +57,7 @@ impl<'a> Lines<'a> {
 
 /// The places at which a name stands as a word of its own, quoted or not, in the order of the text: for errors about names
 /// whose tree has no places.
-pub fn words_in<'w>(text: &'w str, name: &'w str) -> impl DoubleEndedIterator<Item = Span> + 'w {
+fn words_in<'w>(text: &'w str, name: &'w str) -> impl DoubleEndedIterator<Item = Span> + 'w {
     let is_word =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 128);
     let (text, length) = (text.as_bytes(), name.len());

@@ -68,7 +68,7 @@ impl Session {
 
 /// The name of a table with its schema.
 pub(crate) fn qualified(catalog: &Catalog, table: &Table) -> ObjectName {
-    ObjectName { database: None, schema: Some(catalog.schema_name(table).to_string()), name: table.name.clone() }
+    ObjectName { schema: Some(catalog.schema_name(table).to_string()), ..ObjectName::bare(table.name.clone()) }
 }
 
 impl Known {

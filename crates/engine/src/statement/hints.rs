@@ -99,7 +99,7 @@ impl Session {
             return self.notices.info("00000", message);
         };
         let catalog = self.engine.catalog().current();
-        let table = ObjectName { database: None, schema: None, name: name.clone() };
+        let table = ObjectName::bare(name.clone());
         let Ok(table) = self.resolve(&catalog, &table) else {
             let message = format!("hint INDEX: there is no table \"{name}\"");
             return self.notices.info("00000", message);

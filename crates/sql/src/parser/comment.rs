@@ -64,7 +64,7 @@ fn column(c: &mut Cursor<'_>) -> Parse<Commented> {
     let (column, mut parts) = (parts.pop(), parts.into_iter().rev());
     match (column, parts.next(), parts.next(), parts.next(), parts.next()) {
         (Some(column), Some(name), schema, database, None) => {
-            Ok(Commented::Column { relation: ObjectName { database, schema, name }, column })
+            Ok(Commented::Column { relation: ObjectName { database, schema, ..ObjectName::bare(name) }, column })
         }
         (_, None, ..) => Err(invalid(c, "column name must be qualified")),
         _ => Err(invalid(c, "improper qualified name (too many dotted names)")),

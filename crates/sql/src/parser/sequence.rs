@@ -180,5 +180,5 @@ fn owned_by(c: &mut Cursor<'_>) -> Parse<Option<(ObjectName, String)>> {
     if !parts.is_empty() {
         return Err(c.syntax());
     }
-    Ok(Some((ObjectName { database, schema, name }, column)))
+    Ok(Some((ObjectName { database, schema, ..ObjectName::bare(name) }, column)))
 }

@@ -12,13 +12,15 @@ pub struct ObjectName {
     pub schema: Option<String>,
     /// `t`.
     pub name: String,
+    /// Where it stands, from its first part on.
+    pub place: Place,
 }
 
 impl ObjectName {
     /// A name without schema.
     #[must_use]
     pub fn bare(name: impl Into<String>) -> Self {
-        Self { database: None, schema: None, name: name.into() }
+        Self { database: None, schema: None, name: name.into(), place: Place::default() }
     }
 }
 

@@ -41,7 +41,7 @@ impl Session {
         let schema = self.engine.catalog().current().schema_name(table).to_string();
         for index in indexes {
             let mut locks = self.own_locks();
-            let name = ObjectName { database: None, schema: Some(schema.clone()), name: index.name.clone() };
+            let name = ObjectName { schema: Some(schema.clone()), ..ObjectName::bare(index.name.clone()) };
             // It may have gone while another one was built.
             let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
             if index.refresh.is_some() {

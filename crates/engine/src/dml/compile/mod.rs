@@ -54,7 +54,7 @@ impl Session {
         let target = match name {
             Some(name) => {
                 let place = |error: EngineError| match error.is_undefined_table() {
-                    true => error.at(source.written.position_of_target(name)),
+                    true => error.at(source.written.position_of(name.place.0.start)),
                     false => error,
                 };
                 Some(self.target(catalog, name).await.map_err(place)?)

@@ -162,6 +162,7 @@ impl<'t> Cursor<'t> {
 
     /// `t`, `s.t`, `d.s.t`.
     pub(crate) fn object_name(&mut self) -> Parse<ObjectName> {
+        let begin = self.parser.peek_token_ref().span;
         let mut name = ObjectName::bare(self.name()?);
         while self.eat_token(&Token::Period) {
             if name.database.is_some() {
@@ -171,6 +172,7 @@ impl<'t> Cursor<'t> {
             name.database = name.schema.take();
             name.schema = Some(std::mem::replace(&mut name.name, next));
         }
+        name.place = Place(begin.union(&self.parser.get_current_token().span));
         Ok(name)
     }
 
