@@ -63,8 +63,18 @@ fn write(
     if let Some(mark) = mark {
         meta::put_seqno_mark(&mut batch, meta, &mark);
     }
-    batch.durability(Some(PersistMode::Buffer)).commit()?;
+    batch.durability(Some(PersistMode::Buffer)).commit().inspect_err(|_| keep_unwritten(db))?;
     Ok(Last { range: Some(low..db.seqno()), before_opening: false })
+}
+
+/// Lets nobody write what is left of a batch that failed.
+///
+/// fjall's journal writer (3.1.13) keeps the bytes that it could not write, and writes them when it is dropped: by
+/// the last worker thread, perhaps after `Database::drop` has returned, for that waits only until the threads have
+/// left their loops. The folder may be open again by then, with other batches where these bytes would go. So the
+/// writer is never dropped: its memtables and locks go with the database, a file handle stays.
+fn keep_unwritten(db: &Database) {
+    std::mem::forget(db.supervisor.clone());
 }
 
 #[cfg(test)]
@@ -99,5 +109,46 @@ mod tests {
         chain.next(last, None).unwrap();
         chain.next(last + 1, Some(&mark)).unwrap();
         meta.remove(SEQNO_KEY).unwrap();
+    }
+
+    const CHILD: &str = "BENNU_FAILED_BATCH_CHILD";
+
+    /// Not a test of its own: a process in which a batch is written in part, because no file may grow beyond a size.
+    #[test]
+    fn child_that_writes_half_a_batch() {
+        let Some(folder) = std::env::var_os(CHILD) else { return };
+        let db = Database::builder(&folder).open().unwrap();
+        let meta = db.keyspace("meta", Default::default).unwrap();
+        let seqnos = Seqnos::new(None);
+        let write = |value: &str| {
+            let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1);
+            batch.insert(&meta, "row", value);
+            seqnos.write(&db, &meta, batch)
+        };
+        write("whole").unwrap();
+        let journal = || std::fs::read(std::path::Path::new(&folder).join("0.jnl")).unwrap();
+        let len = crate::journal::read_to_end(journal().as_slice()).unwrap().whole_bytes;
+        let (soft, hard) = rlimit::Resource::FSIZE.get().unwrap();
+        rlimit::Resource::FSIZE.set(len + 20, hard).unwrap();
+        write("half").unwrap_err();
+        rlimit::Resource::FSIZE.set(soft, hard).unwrap();
+        // A worker thread that is slower than the rest of the database.
+        let late = db.supervisor.clone();
+        drop((meta, db));
+        let left = journal();
+        drop(late);
+        assert!(journal() == left, "the rest of the batch was written");
+    }
+
+    #[test]
+    fn what_is_left_of_a_failed_batch_is_never_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("sh");
+        // A write beyond the limit is to fail, not to end the process.
+        child.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+        child.args(["--exact", "commit::seqnos::tests::child_that_writes_half_a_batch", "--nocapture"]);
+        let output = child.env(CHILD, folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && folder.path().join("0.jnl").exists(), "{told}");
     }
 }
