@@ -236,6 +236,9 @@ pub enum BindErrorKind {
     /// 42804.
     #[error("column \"{column}\" is of type {wanted} but expression is of type {given}")]
     NotAssignable { column: String, wanted: String, given: String },
+    /// 42804.
+    #[error("column \"{column}\" is of type {wanted} but default expression is of type {given}")]
+    DefaultNotAssignable { column: String, wanted: String, given: String },
     /// 428C9.
     #[error("cannot insert a non-DEFAULT value into column \"{column}\"")]
     GivenAlways { column: String, generated: bool },

@@ -89,7 +89,7 @@ pub fn bind_over_rows(
             let value = binder.in_clause(clause, |binder| binder.scalar(expr))?;
             match (clause.condition(), assigned_to.get(at)) {
                 (Some(what), _) => binder.must_be_boolean(value, what),
-                (None, Some(ty)) => binder.assigned_value(value, *ty),
+                (None, Some(ty)) => binder.assigned_value(clause, value, *ty),
                 (None, None) => binder.output_type(value),
             }
         };
@@ -100,7 +100,7 @@ pub fn bind_over_rows(
 
 impl Binder<'_> {
     /// A value cast for assignment to a type; its limits are applied where it is assigned.
-    fn assigned_value(&mut self, value: Scalar, target: AssignedTo<'_>) -> BindResult<Scalar> {
+    fn assigned_value(&mut self, clause: Clause, value: Scalar, target: AssignedTo<'_>) -> BindResult<Scalar> {
         let ty = Ty::of(&target.ty);
         // The fields of an interval decide what its literals mean.
         let to = if ty.id == TypeId::INTERVAL { ty } else { plain(ty.id) };
@@ -109,8 +109,12 @@ impl Binder<'_> {
             Some(value) => Ok(value),
             None => {
                 let (given, wanted) = (name_of(from), name_of(to));
-                let kind = match target.column {
-                    Some(column) => BindErrorKind::NotAssignable { column: column.to_owned(), wanted, given },
+                let column = target.column.map(str::to_owned);
+                let kind = match column {
+                    Some(column) if matches!(clause, Clause::Default) => {
+                        BindErrorKind::DefaultNotAssignable { column, wanted, given }
+                    }
+                    Some(column) => BindErrorKind::NotAssignable { column, wanted, given },
                     None => BindErrorKind::CannotAssign { from: given, to: wanted },
                 };
                 let hint = "You will need to rewrite or cast the expression.";

@@ -84,7 +84,7 @@ fn of_kind(kind: &BindErrorKind) -> &'static str {
         K::UndefinedTarget { .. } => "42703",
         K::ColumnTwice { .. } => "42701",
         K::InsertWidth { .. } | K::AssignmentWidth | K::AssignedTwice { .. } => "42601",
-        K::NotAssignable { .. } => "42804",
+        K::NotAssignable { .. } | K::DefaultNotAssignable { .. } => "42804",
         K::GivenAlways { .. } | K::UpdatedAlways { .. } => "428C9",
     }
 }

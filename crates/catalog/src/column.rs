@@ -38,6 +38,9 @@ pub struct Column {
     /// The default is the next value of this sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<TableOid>,
+    /// The sequences of which a larger default takes values, each once; see [`sequence_reference`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub default_sequences: Vec<TableOid>,
     /// GENERATED … AS IDENTITY; its sequence is that of `sequence`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
@@ -46,4 +49,17 @@ pub struct Column {
     pub generated: Option<Vec<ColumnId>>,
     /// Of the hidden row id of a table without a primary key: not shown by `*` nor by `\d`.
     pub hidden: bool,
+}
+
+impl Column {
+    /// Does its default take values of this sequence?
+    pub fn takes_values_of(&self, sequence: TableOid) -> bool {
+        self.sequence == Some(sequence) || self.default_sequences.contains(&sequence)
+    }
+}
+
+/// How a larger default names a sequence: by its oid, so that the sequence may be renamed. It is what sqlparser prints for
+/// this cast, and cannot stand within a quoted constant, whose quotes are doubled.
+pub fn sequence_reference(sequence: TableOid) -> String {
+    format!("'{}'::REGCLASS", sequence.0)
 }

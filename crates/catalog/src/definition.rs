@@ -62,6 +62,8 @@ pub struct NewColumn {
     pub default: Option<String>,
     /// The default is the next value of this sequence.
     pub sequence: Option<TableOid>,
+    /// The sequences of which a larger default takes values.
+    pub default_sequences: Vec<TableOid>,
     /// GENERATED … AS IDENTITY.
     pub identity: Option<Identity>,
     /// GENERATED ALWAYS AS (…) STORED by `default`: the names of columns in it, each once.
@@ -79,11 +81,30 @@ impl NewColumn {
             not_null: None,
             default: None,
             sequence: None,
+            default_sequences: Vec::new(),
             identity: None,
             generated: None,
             family: None,
         }
     }
+
+    /// With this default.
+    #[must_use]
+    pub fn with_default(self, default: NewDefault) -> Self {
+        let NewDefault { text, sequence, sequences } = default;
+        Self { default: Some(text), sequence, default_sequences: sequences, ..self }
+    }
+}
+
+/// The DEFAULT of a column.
+#[derive(Clone, Debug, Default)]
+pub struct NewDefault {
+    /// Its source text.
+    pub text: String,
+    /// It is the next value of this sequence and nothing more.
+    pub sequence: Option<TableOid>,
+    /// Sequences of which it takes values otherwise: the text has a [`crate::sequence_reference`] of each.
+    pub sequences: Vec<TableOid>,
 }
 
 /// A part of a primary key to be made.

@@ -53,9 +53,9 @@ pub use catalog::{
 };
 pub use change_log::{ChangeLog, EVERYTHING_COLUMN, Incremental};
 pub use check::{Check, NewCheck};
-pub use column::{Column, ColumnId, Identity};
+pub use column::{Column, ColumnId, Identity, sequence_reference};
 pub use comment::CommentTarget;
-pub use definition::{NewColumn, NewKeyPart, NewTable};
+pub use definition::{NewColumn, NewDefault, NewKeyPart, NewTable};
 pub use derived::Derived;
 pub use draft::{
     ConstraintKind, Draft, IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex, PreparedRewrite,

@@ -2,7 +2,8 @@
 
 use crate::oid::relation_name;
 use crate::source::{Relation, Source};
-use catalog::Column;
+use catalog::{Column, Sequence, sequence_reference};
+use std::sync::Arc;
 use types::DataType;
 
 /// The default of a column; `None` without one. A sequence in it has its schema before it if the search path would not
@@ -12,11 +13,19 @@ pub(crate) fn column_default(source: &Source, column: &Column) -> Option<String>
     if column.generated.is_some() {
         return Some(written.clone());
     }
-    let Some(sequence) = column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)) else {
-        return Some(default_text(written, &column.ty));
+    if let Some(sequence) = column.sequence.and_then(|oid| source.catalog.sequence_by_oid(oid)) {
+        return Some(format!("nextval({})", named(source, sequence)));
+    }
+    let sequences = column.default_sequences.iter().filter_map(|oid| source.catalog.sequence_by_oid(*oid));
+    let by_name = |text: String, sequence: &Arc<Sequence>| {
+        text.replace(&sequence_reference(sequence.oid), &named(source, sequence))
     };
+    Some(default_text(&sequences.fold(written.clone(), by_name), &column.ty))
+}
+
+fn named(source: &Source, sequence: &Arc<Sequence>) -> String {
     let name = relation_name(source, &Relation::Sequence(sequence)).replace('\'', "''");
-    Some(format!("nextval('{name}'::regclass)"))
+    format!("'{name}'::regclass")
 }
 
 /// `'x'` of a varchar column is `'x'::character varying`; -1 is `'-1'::integer`; all else is as it was written.

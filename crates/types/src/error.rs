@@ -52,6 +52,12 @@ pub enum TypeError {
     /// An array of more elements than there may be (54000).
     #[error("array size exceeds the maximum allowed ({})", crate::array::MAX_ITEMS)]
     TooManyItems,
+    /// COLLATE of a type that has no collations (42804).
+    #[error("collations are not supported by type {ty}")]
+    NotCollatable {
+        /// SQL name of the type.
+        ty: String,
+    },
     /// Text that is no JSON (22P02).
     #[error("invalid input syntax for type json")]
     BadJson {
@@ -163,7 +169,7 @@ impl TypeError {
             Self::TextOutOfRange { .. } | Self::OutOfRange { .. } | Self::NumericOverflow { .. } => "22003",
             Self::TooLong { .. } => "22001",
             Self::InvalidEncoding { .. } => "22021",
-            Self::NoCast { .. } => "42804",
+            Self::NoCast { .. } | Self::NotCollatable { .. } => "42804",
             Self::BadType { .. } => "42704",
             Self::BadTypeParameter { .. } => "22023",
             Self::UnsupportedType { .. } | Self::ArrayBounds { .. } => "0A000",

@@ -1,7 +1,7 @@
 //! ALTER TABLE: what changes a table in place. No row is touched.
 
 use super::build::{check_column_name, check_family};
-use crate::definition::NewColumn;
+use crate::definition::{NewColumn, NewDefault};
 use crate::index::key_keeps_value;
 use crate::property::check_changes;
 use crate::{
@@ -44,6 +44,7 @@ impl Draft {
             missing,
             family: new.family,
             sequence: new.sequence,
+            default_sequences: new.default_sequences,
             identity: new.identity,
             generated,
             hidden: false,
@@ -110,20 +111,19 @@ impl Draft {
         })
     }
 
-    /// SET DEFAULT and DROP DEFAULT (`None`): for rows written from now on. `sequence` is the one whose next value
-    /// the default is.
+    /// SET DEFAULT and DROP DEFAULT (`None`): for rows written from now on.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
-    pub fn set_default(
-        &mut self,
-        oid: TableOid,
-        name: &str,
-        default: Option<String>,
-        sequence: Option<TableOid>,
-    ) -> CatalogResult<Arc<Table>> {
+    pub fn set_default(&mut self, oid: TableOid, name: &str, default: Option<NewDefault>) -> CatalogResult<Arc<Table>> {
+        let (text, sequence, sequences) = match default {
+            Some(NewDefault { text, sequence, sequences }) => (Some(text), sequence, sequences),
+            None => (None, None, Vec::new()),
+        };
         self.alter_column(oid, name, |table, id| {
-            set(table, id, |column| (column.default, column.sequence) = (default, sequence));
+            set(table, id, |column| {
+                (column.default, column.sequence, column.default_sequences) = (text, sequence, sequences);
+            });
             Ok(())
         })
     }

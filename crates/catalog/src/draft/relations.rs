@@ -185,7 +185,7 @@ impl Draft {
         if !self.next.sequences.contains_key(&oid) {
             return Ok(());
         }
-        let uses = |column: &Column| column.sequence == Some(oid);
+        let uses = |column: &Column| column.takes_values_of(oid);
         let tables: Vec<Arc<Table>> =
             self.next.tables().filter(|table| table.columns.iter().any(uses)).cloned().collect();
         for table in tables.into_iter().filter(|table| !going.contains(&table.oid)) {
@@ -197,8 +197,9 @@ impl Draft {
                 return Err(CatalogError::DependentObjects { what: self.described(oid), dependents });
             }
             let mut table = table.as_ref().clone();
-            for column in table.columns.iter_mut().filter(|column| column.sequence == Some(oid)) {
+            for column in table.columns.iter_mut().filter(|column| column.takes_values_of(oid)) {
                 (column.sequence, column.default) = (None, None);
+                column.default_sequences.clear();
             }
             self.put_table(table);
         }

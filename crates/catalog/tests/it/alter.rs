@@ -82,16 +82,20 @@ async fn renames_keep_ids() {
 #[tokio::test]
 async fn defaults_and_not_null_can_be_set_and_taken_away() {
     let (cache, oid) = table_t().await;
-    let table = change(&cache, |draft| draft.set_default(oid, "a", Some("7".into()), None)).await.unwrap();
+    let table = change(&cache, |draft| {
+        draft.set_default(oid, "a", Some(NewDefault { text: "7".into(), ..NewDefault::default() }))
+    })
+    .await
+    .unwrap();
     assert_eq!(table.column_by_name("a").unwrap().default.as_deref(), Some("7"));
     assert!(matches!(table.column_by_name("a").unwrap().missing, Datum::Null), "rows written before keep their NULL");
-    let table = change(&cache, |draft| draft.set_default(oid, "a", None, None)).await.unwrap();
+    let table = change(&cache, |draft| draft.set_default(oid, "a", None)).await.unwrap();
     assert_eq!(table.column_by_name("a").unwrap().default, None);
     let table = change(&cache, |draft| draft.set_not_null(oid, "a")).await.unwrap();
     assert!(table.column_by_name("a").unwrap().not_null);
     let table = change(&cache, |draft| draft.drop_not_null(oid, "a")).await.unwrap();
     assert!(!table.column_by_name("a").unwrap().not_null);
-    let missing = change(&cache, |draft| draft.set_default(oid, "z", None, None)).await.unwrap_err();
+    let missing = change(&cache, |draft| draft.set_default(oid, "z", None)).await.unwrap_err();
     assert_eq!(missing, CatalogError::NoSuchColumn { table: "t".into(), column: "z".into() });
 }
 

@@ -124,7 +124,9 @@ async fn run(cache: &CatalogCache, op: Op) -> CatalogResult<()> {
         Op::DropColumn(_, name) => draft.drop_column(oid, column_name(name)).map(|_| ()),
         Op::RenameColumn(_, name, to) => draft.rename_column(oid, column_name(name), column_name(to)).map(|_| ()),
         Op::Rename(_, to) => draft.rename_table(oid, &format!("t{to}")).map(|_| ()),
-        Op::SetDefault(_, name) => draft.set_default(oid, column_name(name), Some("now()".into()), None).map(|_| ()),
+        Op::SetDefault(_, name) => draft
+            .set_default(oid, column_name(name), Some(NewDefault { text: "now()".into(), ..NewDefault::default() }))
+            .map(|_| ()),
         Op::SetNotNull(_, name, true) => draft.set_not_null(oid, column_name(name)).map(|_| ()),
         Op::SetNotNull(_, name, false) => draft.drop_not_null(oid, column_name(name)).map(|_| ()),
         Op::SetProperty(_) => {

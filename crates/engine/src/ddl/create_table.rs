@@ -62,10 +62,10 @@ impl Session {
         for def in &create.columns {
             check_default(self, def.default.as_ref(), &def.name, def.data_type).await?;
             sequences.extend(OwnSequence::of(def, &new.schema)?);
-            let mut column = new_column(def);
-            if let Some(default) = &def.default {
-                column.sequence = self.sequence_of_default(&default.expr)?;
-            }
+            let column = match &def.default {
+                Some(default) => new_column(def).with_default(self.kept_default(default)?),
+                None => new_column(def),
+            };
             new.columns.push(column);
         }
         self.key_and_options(create, &mut new)?;
@@ -140,6 +140,7 @@ pub(super) fn new_column(def: &ColumnDef) -> NewColumn {
         not_null: (def.not_null || def.null).then_some(def.not_null),
         default: def.default.as_ref().map(|default| default.text.clone()),
         sequence: None,
+        default_sequences: Vec::new(),
         identity: None,
         generated: None,
         family: def.family.clone(),

@@ -1,8 +1,8 @@
 //! Defaults in definitions.
 
-use super::generated::takes_value;
+use super::default_sequences::takes_value;
 use crate::Session;
-use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::error::{EngineError, EngineResult, Fault};
 use crate::statement::Written;
 use bind::{AssignedTo, Clause};
 use sql::WrittenExpr;
@@ -18,9 +18,10 @@ pub(crate) async fn check_default(
     ty: DataType,
 ) -> EngineResult<()> {
     match default {
-        Some(default) if session.sequence_of_default(&default.expr)?.is_some() => Ok(()),
+        // To evaluate it would take a value.
         Some(default) if takes_value(&default.expr) => {
-            fail(Fault::Unsupported { feature: "nextval() inside of a larger DEFAULT".to_string() })
+            refuse_columns(&default.expr, &session.written)?;
+            session.is_volatile(&default.expr, AssignedTo { ty, column: Some(column) }).map(drop)
         }
         Some(default) => session.evaluate_default(&default.expr, column, ty).await.map(drop),
         None => Ok(()),

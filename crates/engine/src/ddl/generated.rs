@@ -1,12 +1,10 @@
 //! Columns whose values come from a sequence of their own: serial and identity.
 
 use super::sequence::counting;
-use crate::Session;
 use crate::error::EngineResult;
 use catalog::{
     CatalogResult, Counting, Draft, Identity, NewColumn, NewSequence, NewTable, Sequence, SequenceOwner, TableOid,
 };
-use sql::ast::{self, Expr};
 use sql::{ColumnDef, Generated, SequenceOptions};
 use types::{DataType, Datum};
 
@@ -134,52 +132,4 @@ fn default_text(schema: &str, name: &str) -> String {
         schema => format!("{}.{}", quote(schema), quote(name)),
     };
     format!("nextval('{}'::regclass)", name.replace('\'', "''"))
-}
-
-impl Session {
-    /// The sequence whose next value an expression is, and nothing more.
-    pub(crate) fn sequence_of_default(&self, expr: &Expr) -> EngineResult<Option<TableOid>> {
-        let Some(name) = nextval_argument(expr) else { return Ok(None) };
-        let catalog = self.engine.catalog().current();
-        let name = crate::session::sequences::read_name(&name)?;
-        match self.find_sequence(&catalog, &name)? {
-            Some(sequence) => Ok(Some(sequence.oid)),
-            None => {
-                let name = super::view::shown(&name);
-                crate::error::fail(crate::error::Fault::NoSuchObject { kind: "relation", name })
-            }
-        }
-    }
-}
-
-/// `'s'` of `nextval('s')` and `nextval('s'::regclass)`.
-fn nextval_argument(expr: &Expr) -> Option<String> {
-    let Expr::Function(function) = expr else { return None };
-    if !function.name.to_string().eq_ignore_ascii_case("nextval") {
-        return None;
-    }
-    let ast::FunctionArguments::List(list) = &function.args else { return None };
-    let [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(argument))] = list.args.as_slice() else { return None };
-    text_of(argument)
-}
-
-fn text_of(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            ast::Value::SingleQuotedString(text) => Some(text.clone()),
-            _ => None,
-        },
-        Expr::Cast { expr, .. } | Expr::Nested(expr) => text_of(expr),
-        _ => None,
-    }
-}
-
-/// Does it take a value of a sequence somewhere?
-pub(super) fn takes_value(expr: &Expr) -> bool {
-    use std::ops::ControlFlow;
-    ast::visit_expressions(expr, |part| match part {
-        Expr::Function(function) if function.name.to_string().eq_ignore_ascii_case("nextval") => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    })
-    .is_break()
 }

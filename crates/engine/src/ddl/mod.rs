@@ -8,6 +8,7 @@ mod comment;
 mod computed;
 mod counted;
 mod create_table;
+mod default_sequences;
 mod drop;
 mod expression;
 mod foreign_key;

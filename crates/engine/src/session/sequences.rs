@@ -67,6 +67,12 @@ pub(crate) async fn next_values(engine: &Engine, taken: &Taken, oid: TableOid, c
     Ok(values)
 }
 
+/// The oid that the text of an argument is, which may stand for a name as in PostgreSQL's `regclass`.
+pub(crate) fn oid_in(text: &str) -> Option<TableOid> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok().map(TableOid)).flatten()
+}
+
 /// A sequence's name in the text of an argument: `s`, `a.s`, `"S"`.
 pub(crate) fn read_name(text: &str) -> EngineResult<ObjectName> {
     // Read as a statement reads names.
@@ -113,6 +119,9 @@ impl SequenceFunctions {
             Argument::Oid(oid) => {
                 let oid = u32::try_from(*oid).unwrap_or_default();
                 (catalog.sequence_by_oid(TableOid(oid)).cloned(), format!("of oid {oid}"))
+            }
+            Argument::Name(text) if let Some(oid) = oid_in(text) => {
+                (catalog.sequence_by_oid(oid).cloned(), text.clone())
             }
             Argument::Name(text) => {
                 let name = read_name(text)?;

@@ -33,7 +33,7 @@ fn defaults(table: &Table, rows: &mut Rows) {
     for (number, column) in shown_columns(table).filter(|(_, column)| column.default.is_some()) {
         let default = (PG_ATTRDEF, default_oid(table, number), 0);
         depend(rows, default, (PG_CLASS, table.oid.0, number), "a");
-        if let Some(sequence) = column.sequence {
+        for sequence in column.sequence.iter().chain(&column.default_sequences) {
             depend(rows, default, relation(sequence.0), "n");
         }
     }

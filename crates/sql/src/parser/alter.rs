@@ -3,7 +3,9 @@
 use super::check::check_def;
 use super::column::{InlineKey, column_def, primary_key, refuse_constraint};
 use super::foreign_key::table_foreign_key;
-use super::{Cursor, Parse, alter_hint as hint, data_type, drop, index, materialized, owner, sequence, unsupported};
+use super::{
+    Cursor, Parse, alter_hint as hint, collation, data_type, drop, index, materialized, owner, sequence, unsupported,
+};
 use crate::Statement;
 use crate::phoenix::options;
 use crate::statement::{AlterAction, AlterTable, ObjectName, OwnedObject};
@@ -276,7 +278,7 @@ fn alter_column(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat("TYPE") || c.eat_all(&["SET", "DATA", "TYPE"]) {
         let data_type = data_type::data_type(c)?;
         if c.at("COLLATE") {
-            return Err(c.unsupported("COLLATE of a column"));
+            collation::of_type(c, data_type)?;
         }
         let using = if c.eat("USING") { Some(Box::new(c.written_expr()?)) } else { None };
         return Ok(AlterAction::SetType { column, data_type, using });

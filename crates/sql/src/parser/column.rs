@@ -1,6 +1,7 @@
 //! Column definitions and table constraints: what stands in the parentheses of CREATE TABLE.
 
 use super::check::check_def;
+use super::collation;
 use super::create::Elements;
 use super::data_type::{column_type, serial};
 use super::foreign_key::{column_foreign_key, table_foreign_key};
@@ -117,6 +118,8 @@ fn value_clause(c: &mut Cursor<'_>, place: Option<Location>, def: &mut ColumnDef
         given_once(c, def.generated.is_some(), "identity specifications")?;
         def.generated = Some(identity(c)?);
         def.not_null = true;
+    } else if c.at("COLLATE") {
+        collation::of_type(c, def.data_type)?;
     } else {
         return Ok(false);
     }
@@ -170,7 +173,6 @@ fn is_table_key(c: &Cursor<'_>) -> bool {
 
 fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
     let clauses = [
-        ("COLLATE", "COLLATE of a column"),
         ("STORAGE", "STORAGE of a column"),
         ("COMPRESSION", "COMPRESSION of a column"),
         ("DEFERRABLE", "DEFERRABLE"),

@@ -5,6 +5,7 @@ mod alter;
 mod alter_hint;
 mod big_stack;
 mod check;
+mod collation;
 mod column;
 mod comment;
 mod copy;

@@ -75,8 +75,7 @@ impl Session {
     ) -> EngineResult<Option<Step>> {
         let Some(default) = &def.default else { return Ok(None) };
         check_default(self, Some(default), &def.name, def.data_type).await?;
-        let mut column = new_column(def);
-        column.sequence = self.sequence_of_default(&default.expr)?;
+        let column = new_column(def).with_default(self.kept_default(default)?);
         let volatile = self.is_volatile(&default.expr, AssignedTo { ty: def.data_type, column: Some(&def.name) })?;
         if column.sequence.is_none() && !volatile {
             return Ok(None);
@@ -149,8 +148,7 @@ impl Session {
         let Some(default) = default else { return Ok(Step::SetDefault(column.to_string(), None)) };
         let ty = table.must_get_column(column)?.ty;
         check_default(self, Some(default), column, ty).await?;
-        let sequence = self.sequence_of_default(&default.expr)?;
-        Ok(Step::SetDefault(column.to_string(), Some((default.text.clone(), sequence))))
+        Ok(Step::SetDefault(column.to_string(), Some(self.kept_default(default)?)))
     }
 
     /// 23502 of rows that are there.

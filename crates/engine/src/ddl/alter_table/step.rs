@@ -2,8 +2,8 @@
 
 use crate::ddl::generated::OwnSequence;
 use catalog::{
-    CatalogResult, Counting, Draft, Identity, IndexText, NewCheck, NewColumn, NewForeignKey, NewIndex, NewKeyPart,
-    TableOid,
+    CatalogResult, Counting, Draft, Identity, IndexText, NewCheck, NewColumn, NewDefault, NewForeignKey, NewIndex,
+    NewKeyPart, TableOid,
 };
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
@@ -42,7 +42,7 @@ pub(in crate::ddl) enum Step {
     /// With the texts of the constraints, indexes and generated columns that name it, with its new name.
     RenameColumn(String, String, RenamedTexts),
     RenameTable(String),
-    SetDefault(String, Option<(String, Option<TableOid>)>),
+    SetDefault(String, Option<NewDefault>),
     SetNotNull(String),
     DropNotNull(String),
     AddIdentity(OwnSequence),
@@ -124,10 +124,7 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         Step::Validate(name) => draft.set_validated(oid, &name).map(drop),
         Step::RenameConstraint(from, to) => draft.rename_constraint(oid, &from, &to).map(drop),
         Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
-        Step::SetDefault(name, default) => {
-            let (text, sequence) = default.map_or((None, None), |(text, sequence)| (Some(text), sequence));
-            draft.set_default(oid, &name, text, sequence).map(drop)
-        }
+        Step::SetDefault(name, default) => draft.set_default(oid, &name, default).map(drop),
         Step::SetNotNull(name) => draft.set_not_null(oid, &name).map(drop),
         Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
         Step::AddIdentity(sequence) => sequence.add_identity(draft, oid),

@@ -1,5 +1,6 @@
 //! What an index is on: columns and expressions, each with its collation, operator class and order.
 
+use crate::parser::collation::collation;
 use crate::parser::column::nulls_order;
 use crate::parser::{Cursor, Parse};
 use crate::statement::{ColumnName, IndexPartDef, IndexPartOf, ObjectName, WrittenExpr};
@@ -9,7 +10,9 @@ use sqlparser::tokenizer::Token;
 /// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
 pub(super) fn part(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<IndexPartDef> {
     let of = if at_family(c) { IndexPartOf::Column(of_family(c, families)?) } else { part_of(c)? };
-    collation(c)?;
+    if c.at("COLLATE") {
+        collation(c)?;
+    }
     let class = operator_class(c)?;
     let descending = c.eat("DESC");
     if !descending {
@@ -54,19 +57,6 @@ fn column_or(expr: Expr, text: String) -> IndexPartOf {
         Expr::Identifier(name) if name.quote_style.is_some() => IndexPartOf::Column(name.value),
         Expr::Identifier(name) => IndexPartOf::Column(name.value.to_ascii_lowercase()),
         expr => IndexPartOf::Expression(Box::new(WrittenExpr { expr, text })),
-    }
-}
-
-/// Text is in the order of its bytes, which is that of `C`.
-fn collation(c: &mut Cursor<'_>) -> Parse<()> {
-    if !c.eat("COLLATE") {
-        return Ok(());
-    }
-    let place = c.location();
-    let name = c.object_name()?;
-    match name.name.as_str() {
-        "C" | "POSIX" | "default" | "ucs_basic" if name.schema.as_deref().is_none_or(|it| it == "pg_catalog") => Ok(()),
-        other => Err(c.unsupported_at(place, format!("collation \"{other}\" in an index"))),
     }
 }
 
