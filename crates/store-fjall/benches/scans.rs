@@ -94,7 +94,7 @@ async fn with_cache(folder: &Path, mib: u64) {
     let warm = points(&store).await;
     let mut scans = Vec::new();
     let mut resident = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..7 {
         scans.push(scan(&store).await);
         resident.push(resident_mib().saturating_sub(before));
     }
