@@ -27,7 +27,8 @@ impl Planner {
         let planned = planned_function(func, function.name, args.len())?;
         let types = args.iter().enumerate().map(|(at, ty)| parameter_type(function, at, *ty));
         let types: Vec<DataType> = types.collect();
-        let of_moments = types.contains(&DataType::TimestampTz(None));
+        let is_moment = |ty: &Ty| matches!(ty.data_type(), Some(DataType::TimestampTz(_)));
+        let of_moments = types.contains(&DataType::TimestampTz(None)) || is_moment(&returns);
         if of_moments && depends_on_zone(&planned, &types) {
             return None;
         }

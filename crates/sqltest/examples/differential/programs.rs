@@ -36,6 +36,9 @@ use tokio_postgres::Client;
 /// The figure that grows when a row program ran.
 const RAN: &str = "statements_row_program_total";
 
+/// An error that is wrong whoever says it.
+const INTERNAL: &str = "XX000";
+
 /// Names and types of the columns, and the answer.
 type Outcome = (Vec<(String, String)>, Answer);
 
@@ -94,6 +97,9 @@ impl Run {
         }
         let before = self.ran();
         let program = outcome(&self.program, query).await;
+        if program.1.as_ref().is_err_and(|(code, _)| code == INTERNAL) {
+            return self.differ(format!("{query};\n  {INTERNAL}"));
+        }
         if self.ran() == before && program.1.is_ok() {
             return;
         }
