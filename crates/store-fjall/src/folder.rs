@@ -4,6 +4,7 @@
 //!   STORE       "bennu-store 2\n": what this folder is
 //!   LOCK        locked while a process has the store open
 //!   watermark   see watermark.rs
+//!   replay_floors   see replay_floors.rs
 //!   load/       runs of bulk loads under way; emptied at open
 //!   staged/     rows of large commits until they are in their keyspaces; emptied at open
 //!   unnamed/    folders of keyspaces until it is clear that no table names them (keyspace_folders.rs)

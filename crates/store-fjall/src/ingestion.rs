@@ -74,6 +74,11 @@ impl<'a> Ingestion<'a> {
         under_way.map_or(Ok(()), |mut under_way| under_way(Step::Finish)).map_err(engine("installing a run"))
     }
 
+    /// Does it have tombstones?
+    pub(crate) fn deletes(&self) -> bool {
+        self.written.deletes
+    }
+
     /// The first of its files has this number or a larger one.
     pub(crate) fn first_file(&self) -> u64 {
         self.written.from

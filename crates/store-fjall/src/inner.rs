@@ -6,6 +6,7 @@ use crate::disk_room::DiskRoom;
 use crate::folder::Folder;
 use crate::memtables::Memtables;
 use crate::options::Options;
+use crate::replay_floors::ReplayFloors;
 use crate::seam::Mutex;
 use crate::seam::engine_threads::Sealed;
 use crate::snapshots::Keeper;
@@ -31,12 +32,20 @@ pub(crate) struct Inner {
     /// Numbers the folders of bulk loads.
     pub(crate) loads: AtomicU64,
     closed: AtomicBool,
+    /// Taken by large commits.
+    pub(crate) floors: ReplayFloors,
     pub(crate) folder: Folder,
     _temporary: TemporaryFolder,
 }
 
 impl Inner {
-    pub(crate) fn new(pipeline: Pipeline, folder: Folder, options: Options, reclaim: Dropped) -> Self {
+    pub(crate) fn new(
+        pipeline: Pipeline,
+        folder: Folder,
+        floors: ReplayFloors,
+        options: Options,
+        reclaim: Dropped,
+    ) -> Self {
         let _temporary = TemporaryFolder(options.temporary.then(|| folder.path().to_owned()));
         let memtables = Arc::clone(&pipeline.publisher.newest().views.memtables);
         Self {
@@ -50,6 +59,7 @@ impl Inner {
             snapshots: Keeper::default(),
             memtables,
             options,
+            floors,
             folder,
             _temporary,
         }

@@ -14,7 +14,7 @@
 use crate::meta::SEQNO_KEY;
 use crate::seqno_chain::{Chain, SeqnoMark, Wrong};
 use std::io::{self, BufRead, BufReader, Read};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 const START: u8 = 1;
 const ITEM: u8 = 2;
@@ -88,6 +88,53 @@ pub(crate) fn check(input: impl Read, rules: Rules<'_>) -> io::Result<JournalEnd
 /// As [`read_to_end`].
 pub(crate) fn read_batches(input: impl Read) -> io::Result<JournalEnd> {
     Reader::new(input, None).batches()
+}
+
+/// The id of no keyspace: fjall replays no rows of it.
+const NOBODY: u64 = 0;
+
+/// Gives the rows of keyspace and sequence number that `is_out` takes the id of no keyspace. Bytes behind the last whole
+/// batch are cut. Returns how many rows there were.
+pub(crate) fn withdraw(bytes: &mut Vec<u8>, is_out: impl Fn(u64, u64) -> bool) -> usize {
+    let (mut at, mut rows) = (0, 0);
+    while let Some((len, out)) = bytes.get_mut(at..).and_then(|rest| withdraw_from_batch(rest, &is_out)) {
+        (at, rows) = (at + len, rows + out);
+    }
+    bytes.truncate(at);
+    rows
+}
+
+/// The length of the batch that `bytes` begin with, and how many of its rows are out; `None`: there is none.
+fn withdraw_from_batch(bytes: &mut [u8], is_out: impl Fn(u64, u64) -> bool) -> Option<(usize, usize)> {
+    const HEAD: usize = 13;
+    const ITEM_HEAD: usize = 21;
+    let (&START, rest) = bytes.split_first()? else { return None };
+    let count = u32::from_le_bytes(*rest.first_chunk()?);
+    let seqno = u64::from_le_bytes(*rest.get(4..)?.first_chunk()?);
+    let (mut at, mut rows) = (HEAD, 0);
+    for _ in 0..count {
+        let item = bytes.get_mut(at..)?;
+        match *item.first()? {
+            CLEAR => at += 9,
+            ITEM => {
+                let key = u16::from_le_bytes(*item.get(11..)?.first_chunk()?);
+                let stored = u32::from_le_bytes(*item.get(17..)?.first_chunk()?);
+                let keyspace = item.get_mut(3..)?.first_chunk_mut()?;
+                if is_out(u64::from_le_bytes(*keyspace), seqno) {
+                    *keyspace = NOBODY.to_le_bytes();
+                    rows += 1;
+                }
+                at += ITEM_HEAD + usize::from(key) + stored as usize;
+            }
+            _ => return None,
+        }
+    }
+    let checksum = xxh3_64(bytes.get(HEAD..at)?);
+    let (&mut END, end) = bytes.get_mut(at..)?.split_first_mut()? else { return None };
+    if rows > 0 {
+        *end.first_chunk_mut()? = checksum.to_le_bytes();
+    }
+    Some((at + HEAD, rows))
 }
 
 enum Batch {
@@ -290,6 +337,24 @@ mod tests {
         let end = read_to_end(bytes.as_slice()).unwrap();
         assert_eq!((end.batches, end.items, end.torn), (20, 60, false));
         assert!(bytes[end.whole_bytes as usize..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_not_replayed_and_all_else_is() {
+        let bytes = written_by_fjall();
+        let whole = read_to_end(bytes.as_slice()).unwrap();
+        let first = whole.last_seqno.unwrap() - 19;
+        let mut left = bytes.clone();
+        assert_eq!(withdraw(&mut left, |_, seqno| seqno < first + 7), 21);
+        assert_eq!(read_to_end(left.as_slice()).unwrap(), whole);
+        let folder = tempfile::tempdir().unwrap();
+        drop(Database::builder(folder.path()).open().unwrap().keyspace("k", Default::default).unwrap());
+        std::fs::write(folder.path().join("0.jnl"), &left).unwrap();
+        let db = Database::builder(folder.path()).open().unwrap();
+        let keyspace = db.keyspace("k", Default::default).unwrap();
+        let found: Vec<u8> = keyspace.iter().map(|row| row.key().unwrap()[0]).collect();
+        assert_eq!(found, (7..20).flat_map(|round| [round, round]).collect::<Vec<u8>>());
+        assert_eq!(withdraw(&mut left, |_, _| false), 0);
     }
 
     #[test]

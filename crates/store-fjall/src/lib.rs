@@ -62,6 +62,7 @@ mod read;
 mod read_only;
 mod recovery;
 mod regions;
+mod replay_floors;
 mod seam;
 mod seqno_chain;
 mod snapshots;

@@ -17,6 +17,7 @@ use crate::meta;
 use crate::options::{FEWEST_FILES, Options};
 use crate::read_only::ReadOnly;
 use crate::recovery;
+use crate::replay_floors::ReplayFloors;
 use crate::seam::engine_threads;
 use crate::snapshots::Nonces;
 use crate::watermark::{Mark, Watermark};
@@ -43,6 +44,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let names = folders.names()?.map(|names| Names::open(&names)).transpose()?;
     let meta_id = names.as_ref().map_or(Ok(None), |names| folders.find(names, meta::META))?;
     let journals = recovery::repair_journals(&folder.database(), &mark, meta_id)?;
+    let floors = ReplayFloors::open(&folder)?;
     let prepared = prepare(&folders, names, &mark, journals.next_seqno)?;
     watermark.marks_begin_behind(journals.active.unwrap_or(0))?;
     let stand_ins = if written { StandIns::put(&folder.database())? } else { StandIns::default() };
@@ -86,7 +88,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let parts = Parts { db, meta, shared, publisher, read_only, group_sync, watermark, nonces, clock, last, seqnos };
     let pipeline = Pipeline::new(parts);
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
-    Ok(Inner::new(pipeline, folder, options, reclaim))
+    Ok(Inner::new(pipeline, folder, floors, options, reclaim))
 }
 
 /// What fjall must not fall behind.

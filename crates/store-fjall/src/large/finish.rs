@@ -46,6 +46,7 @@ pub(super) fn finish(
     }
     // What is shown here is durable at once: so must be what was committed before.
     pipeline.group_sync.sync_blocking()?;
+    raise_floors(inner, &runs)?;
     let is_staged = staged.is_some();
     if let Some(staged) = staged {
         staged.keep();
@@ -60,6 +61,19 @@ pub(super) fn finish(
     drop(last);
     pipeline.count_rows(rows);
     Ok(stamp.commit)
+}
+
+/// No row that is deleted past the journal may come back from it.
+fn raise_floors(inner: &Inner, runs: &Runs<'_>) -> StoreResult<()> {
+    let pipeline = &inner.pipeline;
+    let deleting = runs.all.iter().filter(|run| run.ingestion.deletes()).map(|run| run.keyspace);
+    let mut deleting = deleting.peekable();
+    if deleting.peek().is_none() {
+        return Ok(());
+    }
+    // Batches that nobody waits for are in memtables too, and those must not be durable before the journal is.
+    pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error))?;
+    inner.floors.raise(deleting, pipeline.db.seqno())
 }
 
 /// The commit of what is in more than one keyspace: durable with the next sync of the journal.

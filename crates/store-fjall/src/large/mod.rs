@@ -5,6 +5,7 @@
 //!            └────> staged file, synced     if there is more than one keyspace          staged.rs
 //!   commit lock:                                                                        finish.rs
 //!     check conditions, places;  sync the journal
+//!     rows are deleted: flush the keyspaces, note their replay floors                   replay_floors.rs
 //!     one keyspace:      show its run: the switch of its version is the commit
 //!     more than one:     journal {intent: staged file}, sync = the commit;  show each run;  journal {no intent}
 //!   opening: an intent is there: write its rows again from the staged file              redo.rs

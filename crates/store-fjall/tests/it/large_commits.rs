@@ -1,6 +1,6 @@
 //! Commits past the journal: what others notice of them, and what they leave behind.
 
-use crate::support::{FAMILY, batch, commit, create, fragment, get, now, open, options, put, scan, text};
+use crate::support::{FAMILY, batch, commit, create, delete, fragment, get, now, open, options, put, scan, text};
 use bytes::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -285,5 +285,32 @@ async fn a_condition_that_does_not_hold_is_told_before_a_table_that_is_gone() {
     let after = store.apply_large(Made::new(&[2], 10, "large"), vec![condition], Durability::Sync).await;
     for refused in [during, after] {
         assert!(matches!(refused, Err(StoreError::ConditionFailed { table: TableId(1), .. })), "{refused:?}");
+    }
+}
+
+/// The journal has the rows, and not that they were deleted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_a_large_commit_deleted_do_not_come_back_from_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = || FjallStore::open(folder.path(), Options { large_commit_rows: 3, ..options() }).unwrap();
+    let store = small();
+    commit(&store, create(1)).await;
+    let keys: Vec<String> = (0..20).map(|number| format!("{number:03}")).collect();
+    for key in &keys {
+        commit(&store, batch(vec![put(1, key, "first")])).await;
+    }
+    commit(&store, batch(keys.iter().map(|key| delete(1, key)).collect())).await;
+    // The deletions go with what they delete: fjall lets compactions do so behind an opening, or many snapshots.
+    store.close().await.unwrap();
+    drop(store);
+    let store = small();
+    store.flush(TableId(1), true).await.unwrap();
+    commit(&store, batch(vec![put(1, "020", "later")])).await;
+    assert_eq!(scan(&store, 1, &now(&store).await).await.len(), 1);
+    drop(store);
+    for _ in 0..2 {
+        let store = small();
+        assert_eq!(scan(&store, 1, &now(&store).await).await, [("020".to_owned(), "later".to_owned())]);
+        store.close().await.unwrap();
     }
 }
