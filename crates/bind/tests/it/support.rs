@@ -302,6 +302,7 @@ fn column(at: usize, name: &str, ty: DataType, not_null: bool, hidden: bool) -> 
         missing: Datum::Null,
         family: None,
         sequence: None,
+        default_sequences: Vec::new(),
         identity: None,
         generated: None,
         hidden,

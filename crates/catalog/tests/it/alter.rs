@@ -1,7 +1,9 @@
 //! ALTER TABLE touches no row, and ids are never used again.
 
 use crate::world::{column, create, names, new_store, new_table, open};
-use catalog::{CatalogCache, CatalogError, CatalogResult, Draft, MAX_COLUMNS, NewColumn, NewTable, Table, TableOid};
+use catalog::{
+    CatalogCache, CatalogError, CatalogResult, Draft, MAX_COLUMNS, NewColumn, NewDefault, NewTable, Table, TableOid,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{DataType, Datum};

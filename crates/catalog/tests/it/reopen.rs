@@ -1,7 +1,7 @@
 //! A catalog read back from its store is the same value, whatever was done to it.
 
 use crate::world::{column, new_store, new_table, open, shown};
-use catalog::{CatalogCache, CatalogResult, NewTable, TableOid};
+use catalog::{CatalogCache, CatalogResult, NewDefault, NewTable, TableOid};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;

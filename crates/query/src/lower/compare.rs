@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::call::{operator_name, with_type};
 use super::constant::value_type;
-use super::error::{LowerResult, internal};
+use super::error::{LowerResult, internal, unsupported};
 use super::row_compare::compare_rows;
 use crate::functions::in_list;
 use ::bind::tree::{CompareOp, Kind, Scalar};
@@ -90,7 +90,10 @@ impl Lowering<'_> {
             element = ty;
         }
         let items = ElementType::of(&value_type(element)?.unlimited()).map(DataType::Array);
-        let Some(items) = items else { return internal("an array of this type") };
+        let Some(items) = items else {
+            // The values would be an array of arrays.
+            return unsupported(format!("{sign} {} (subquery) of arrays", if all { "ALL" } else { "ANY" }));
+        };
         let name = format!("{sign} {}", if all { "all" } else { "any" });
         let types = vec![value_type(ty)?.unlimited(), items];
         let args = vec![value, array];

@@ -98,7 +98,8 @@ impl Run {
         let before = self.ran();
         let program = outcome(&self.program, query).await;
         if program.1.as_ref().is_err_and(|(code, _)| code == INTERNAL) {
-            return self.differ(format!("{query};\n  {INTERNAL}"));
+            println!("{query};\n  {INTERNAL}");
+            return *self.listed.entry("an internal error, here and there").or_default() += 1;
         }
         if self.ran() == before && program.1.is_ok() {
             return;
