@@ -1,7 +1,6 @@
 //! Every text of `fixtures/errors.txt` fails with the SQLSTATE, message and hint that stand above it, at its ¶.
 
 use crate::sql::{self, SqlError};
-use types::TypeError;
 
 #[test]
 fn errors_say_what_and_where() {
@@ -46,11 +45,7 @@ fn sqlstate(error: &SqlError) -> &'static str {
         SqlError::TooDeep { .. } => "54001",
         SqlError::TooLong { .. } => "54000",
         SqlError::Stopped => "57014",
-        SqlError::Type { source, .. } => match source {
-            TypeError::UnsupportedType { .. } => "0A000",
-            TypeError::BadTypeParameter { .. } => "22023",
-            _ => "42704",
-        },
+        SqlError::Type { source, .. } => source.sqlstate(),
     }
 }
 
