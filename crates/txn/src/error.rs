@@ -51,7 +51,7 @@ pub enum TxnError {
         /// The system's words.
         reason: String,
     },
-    /// XX000: a store without atomic batches failed in the middle of a commit.
+    /// 40003: a store without atomic batches failed in the middle of a commit, or another writer came in between.
     #[error("commit broke off after {written} of {total} rows: {source}")]
     PartlyCommitted {
         /// Rows written for good.

@@ -94,7 +94,7 @@ pub(super) fn txn_code(error: &TxnError) -> &'static str {
         TxnError::Spill { kind, .. } if out_of_space(*kind) => "53100",
         TxnError::Spill { .. } => "58030",
         TxnError::RowChanged { .. } => "40001",
-        TxnError::PartlyCommitted { .. } => "XX000",
+        TxnError::PartlyCommitted { .. } => "40003",
         TxnError::Store(error) => store_code(error),
     }
 }

@@ -11,7 +11,7 @@
 
 use super::layer::{DualStore, Shared};
 use super::plan::{EntryChange, Plan, RowGroup};
-use super::reserve::Reserved;
+use super::reserve::{Reserved, Rewritten};
 use super::{FAMILY, mutation, stamp_of};
 use crate::{TxnError, TxnResult};
 use fragment::header::{self, UNVERIFIED, VOID};
@@ -53,7 +53,7 @@ impl DualStore {
             last = later(last, self.0.raw.apply(batch, durability).await?);
         }
         let total = groups.len();
-        let mut looked = Instant::now();
+        let (mut looked, mut rewritten) = (Instant::now(), Rewritten::default());
         for (written, ((table, key), group)) in groups.iter().enumerate() {
             if looked.elapsed() > LOOK_EVERY {
                 self.0
@@ -62,7 +62,7 @@ impl DualStore {
                     .map_err(|source| broken(written, total, source))?;
                 looked = Instant::now();
             }
-            let done = self.0.write((*table, key), group, durability).await;
+            let done = self.0.write((*table, key), group, durability, &mut rewritten).await;
             last = later(last, done.map_err(|source| broken(written, total, source))?);
         }
         Ok(last)
@@ -88,7 +88,13 @@ impl Shared {
     }
 
     /// Writes one row and its entries.
-    async fn write(&self, row: (TableId, &Bytes), group: &RowGroup, durability: Durability) -> StoreResult<CommitNo> {
+    async fn write(
+        &self,
+        row: (TableId, &Bytes),
+        group: &RowGroup,
+        durability: Durability,
+        rewritten: &mut Rewritten,
+    ) -> StoreResult<CommitNo> {
         match &group.row {
             None => {
                 for entry in &group.entries {
@@ -99,7 +105,7 @@ impl Shared {
             Some(fragment) if group.entries.is_empty() => {
                 self.write_alone(row, group.expect, fragment.as_ref(), durability).await
             }
-            Some(fragment) => self.write_with_entries(row, group, fragment.as_ref(), durability).await,
+            Some(fragment) => self.write_with_entries(row, (group, fragment.as_ref()), durability, rewritten).await,
         }
     }
 
@@ -131,14 +137,15 @@ impl Shared {
     async fn write_with_entries(
         &self,
         row: (TableId, &Bytes),
-        group: &RowGroup,
-        fragment: Option<&Vec<u8>>,
+        (group, fragment): (&RowGroup, Option<&Vec<u8>>),
         durability: Durability,
+        rewritten: &mut Rewritten,
     ) -> StoreResult<CommitNo> {
         let there = self.there(row.0, row.1).await?;
         let is_row = there.as_ref().is_some_and(|there| header::marks_of(there) & VOID == 0);
         let stamp = stamp_of(there.as_ref());
-        if group.expect.is_some_and(|expect| expect != stamp.filter(|_| is_row)) {
+        let expected = group.expect.map(|expect| expect.map(|read| rewritten.stamp(row, read)));
+        if expected.is_some_and(|expected| expected != stamp.filter(|_| is_row)) {
             return Err(changed(row));
         }
         if fragment.is_none() && !is_row {
@@ -152,7 +159,7 @@ impl Shared {
         }
         let (marked, reserved, leaving) = (Vec::new(), Vec::new(), Vec::new());
         let mut ahead = Ahead { row, expect, void, marked, reserved, leaving };
-        if let Err(error) = self.prepare(&mut ahead, group, durability).await {
+        if let Err(error) = self.prepare(&mut ahead, group, durability, rewritten).await {
             self.give_up(&ahead, &error).await;
             return Err(error);
         }
@@ -173,7 +180,13 @@ impl Shared {
     }
 
     /// Steps 2 and 3.
-    async fn prepare<'g>(&self, ahead: &mut Ahead<'g>, group: &'g RowGroup, durability: Durability) -> StoreResult<()> {
+    async fn prepare<'g>(
+        &self,
+        ahead: &mut Ahead<'g>,
+        group: &'g RowGroup,
+        durability: Durability,
+        rewritten: &mut Rewritten,
+    ) -> StoreResult<()> {
         for entry in &group.entries {
             let fragment = match &entry.fragment {
                 Some(fragment) => header::with_marks(fragment, UNVERIFIED),
@@ -187,7 +200,8 @@ impl Shared {
             let Some(value) = entry.value.as_ref().map(|value| (entry.storage, value)) else { continue };
             match entry.fragment.is_some() {
                 true => {
-                    let reserved = self.reserve(value, entry.entries.as_ref(), ahead.row.1, durability).await?;
+                    let entries = entry.entries.as_ref();
+                    let reserved = self.reserve(value, entries, ahead.row.1, durability, rewritten).await?;
                     ahead.reserved.push((entry, reserved));
                 }
                 false => {

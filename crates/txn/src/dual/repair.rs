@@ -9,6 +9,7 @@
 //! ```
 
 use super::layer::Shared;
+use super::reserve::Rewritten;
 use super::{FAMILY, has_mark, stamp_of};
 use fragment::header::{self, RESERVED, UNVERIFIED, VOID};
 use store::{Bytes, Durability, EntryRows, PointRead, StoreError, StoreResult, TableId};
@@ -92,7 +93,8 @@ impl Shared {
     async fn reserve_again(&self, entry: (TableId, &Bytes), entries: &dyn EntryRows, row: &Bytes) -> StoreResult<()> {
         let Some(prefix) = entries.unique_prefix(entry.1)? else { return Ok(()) };
         let prefix = entry.1.slice(..prefix.min(entry.1.len()));
-        match self.reserve((entry.0, &prefix), entries, row, Durability::Buffered).await {
+        let mut rewritten = Rewritten::default();
+        match self.reserve((entry.0, &prefix), entries, row, Durability::Buffered, &mut rewritten).await {
             Ok(_) | Err(StoreError::ConditionFailed { .. }) => Ok(()),
             Err(error) => Err(error),
         }

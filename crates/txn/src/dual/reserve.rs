@@ -13,6 +13,7 @@
 use super::layer::Shared;
 use super::{has_mark, stamp_of};
 use fragment::header::{self, RESERVED, VOID};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use store::{Bytes, CommitNo, Durability, EntryRows, StoreError, StoreResult, TableId};
 use tokio::time::Instant;
@@ -28,6 +29,34 @@ pub(super) struct Reserved {
     pub(super) stamp: CommitNo,
     /// Had the row none before? Then nobody but the one who made it goes by it.
     pub(super) fresh: bool,
+}
+
+/// Rows that were rewritten as they are while values were reserved. A commit that is about to write one of them itself has
+/// read it with the stamp from before.
+#[derive(Debug, Default)]
+pub(super) struct Rewritten(BTreeMap<(TableId, Bytes), Stamps>);
+
+#[derive(Debug)]
+struct Stamps {
+    before: CommitNo,
+    now: CommitNo,
+}
+
+impl Rewritten {
+    /// The stamp of a row that was read with `read`.
+    pub(super) fn stamp(&self, (table, key): (TableId, &Bytes), read: CommitNo) -> CommitNo {
+        let stamps = self.0.get(&(table, key.clone())).filter(|stamps| stamps.before == read);
+        stamps.map_or(read, |stamps| stamps.now)
+    }
+
+    fn note(&mut self, (table, key): (TableId, &Bytes), before: CommitNo, now: CommitNo) {
+        let stamps = self.0.entry((table, key.clone())).or_insert(Stamps { before, now: before });
+        match stamps.now == before {
+            true => stamps.now = now,
+            // Somebody else wrote it in between.
+            false => *stamps = Stamps { before, now },
+        }
+    }
 }
 
 /// What another row has to do with a value that it has reserved.
@@ -51,6 +80,7 @@ impl Shared {
         entries: &dyn EntryRows,
         rowkey: &Bytes,
         durability: Durability,
+        rewritten: &mut Rewritten,
     ) -> StoreResult<Reserved> {
         let began = Instant::now();
         while began.elapsed() < self.patience * PATIENCE_TIMES {
@@ -60,7 +90,7 @@ impl Shared {
             let fresh = holder.is_none_or(|holder| holder != rowkey.as_ref());
             if let (Some(holder), Some(held), true) = (holder, &held, fresh) {
                 let holder = Bytes::copy_from_slice(holder);
-                match self.holder(value.1, entries, &holder, self.is_old(held)).await? {
+                match self.holder(value.1, (entries, &holder), self.is_old(held), rewritten).await? {
                     Holder::Has => break,
                     Holder::Gone => {}
                     Holder::Busy => {
@@ -104,7 +134,7 @@ impl Shared {
     ) -> StoreResult<()> {
         let Some(holder) = holder_of(Some(held))? else { return Ok(()) };
         let holder = Bytes::copy_from_slice(holder);
-        if let Holder::Gone = self.holder(value.1, entries, &holder, true).await? {
+        if let Holder::Gone = self.holder(value.1, (entries, &holder), true, &mut Rewritten::default()).await? {
             self.swap(value, header::commit_of(held), None, Durability::Buffered).await?;
         }
         Ok(())
@@ -113,9 +143,9 @@ impl Shared {
     async fn holder(
         &self,
         value: &Bytes,
-        entries: &dyn EntryRows,
-        rowkey: &Bytes,
+        (entries, rowkey): (&dyn EntryRows, &Bytes),
         is_old: bool,
+        rewritten: &mut Rewritten,
     ) -> StoreResult<Holder> {
         let row = (entries.rows(), rowkey);
         let Some(fragment) = self.there(row.0, row.1).await? else { return Ok(Holder::Gone) };
@@ -130,8 +160,12 @@ impl Shared {
             return Ok(Holder::Busy);
         }
         let again = if is_void { None } else { Some(fragment.to_vec()) };
-        let stopped = self.swap(row, header::commit_of(&fragment), again, Durability::Buffered).await?;
-        Ok(if stopped.is_some() { Holder::Gone } else { Holder::Busy })
+        let before = header::commit_of(&fragment);
+        let Some(now) = self.swap(row, before, again, Durability::Buffered).await? else { return Ok(Holder::Busy) };
+        if let (Some(before), false) = (before, is_void) {
+            rewritten.note(row, before, now);
+        }
+        Ok(Holder::Gone)
     }
 }
 

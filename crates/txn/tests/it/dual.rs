@@ -337,6 +337,32 @@ async fn a_stop_between_any_two_steps_leaves_what_rows_say() {
     assert!(stops > 100, "{stops}");
 }
 
+/// The row that a stale reservation names is rewritten before the value is taken over: it may be one that the same
+/// transaction writes next.
+#[tokio::test]
+async fn a_value_is_taken_over_from_a_row_of_the_same_transaction() {
+    for step in 1.. {
+        let store = shared().await;
+        assert!(Process::on(&store).write(&[(1, Some([1, 1])), (2, Some([1, 2])), (3, Some([1, 5]))]).await.unwrap());
+        let dying = Process::on(&store);
+        dying.plan.fail_from(Point::Apply, step, gone());
+        let ended = dying.write(&[(2, Some([1, 3])), (3, Some([1, 6]))]).await;
+        if dying.plan.struck() == 0 {
+            assert!(ended.unwrap() && step > 10, "{step}");
+            break;
+        }
+        tokio::time::sleep(2 * PATIENCE).await;
+        let (other, changes) = (Process::on(&store), [(2, Some([1, 4])), (1, Some([1, 2])), (3, Some([1, 7]))]);
+        let mut written = other.write(&changes).await;
+        if matches!(written, Err(TxnError::RowChanged { .. })) {
+            // It repaired what it met, and with it a row that it had read.
+            written = other.write(&changes).await;
+        }
+        assert!(written.unwrap(), "{step}");
+        holds(&store, &format!("step {step}")).await;
+    }
+}
+
 /// `u` of two rows.
 #[tokio::test]
 async fn values_are_handed_on_and_not_exchanged() {
