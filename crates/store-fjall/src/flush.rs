@@ -53,6 +53,7 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let _last = pipeline.lock();
     sync()?;
     inner.memtables.note(keyspace);
+    inner.sealed_numbers.note(keyspace);
     keyspace.rotate_memtable().map_err(engine("flushing"))?;
     inner.sealed.add(&pipeline.db, keyspace)
 }

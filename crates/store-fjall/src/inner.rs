@@ -4,6 +4,7 @@ use crate::admission::Admission;
 use crate::commit::pipeline::{Dropped, Pipeline};
 use crate::disk_room::DiskRoom;
 use crate::folder::Folder;
+use crate::held_journals::SealedNumbers;
 use crate::memtables::Memtables;
 use crate::options::Options;
 use crate::replay_floors::ReplayFloors;
@@ -29,6 +30,8 @@ pub(crate) struct Inner {
     pub(crate) reclaim: Mutex<Dropped>,
     /// Keyspaces whose memtables were sealed, if it is not fjall that remembers them.
     pub(crate) sealed: Sealed,
+    /// What journals wait for.
+    pub(crate) sealed_numbers: SealedNumbers,
     /// Numbers the folders of bulk loads.
     pub(crate) loads: AtomicU64,
     closed: AtomicBool,
@@ -54,6 +57,7 @@ impl Inner {
             room: DiskRoom::new(folder.path().to_owned(), options.disk.clone()),
             reclaim: Mutex::new(reclaim),
             sealed: Sealed::default(),
+            sealed_numbers: SealedNumbers::default(),
             loads: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             snapshots: Keeper::default(),

@@ -39,6 +39,7 @@ mod disk_space;
 mod error;
 mod flush;
 mod folder;
+mod held_journals;
 mod housekeeping;
 mod ingestion;
 mod inner;

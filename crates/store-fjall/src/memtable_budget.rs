@@ -14,6 +14,7 @@
 //! the budget in memory waits until there is less.
 
 use crate::flush::{all_keyspaces, refresh, rotate};
+use crate::held_journals::HeldJournals;
 use crate::inner::Inner;
 use crate::options::Options;
 use crate::seam::{Instant, engine_threads, task};
@@ -37,6 +38,7 @@ pub(crate) struct Budget {
     /// By keyspace: entries at the last change, and when that was.
     idle: HashMap<u64, (usize, Instant)>,
     journals: usize,
+    journals_held: HeldJournals,
     refreshed: Option<Instant>,
 }
 
@@ -59,6 +61,7 @@ impl Budget {
         for load in self.choose(inner, &loads, unflushed) {
             rotate(inner, &load.keyspace)?;
         }
+        self.journals_held.tick(inner, &keyspaces)?;
         self.let_go(inner, &keyspaces)
     }
 

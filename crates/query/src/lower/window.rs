@@ -8,7 +8,7 @@ use super::constant::{constant, value_type};
 use super::error::{LowerResult, internal, unsupported};
 use super::sort::ordered;
 use super::window_calls;
-use super::window_frames::{counting_peers, range_distance};
+use super::window_frames::{counting_peers, is_reversed, peers, range_distance};
 use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
@@ -23,7 +23,7 @@ use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
     Expr, ExprSchemable, LogicalPlan, Projection, SortExpr, Window, WindowFrame, WindowFrameBound, WindowFrameUnits,
-    WindowFunctionDefinition,
+    WindowFunctionDefinition, when,
 };
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -33,6 +33,18 @@ struct Lowered {
     partition: Vec<Expr>,
     order: Vec<SortExpr>,
     frame: WindowFrame,
+    rows: Rows,
+}
+
+/// Which rows have a frame with rows in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rows {
+    /// Perhaps all.
+    All,
+    /// None: the frame counts rows or peers, and ends before it begins.
+    None,
+    /// Those without a value to be a distance from: the frame is their peers.
+    Null,
 }
 
 /// The mode of a frame and the type of what its rows are ordered by.
@@ -47,18 +59,43 @@ impl Lowering<'_> {
         let (nodes, input) = independent(top);
         let mut rows = self.rel(input)?;
         let mut groups: Vec<Alike<'_>> = Vec::new();
+        let mut keys: Vec<(Expr, Column)> = Vec::new();
         for (spec, calls) in nodes {
-            let window = self.lowered_window(spec, rows.schema())?;
+            let mut window = self.lowered_window(spec, rows.schema())?;
+            window.exprs().for_each(|expr| self.computed_below(expr, &mut keys));
             let alike = groups.iter_mut().find(|group| group.first().is_some_and(|(first, _)| first.sorts_as(&window)));
             match alike {
                 Some(group) => group.push((window, calls)),
                 None => groups.push(vec![(window, calls)]),
             }
         }
+        if !keys.is_empty() {
+            let mut shown: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
+            shown.extend(
+                keys.into_iter().map(|(expr, Column { relation, name, .. })| expr.alias_qualified(relation, name)),
+            );
+            rows = LogicalPlan::Projection(Projection::try_new(shown, Arc::new(rows))?);
+        }
         for group in groups {
             rows = self.window_rows(rows, group)?;
         }
         Ok(rows)
+    }
+
+    /// Puts a column in place of a key that is computed. DataFusion computes what several window functions have in common
+    /// below some of them, and asserts then that those of one operator still sort by the same expressions (55.2,
+    /// `physical_planner.rs`).
+    fn computed_below(&mut self, key: &mut Expr, keys: &mut Vec<(Expr, Column)>) {
+        if matches!(key, Expr::Column(_) | Expr::Literal(..)) {
+            return;
+        }
+        let known = keys.iter().find(|(expr, _)| expr == key).map(|(_, column)| column.clone());
+        let column = known.unwrap_or_else(|| {
+            let column = self.columns.nameless("sort_key");
+            keys.push((key.clone(), column.clone()));
+            column
+        });
+        *key = Expr::Column(column);
     }
 
     fn lowered_window(&mut self, spec: &WindowSpec, schema: &DFSchemaRef) -> LowerResult<Lowered> {
@@ -71,9 +108,14 @@ impl Lowering<'_> {
             false => self.frame_of(&spec.frame, ty.as_ref())?,
         };
         let ordered_by = order.first().map(|key| key.expr.get_type(schema)).transpose()?;
+        let (rows, frame) = match (is_reversed(&frame)?, frame.units) {
+            (false, _) => (Rows::All, frame),
+            (true, WindowFrameUnits::Range) => (Rows::Null, peers()),
+            (true, _) => (Rows::None, frame),
+        };
         let frame = counting_peers(frame, ordered_by.as_ref());
         frame.regularize_order_bys(&mut order)?;
-        Ok(Lowered { partition, order, frame })
+        Ok(Lowered { partition, order, frame, rows })
     }
 
     fn window_rows(&mut self, input: LogicalPlan, windows: Alike<'_>) -> LowerResult<LogicalPlan> {
@@ -100,6 +142,27 @@ impl Lowering<'_> {
 
     fn window_call(&mut self, call: &WindowCall, window: &Lowered, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown window function") };
+        let of_frame = function.kind != FunctionKind::Window
+            || matches!(function.name, "first_value" | "last_value" | "nth_value");
+        if of_frame && window.rows == Rows::None {
+            return over_no_rows(function.name, call);
+        }
+        let value = self.call_over(call, function, window, schema)?;
+        match window.order.first() {
+            Some(key) if of_frame && window.rows == Rows::Null => {
+                Ok(when(key.expr.clone().is_null(), value).otherwise(over_no_rows(function.name, call)?)?)
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn call_over(
+        &mut self,
+        call: &WindowCall,
+        function: &builtins::Function,
+        window: &Lowered,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
         let name = function.name;
         let func_def = match function.kind {
             FunctionKind::Window => self.planner.window_function(name).map(WindowFunctionDefinition::WindowUDF),
@@ -109,11 +172,6 @@ impl Lowering<'_> {
             }
         };
         let Some(func_def) = func_def else { return unsupported(format!("window function {name}()")) };
-        let of_frame =
-            function.kind != FunctionKind::Window || matches!(name, "first_value" | "last_value" | "nth_value");
-        if of_frame && is_empty(&window.frame) {
-            return over_no_rows(name, call);
-        }
         let mut args = call.args.iter().map(|arg| self.operand(*arg)).collect::<LowerResult<Vec<_>>>()?;
         // What counts rows is a bigint.
         let counting = match name {
@@ -158,6 +216,11 @@ impl Lowering<'_> {
 }
 
 impl Lowered {
+    /// What rows are divided and sorted by.
+    fn exprs(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.partition.iter_mut().chain(self.order.iter_mut().map(|key| &mut key.expr))
+    }
+
     /// Are rows sorted in the same way for both?
     fn sorts_as(&self, other: &Self) -> bool {
         self.partition == other.partition && self.order == other.order
@@ -277,19 +340,6 @@ impl Lowering<'_> {
 fn is_default(frame: &Frame) -> bool {
     let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
     frame.mode == FrameMode::Range && plain
-}
-
-/// Does it end before it begins, for each row? DataFusion has no such frames.
-fn is_empty(frame: &WindowFrame) -> bool {
-    let offset = |bound: &WindowFrameBound| match bound {
-        WindowFrameBound::Preceding(ScalarValue::UInt64(Some(count))) => Some(-i128::from(*count)),
-        WindowFrameBound::Following(ScalarValue::UInt64(Some(count))) => Some(i128::from(*count)),
-        WindowFrameBound::CurrentRow => Some(0),
-        _ => None,
-    };
-    let is_counted = frame.units != WindowFrameUnits::Range;
-    is_counted
-        && matches!((offset(&frame.start_bound), offset(&frame.end_bound)), (Some(start), Some(end)) if start > end)
 }
 
 /// What a call is over no rows.

@@ -4,8 +4,8 @@
 //! the current row's peers needs no subtraction: it is the same in GROUPS, which count peers.
 
 use crate::Refusal;
-use crate::convert::datum_to_scalar;
-use crate::error::QueryResult;
+use crate::convert::{datum_to_scalar, scalar_to_datum};
+use crate::error::{QueryError, QueryResult};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{WindowFrame, WindowFrameBound, WindowFrameUnits};
@@ -54,6 +54,55 @@ pub(super) fn range_distance(text: &str, ty: &DataType) -> QueryResult<Option<Sc
         DataType::Interval => Ok(Some(datum_to_scalar(&DataType::Numeric(Some((38, 0))), &length())?)),
         // As a value: DataFusion does not read all that PostgreSQL does.
         _ => Ok(Some(datum_to_scalar(&DataType::Interval, &Datum::Interval(interval))?)),
+    }
+}
+
+/// The peers of the current row.
+pub(super) fn peers() -> WindowFrame {
+    WindowFrame::new_bounds(WindowFrameUnits::Range, WindowFrameBound::CurrentRow, WindowFrameBound::CurrentRow)
+}
+
+/// Does it end before it begins? DataFusion refuses such frames.
+///
+/// # Errors
+/// 0A000 where that depends on the lengths of months.
+pub(super) fn is_reversed(frame: &WindowFrame) -> QueryResult<bool> {
+    let offset = |bound: &WindowFrameBound| match bound {
+        WindowFrameBound::Preceding(distance) => length(distance).map(|length| -length),
+        WindowFrameBound::Following(distance) => length(distance),
+        WindowFrameBound::CurrentRow => Some(0.0),
+    };
+    let (Some(start), Some(end)) = (offset(&frame.start_bound), offset(&frame.end_bound)) else { return Ok(false) };
+    // DataFusion compares intervals part by part, months first.
+    let is_refused = match (&frame.start_bound, &frame.end_bound) {
+        (
+            WindowFrameBound::Preceding(start @ ScalarValue::IntervalMonthDayNano(_)),
+            WindowFrameBound::Preceding(end),
+        ) => start < end,
+        (
+            WindowFrameBound::Following(start @ ScalarValue::IntervalMonthDayNano(_)),
+            WindowFrameBound::Following(end),
+        ) => start > end,
+        _ => false,
+    };
+    if start <= end && is_refused {
+        let feature = "RANGE between two distances, one in months and one in days".to_owned();
+        return Err(QueryError::Unsupported { feature });
+    }
+    Ok(start > end)
+}
+
+/// In rows, in numbers or in microseconds; `None` for unbounded.
+#[allow(clippy::cast_precision_loss, reason = "two distances are told apart far below the precision")]
+fn length(distance: &ScalarValue) -> Option<f64> {
+    match distance {
+        ScalarValue::UInt64(count) => count.map(|count| count as f64),
+        ScalarValue::Utf8(text) => text.as_ref().and_then(|text| text.parse().ok()),
+        ScalarValue::Decimal128(span, ..) => span.map(|span| span as f64),
+        interval => match scalar_to_datum(interval) {
+            Ok(Datum::Interval(interval)) => Some(interval.span() as f64),
+            _ => None,
+        },
     }
 }
 

@@ -7,9 +7,12 @@
 //!   a IS NOT DISTINCT FROM b      a IS NULL = b IS NULL  AND  coalesce(a, zero) = coalesce(b, zero)
 //!                                 a = b                       where one of them is never NULL
 //! ```
+//! When a later rule finds that one of them is never NULL, the first of these is `false = false`. Such keys are left out:
+//! DataFusion names key columns by their expressions, and equal names on both sides are an error where a side has columns
+//! of one name from two tables.
 
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{DFSchema, JoinType, Result, ScalarValue};
 use datafusion::functions::core::expr_fn::coalesce;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, lit};
@@ -39,8 +42,21 @@ impl OptimizerRule for NullSafeKeys {
             let parts = split_conjunction_owned(filter).into_iter().map(|part| told(part, sides));
             join.filter = conjunction(parts.collect::<Result<Vec<_>>>()?);
         }
+        if let LogicalPlan::Join(join) = &mut plan
+            && join.on.iter().any(is_always_equal)
+        {
+            join.on.retain(|pair| !is_always_equal(pair));
+            if join.on.is_empty() && join.filter.is_none() && join.join_type != JoinType::Inner {
+                join.filter = Some(lit(true));
+            }
+        }
         self.rule.rewrite(plan, config)
     }
+}
+
+/// Two keys of one value.
+fn is_always_equal((left, right): &(Expr, Expr)) -> bool {
+    matches!((left, right), (Expr::Literal(left, _), Expr::Literal(right, _)) if left == right && !left.is_null())
 }
 
 /// A condition of a join, as equalities if it is a null-safe one between the sides.
