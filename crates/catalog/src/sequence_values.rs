@@ -31,11 +31,25 @@ pub struct SequenceValue {
 }
 
 impl SequenceValue {
-    fn fresh(sequence: &Sequence) -> Self {
+    /// The beginning of its generation.
+    pub fn fresh(sequence: &Sequence) -> Self {
         Self { generation: sequence.generation, last: sequence.first, called: false }
     }
 
-    fn next(self, sequence: &Sequence) -> Option<Self> {
+    /// Where setval() puts it.
+    ///
+    /// # Errors
+    /// [`CatalogError::SequenceBounds`].
+    pub fn at(sequence: &Sequence, value: i64, called: bool) -> CatalogResult<Self> {
+        if !(sequence.min..=sequence.max).contains(&value) {
+            let (name, min, max) = (sequence.name.clone(), sequence.min, sequence.max);
+            return Err(CatalogError::SequenceBounds { name, value, min, max });
+        }
+        Ok(Self { generation: sequence.generation, last: value, called })
+    }
+
+    /// Behind one more value; `None`: there is none.
+    pub fn next(self, sequence: &Sequence) -> Option<Self> {
         if !self.called {
             // Rows that the sequence was made for may have taken all values.
             let is_left = (sequence.min..=sequence.max).contains(&self.last);
@@ -119,13 +133,9 @@ impl SequenceValues {
     /// # Errors
     /// [`CatalogError::SequenceBounds`], [`CatalogError::Store`].
     pub async fn set(&self, sequence: &Sequence, value: i64, called: bool) -> CatalogResult<()> {
-        if !(sequence.min..=sequence.max).contains(&value) {
-            let (name, min, max) = (sequence.name.clone(), sequence.min, sequence.max);
-            return Err(CatalogError::SequenceBounds { name, value, min, max });
-        }
+        let now = SequenceValue::at(sequence, value, called)?;
         let state = self.state(sequence);
         let mut state = state.lock().await;
-        let now = SequenceValue { generation: sequence.generation, last: value, called };
         while !self.write(sequence, &mut state, now).await? {}
         *state = State::at(now, state.stamp);
         Ok(())

@@ -97,13 +97,22 @@ impl Draft {
     /// As [`Self::alter_sequence`].
     pub fn restart_sequences(&mut self, table: TableOid) -> CatalogResult<()> {
         let owned = self.next.sequences.values().filter(|it| it.owner.is_some_and(|owner| owner.table == table));
-        for oid in owned.map(|sequence| sequence.oid).collect::<Vec<_>>() {
-            self.alter_sequence(oid, |sequence| {
-                (sequence.first, sequence.generation) = (sequence.start, sequence.generation + 1);
-                Ok(())
-            })?;
+        for (oid, start) in owned.map(|sequence| (sequence.oid, sequence.start)).collect::<Vec<_>>() {
+            self.restart_sequence(oid, start)?;
         }
         Ok(())
+    }
+
+    /// A sequence begins again with that value.
+    ///
+    /// # Errors
+    /// As [`Self::alter_sequence`].
+    pub fn restart_sequence(&mut self, oid: TableOid, first: i64) -> CatalogResult<()> {
+        let restart = |sequence: &mut Sequence| {
+            (sequence.first, sequence.generation) = (first, sequence.generation + 1);
+            Ok(())
+        };
+        self.alter_sequence(oid, restart).map(drop)
     }
 
     fn put_sequence(&mut self, sequence: Sequence) -> Arc<Sequence> {

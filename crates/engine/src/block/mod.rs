@@ -3,12 +3,14 @@
 pub(crate) mod current_of;
 pub(crate) mod cursor;
 pub(crate) mod lock_tables;
+pub(crate) mod restarted_sequences;
 pub(crate) mod row_locks;
 pub(crate) mod savepoint;
 pub(crate) mod transaction;
 pub(crate) mod work;
 
 use crate::block::cursor::Cursors;
+use crate::block::restarted_sequences::RestartedSequences;
 use crate::block::savepoint::Savepoints;
 use crate::error::{EngineResult, Fault};
 use crate::references::Deferred;
@@ -49,6 +51,8 @@ pub(crate) struct OpenBlock {
     pub(crate) cursors: Cursors,
     /// Foreign keys that are checked at its end.
     pub(crate) deferred: Deferred,
+    /// TRUNCATE … RESTART IDENTITY.
+    pub(crate) restarted: Option<Arc<RestartedSequences>>,
     /// REPEATABLE READ: all statements read one state, and none writes.
     pub(crate) repeats: bool,
     /// Of a block that repeats its reads: the version of the catalog in the state that it reads, once that was chosen.

@@ -4,6 +4,7 @@
 //! ROLLBACK TO finds it.
 
 use crate::Session;
+use crate::block::restarted_sequences::RestartsMark;
 use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
 use crate::references::DeferredMark;
@@ -23,6 +24,7 @@ struct Named {
     /// Cursors declared before it.
     cursors: u64,
     deferred: DeferredMark,
+    restarted: Option<RestartsMark>,
 }
 
 impl Savepoints {
@@ -46,7 +48,8 @@ impl Session {
         open.used = true;
         let writes = open.borrow()?.savepoint()?;
         let (cursors, deferred) = (open.cursors.mark(), open.deferred.mark());
-        open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors, deferred });
+        let restarted = open.restarted.as_ref().map(|restarted| restarted.mark());
+        open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors, deferred, restarted });
         Ok("SAVEPOINT".to_string())
     }
 
@@ -76,6 +79,10 @@ impl Session {
             return Err(error.into());
         }
         open.deferred.go_back(savepoint.deferred.clone());
+        match (&open.restarted, &savepoint.restarted) {
+            (Some(restarted), Some(mark)) => restarted.go_back(mark),
+            _ => open.restarted = None,
+        }
         open.cursors.go_back(savepoint.cursors);
         (open.failed, open.writing, open.broken) = (false, false, Arc::default());
         self.settings.go_back(settings)?;

@@ -9,6 +9,7 @@
 //! to go back to (`savepoint.rs`).
 
 use crate::block::cursor::Cursors;
+use crate::block::restarted_sequences::RestartedSequences;
 use crate::block::savepoint::Savepoints;
 use crate::block::work::Work;
 use crate::block::{Block, OpenBlock};
@@ -148,6 +149,18 @@ impl Session {
         Ok(())
     }
 
+    async fn commit_block(
+        &mut self,
+        txn: Arc<Mutex<Transaction>>,
+        restarted: Option<Arc<RestartedSequences>>,
+    ) -> EngineResult<()> {
+        self.commit_transaction(txn).await?;
+        if let Some(restarted) = restarted {
+            self.commit_restarts(&restarted).await;
+        }
+        Ok(())
+    }
+
     fn new_transaction(&self) -> Transaction {
         let writes = Writes::new(&self.engine);
         let options = TransactionOptions { at_least: self.last_commit, max_write_bytes: writes.most() };
@@ -170,6 +183,7 @@ impl Session {
             savepoints: Savepoints::default(),
             cursors: Cursors::default(),
             deferred: Deferred::default(),
+            restarted: None,
             repeats: false,
             state: None,
             exported: Exported::default(),
@@ -210,12 +224,14 @@ impl Session {
                 self.notices.warning("25P01", "there is no transaction in progress");
                 Ok("COMMIT".to_string())
             }
-            Block::Open(OpenBlock { txn: Some(txn), implicit, .. }) if status != TransactionStatus::Failed => {
+            Block::Open(OpenBlock { txn: Some(txn), implicit, restarted, .. })
+                if status != TransactionStatus::Failed =>
+            {
                 if implicit {
                     self.notices.warning("25P01", "there is no transaction in progress");
                 }
                 // Settings are judged by the outcome; the durability is that of the block's end.
-                let done = self.commit_transaction(txn).await;
+                let done = self.commit_block(txn, restarted).await;
                 self.settings.end_block(done.is_ok())?;
                 done.map(|()| "COMMIT".to_string())
             }
@@ -323,8 +339,8 @@ impl Session {
             return Err(error);
         }
         match std::mem::take(&mut self.block) {
-            Block::Open(OpenBlock { txn: Some(txn), .. }) if ok && !failed => {
-                let done = self.commit_transaction(txn).await;
+            Block::Open(OpenBlock { txn: Some(txn), restarted, .. }) if ok && !failed => {
+                let done = self.commit_block(txn, restarted).await;
                 self.settings.end_block(done.is_ok())?;
                 done
             }

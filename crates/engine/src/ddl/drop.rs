@@ -2,10 +2,11 @@
 
 use super::view::shown;
 use crate::Session;
+use crate::block::Block;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use crate::session::search_path::qualified;
 use crate::statement::Source;
-use catalog::{CatalogError, Table};
+use catalog::{CatalogError, SequenceOwner, Table};
 use sql::{LockTables, ObjectName, TableLockMode};
 use std::sync::Arc;
 use txn::LockMode;
@@ -65,10 +66,6 @@ impl Session {
         restart: bool,
         cascade: bool,
     ) -> EngineResult<()> {
-        if restart {
-            let feature = "TRUNCATE … RESTART IDENTITY in a transaction block".to_string();
-            return fail(Fault::Unsupported { feature });
-        }
         let names = self.with_referring(names, cascade)?;
         let names = in_lock_order(self, &names).into_iter().cloned().collect();
         let lock = LockTables { names, mode: TableLockMode::Exclusive, no_wait: false };
@@ -80,6 +77,23 @@ impl Session {
                 Box::pin(self.run_write(&Arc::new(source), None, &[])).await?;
             }
         }
+        if restart {
+            self.restart_in_block(&lock.names)?;
+        }
+        Ok(())
+    }
+
+    /// RESTART IDENTITY: the sequences of these tables begin again for the block.
+    fn restart_in_block(&mut self, names: &[ObjectName]) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let tables = names.iter().map(|name| self.resolve(&catalog, name)).collect::<EngineResult<Vec<_>>>()?;
+        let is_of_one = |owner: SequenceOwner| tables.iter().any(|table| table.oid == owner.table);
+        let Block::Open(open) = &mut self.block else { return Ok(()) };
+        let restarted = open.restarted.get_or_insert_default();
+        for sequence in catalog.sequences().filter(|sequence| sequence.owner.is_some_and(is_of_one)) {
+            restarted.add(sequence);
+        }
+        self.taken.follow(restarted);
         Ok(())
     }
 }

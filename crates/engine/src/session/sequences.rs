@@ -3,6 +3,7 @@
 //! Values are taken for good at once, whatever becomes of the transaction. Defaults take theirs without a function:
 //! see `dml::value`.
 
+use crate::block::restarted_sequences::RestartedSequences;
 use crate::ddl::find_sequence;
 use crate::error::{EngineResult, Fault, fail};
 use crate::{Engine, EngineError, Session};
@@ -25,6 +26,8 @@ use std::sync::{Arc, Weak};
 pub(crate) struct Taken {
     /// Held to look or note, never across an await.
     values: Mutex<Values>,
+    /// Sequences of which the block has values of its own. Likewise.
+    restarted: Mutex<Weak<RestartedSequences>>,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +42,15 @@ impl Taken {
         let mut values = self.values.lock();
         values.last.insert(sequence, value);
         values.latest = Some(sequence);
+    }
+
+    /// From now on values of these sequences are those of the block, as long as it lasts.
+    pub(crate) fn follow(&self, restarted: &Arc<RestartedSequences>) {
+        *self.restarted.lock() = Arc::downgrade(restarted);
+    }
+
+    fn restarted(&self) -> Option<Arc<RestartedSequences>> {
+        self.restarted.lock().upgrade()
     }
 
     /// DISCARD SEQUENCES.
@@ -60,7 +72,10 @@ pub(crate) async fn next_values(engine: &Engine, taken: &Taken, oid: TableOid, c
     let Some(sequence) = catalog.sequence_by_oid(oid) else {
         return fail(Fault::NoSuchObject { kind: "relation", name: format!("of oid {}", oid.0) });
     };
-    let values = engine.catalog().sequence_values().next(sequence, count).await?;
+    let values = match taken.restarted().and_then(|restarted| restarted.next(sequence, count)) {
+        Some(values) => values?,
+        None => engine.catalog().sequence_values().next(sequence, count).await?,
+    };
     if let Some(last) = values.last() {
         taken.note(oid, *last);
     }
@@ -294,8 +309,13 @@ impl SequenceFunction {
             Some(array) if array.is_valid(row) => array.value(row),
             Some(_) => return Ok(None),
         };
-        let (worker, of) = (Arc::clone(&engine), Arc::clone(&sequence));
-        engine.wait(async move { Ok(worker.catalog().sequence_values().set(&of, value, called).await?) })?;
+        match self.state.taken.restarted().and_then(|restarted| restarted.set(&sequence, value, called)) {
+            Some(set) => set?,
+            None => {
+                let (worker, of) = (Arc::clone(&engine), Arc::clone(&sequence));
+                engine.wait(async move { Ok(worker.catalog().sequence_values().set(&of, value, called).await?) })?;
+            }
+        }
         if called {
             self.state.taken.values.lock().last.insert(sequence.oid, value);
         }
