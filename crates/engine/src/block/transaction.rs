@@ -256,6 +256,35 @@ impl Session {
         Ok("ROLLBACK".to_string())
     }
 
+    /// COMMIT AND CHAIN: the next block has the modes of this one.
+    pub(crate) async fn commit_and_chain(&mut self) -> EngineResult<String> {
+        let modes = self.modes_to_chain("COMMIT AND CHAIN")?;
+        let tag = self.commit().await?;
+        self.open_block(false);
+        self.apply_modes(modes)?;
+        Ok(tag)
+    }
+
+    /// ROLLBACK AND CHAIN.
+    pub(crate) fn rollback_and_chain(&mut self) -> EngineResult<String> {
+        let modes = self.modes_to_chain("ROLLBACK AND CHAIN")?;
+        let tag = self.rollback()?;
+        self.open_block(false);
+        self.apply_modes(modes)?;
+        Ok(tag)
+    }
+
+    fn modes_to_chain(&self, command: &'static str) -> EngineResult<TransactionModes> {
+        match &self.block {
+            Block::Open(open) if !open.implicit => {
+                let isolation = if open.repeats { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
+                let read_only = Some(self.settings.effective().read_only);
+                Ok(TransactionModes { isolation: Some(isolation), read_only, ..TransactionModes::default() })
+            }
+            _ => fail(Fault::OutsideBlock { command }),
+        }
+    }
+
     /// SET TRANSACTION, SET SESSION CHARACTERISTICS.
     pub(crate) fn set_transaction(&mut self, modes: TransactionModes, session: bool) -> EngineResult<String> {
         self.check_modes(modes)?;

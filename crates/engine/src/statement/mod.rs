@@ -50,8 +50,10 @@ impl Session {
         self.note(text);
         self.written = source.written.clone();
         match &source.statement {
-            Statement::Commit => return self.commit().await.map(Answer::Done),
-            Statement::Rollback => return self.rollback().map(Answer::Done),
+            Statement::Commit { chain: false } => return self.commit().await.map(Answer::Done),
+            Statement::Rollback { chain: false } => return self.rollback().map(Answer::Done),
+            Statement::Commit { chain: true } => return self.commit_and_chain().await.map(Answer::Done),
+            Statement::Rollback { chain: true } => return self.rollback_and_chain().map(Answer::Done),
             Statement::RollbackTo(name) => return self.rollback_to(name).map(Answer::Done),
             _ => self.check_block()?,
         }

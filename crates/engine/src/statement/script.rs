@@ -57,7 +57,7 @@ impl Prepared {
 
     /// Is it COMMIT or ROLLBACK, which end a transaction with its portals?
     pub fn ends_transaction(&self) -> bool {
-        self.is_one_of(|statement| matches!(statement, Statement::Commit | Statement::Rollback))
+        self.is_one_of(|statement| matches!(statement, Statement::Commit { .. } | Statement::Rollback { .. }))
     }
 
     /// Is it what leads out of a failed block, ROLLBACK TO too?

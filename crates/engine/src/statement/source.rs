@@ -100,7 +100,7 @@ impl Drop for Source {
     /// Others of its thread do not wait until a large tree is freed.
     fn drop(&mut self) {
         if is_large(&self.text) {
-            let statement = std::mem::replace(&mut self.statement, Statement::Commit);
+            let statement = std::mem::replace(&mut self.statement, Statement::Commit { chain: false });
             turn::apart(|| drop(statement));
         }
     }

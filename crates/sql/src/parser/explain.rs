@@ -18,7 +18,7 @@ pub(super) fn explain(c: &mut Cursor<'_>) -> Parse<Statement> {
         timing: true,
         summary: None,
         format: ExplainFormat::Text,
-        statement: Box::new(Statement::Commit),
+        statement: Box::new(Statement::Commit { chain: false }),
     };
     if matches!(c.peek(), Token::LParen) && !is_query(c) {
         c.parenthesised(|c| option(c, &mut explain))?;

@@ -28,11 +28,11 @@ pub(super) fn transaction(c: &mut Cursor<'_>) -> Parse<Statement> {
         c.eat("SAVEPOINT");
         return Ok(Statement::RollbackTo(c.name()?));
     }
-    if c.at_all(&["AND", "CHAIN"]) {
-        return Err(c.unsupported("AND CHAIN"));
+    let chain = c.eat_all(&["AND", "CHAIN"]);
+    if !chain {
+        c.eat_all(&["AND", "NO", "CHAIN"]);
     }
-    c.eat_all(&["AND", "NO", "CHAIN"]);
-    Ok(if commit { Statement::Commit } else { Statement::Rollback })
+    Ok(if commit { Statement::Commit { chain } } else { Statement::Rollback { chain } })
 }
 
 /// SAVEPOINT and RELEASE.

@@ -255,9 +255,15 @@ pub enum Statement {
     /// BEGIN, START TRANSACTION.
     Begin(TransactionModes),
     /// COMMIT, END.
-    Commit,
+    Commit {
+        /// AND CHAIN: another block begins with the same modes.
+        chain: bool,
+    },
     /// ROLLBACK, ABORT.
-    Rollback,
+    Rollback {
+        /// AND CHAIN.
+        chain: bool,
+    },
     /// SAVEPOINT.
     Savepoint(String),
     /// RELEASE SAVEPOINT.

@@ -66,8 +66,8 @@ macro_rules! walker {
                     | Statement::ControlJob(_)
                     | Statement::Reset(_)
                     | Statement::Begin(_)
-                    | Statement::Commit
-                    | Statement::Rollback
+                    | Statement::Commit { .. }
+                    | Statement::Rollback { .. }
                     | Statement::Savepoint(_)
                     | Statement::Release(_)
                     | Statement::RollbackTo(_)

@@ -87,8 +87,8 @@ impl Display for Printed<'_, Statement> {
             | Statement::ControlJob(_)
             | Statement::Reset(_)
             | Statement::Begin(_)
-            | Statement::Commit
-            | Statement::Rollback
+            | Statement::Commit { .. }
+            | Statement::Rollback { .. }
             | Statement::Savepoint(_)
             | Statement::Release(_)
             | Statement::RollbackTo(_)

@@ -33,8 +33,8 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
         }
         Statement::Reset(name) => write!(f, "RESET {}", setting_or_all(name.as_deref())),
         Statement::Begin(modes) => write!(f, "BEGIN{}", Printed(modes)),
-        Statement::Commit => f.write_str("COMMIT"),
-        Statement::Rollback => f.write_str("ROLLBACK"),
+        Statement::Commit { chain } => write!(f, "COMMIT{}", when(*chain, " AND CHAIN")),
+        Statement::Rollback { chain } => write!(f, "ROLLBACK{}", when(*chain, " AND CHAIN")),
         Statement::Savepoint(name) => write!(f, "SAVEPOINT {}", quote(name)),
         Statement::Release(name) => write!(f, "RELEASE SAVEPOINT {}", quote(name)),
         Statement::RollbackTo(name) => write!(f, "ROLLBACK TO SAVEPOINT {}", quote(name)),
