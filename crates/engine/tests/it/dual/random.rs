@@ -33,7 +33,7 @@ fn statement(random: &mut Random) -> String {
 
 /// What a write may end with.
 fn is_an_end(answer: &str) -> bool {
-    !answer.contains("ERROR") || ["23505", "40001", "58030", "XX000", "40P01"].iter().any(|code| answer.contains(code))
+    !answer.contains("ERROR") || ["23505", "40001", "58030", "40003", "40P01"].iter().any(|code| answer.contains(code))
 }
 
 /// A process that writes until it has done its work or is dead.
