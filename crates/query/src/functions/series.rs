@@ -6,6 +6,7 @@ use super::sql::wrong;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::compare::compare;
+use types::interrupt::spend;
 use types::{Datum, Decimal};
 
 /// Most values of a series that is made at once.
@@ -15,8 +16,12 @@ fn too_many() -> QueryError {
     Refusal::Size.because(format!("generate_series() of more than {MOST} values"))
 }
 
+/// What one more value costs, in steps of [`spend`]: a moment is moved by an interval, and copied as the series doubles.
+const STEPS: usize = 64;
+
 /// A series doubles as it grows.
 fn may_grow(values: &[Datum]) -> QueryResult<()> {
+    spend(STEPS)?;
     if values.len() == MOST {
         return Err(too_many());
     }

@@ -103,7 +103,8 @@ impl Shared {
                 Ok(CommitNo(0))
             }
             Some(fragment) if group.entries.is_empty() => {
-                self.write_alone(row, group.expect, fragment.as_ref(), durability).await
+                let expect = group.expect.map(|expect| expect.map(|read| rewritten.stamp(row, read)));
+                self.write_alone(row, expect, fragment.as_ref(), durability).await
             }
             Some(fragment) => self.write_with_entries(row, (group, fragment.as_ref()), durability, rewritten).await,
         }

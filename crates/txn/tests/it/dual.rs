@@ -182,7 +182,9 @@ async fn holds(raw: &Arc<dyn Store>, when: &str) {
             expected.insert(entry, fragment);
         }
         for (key, fragment) in stored.iter().filter(|(_, fragment)| header::marks_of(fragment) == 0) {
-            let right = expected.get(key).expect("a verified entry of no row");
+            let Some(right) = expected.get(key) else {
+                panic!("{when}: {index:?} has a verified entry of no row, {key:?} {fragment:?}; rows {rows:?}")
+            };
             assert_eq!(fragment[header::LEN..], right[header::LEN..], "{when}: a verified entry is wrong");
         }
         let read = Process::on(raw).all(index).await.unwrap();
