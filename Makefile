@@ -42,7 +42,7 @@ test-long:            ## about an hour of restarts, orders of threads, power los
 	@seed=$${BENNU_SIM_SEED:-$$(date +%s)}; echo "BENNU_SIM_SEED=$$seed"; export BENNU_SIM_SEED=$$seed BENNU_KILL_CYCLES=200 BENNU_LARGEST=all; \
 	export BENNU_SIM_RESTARTS=20000 BENNU_SIM_LIVES=20 BENNU_SIM_POWER_POINTS=20000 BENNU_SIM_ROTATION_POINTS=300 BENNU_SIM_FAULT_STRIDE=1 BENNU_SIM_FLIPS=12000 BENNU_SIM_SCHEDULES=4000 BENNU_SIM_POWER_SCHEDULES=300; \
 	$(IT) --nocapture $(SIMULATED) && $(IT) --nocapture kill largest:: && \
-	BENNU_DUAL_CYCLES=2000 $(IT) dual::processes_that_stop_anywhere && BENNU_DUAL_CYCLES=200 $(IT) dual::random:: dual::crashes::
+	BENNU_DUAL_CYCLES=2000 $(IT) dual::processes_that_stop_anywhere dual::between:: && BENNU_DUAL_CYCLES=200 $(IT) dual::random:: dual::crashes::
 
 check: fmt clippy embedded doc deps
 

@@ -7,6 +7,8 @@
 //!   r is not there  nobody is about to write it: an insert puts a void row before its entries
 //!   e               verify, or delete, if it has the stamp that was read: writers that look now mark it anew
 //! ```
+//! An entry that is not there has no stamp: others can put it and delete it again, and nothing tells. One that the row says
+//! is to be there is put unverified first, and looked at again.
 
 use super::layer::Shared;
 use super::reserve::Rewritten;
@@ -52,22 +54,19 @@ impl Shared {
         let row = (entries.rows(), &rowkey);
         let of_row = match self.there(row.0, row.1).await? {
             Some(void) if header::marks_of(&void) & VOID != 0 => {
-                if !at_once && !self.is_old(&void) {
-                    return Ok(Look::Done);
-                }
-                let stamp = header::commit_of(&void);
-                if self.swap(row, stamp, None, Durability::Buffered).await?.is_none() {
-                    return Ok(Look::Again);
+                if let Some(look) = self.try_delete_void(row, &void, at_once).await? {
+                    return Ok(look);
                 }
                 None
             }
             Some(fragment) => {
                 let of_row = entries.entry(&rowkey, &fragment)?.filter(|(key, _)| key == entry.1);
-                let same = |(_, wanted): &(Bytes, Bytes)| is_verified_as(there.as_ref(), wanted);
-                let is_right =
-                    of_row.as_ref().is_some_and(same) && (!at_once || self.is_reserved_by(entry, entries).await?);
-                if is_right || (of_row.is_none() && there.is_none()) {
+                if self.is_as(there.as_ref(), of_row.as_ref(), (entry, entries), at_once).await? {
                     return Ok(Look::Done);
+                }
+                if there.is_none() {
+                    self.swap(entry, None, Some(header::marked(UNVERIFIED)), Durability::Buffered).await?;
+                    return Ok(Look::Again);
                 }
                 let stamp = header::commit_of(&fragment);
                 if self.swap(row, stamp, Some(fragment.to_vec()), Durability::Buffered).await?.is_none() {
@@ -77,15 +76,40 @@ impl Shared {
             }
             None => None,
         };
-        if of_row.is_none() && there.is_none() {
-            return Ok(Look::Done);
-        }
-        if of_row.is_some() {
-            self.reserve_again(entry, entries, &rowkey).await?;
+        match (&of_row, &there) {
+            (None, None) => return Ok(Look::Done),
+            (Some(_), _) => self.reserve_again(entry, entries, &rowkey).await?,
+            (None, Some(_)) => {}
         }
         let fragment = of_row.map(|(_, fragment)| fragment.to_vec());
         let swapped = self.swap(entry, stamp_of(there.as_ref()), fragment, Durability::Buffered).await?;
         Ok(if swapped.is_some() { Look::Done } else { Look::Again })
+    }
+
+    /// `None` where it is deleted.
+    async fn try_delete_void(&self, row: (TableId, &Bytes), void: &[u8], at_once: bool) -> StoreResult<Option<Look>> {
+        if !at_once && !self.is_old(void) {
+            return Ok(Some(Look::Done));
+        }
+        let deleted = self.swap(row, header::commit_of(void), None, Durability::Buffered).await?;
+        Ok(if deleted.is_some() { None } else { Some(Look::Again) })
+    }
+
+    /// Is an entry as its row says, and its unique value reserved, if that is looked at?
+    async fn is_as(
+        &self,
+        there: Option<&Bytes>,
+        of_row: Option<&(Bytes, Bytes)>,
+        (entry, entries): ((TableId, &Bytes), &dyn EntryRows),
+        and_reserved: bool,
+    ) -> StoreResult<bool> {
+        match (there, of_row) {
+            (None, None) => Ok(true),
+            (Some(there), Some((_, wanted))) if is_verified_as(there, wanted) => {
+                Ok(!and_reserved || self.is_reserved_by(entry, entries).await?)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// The reservation that a row with a unique value has. Where another row has the value, too, it stays without: that is
@@ -153,7 +177,6 @@ impl Shared {
 }
 
 /// Is it this fragment, but for the stamp, and believed?
-fn is_verified_as(there: Option<&Bytes>, wanted: &[u8]) -> bool {
-    there
-        .is_some_and(|there| there.get(..4) == wanted.get(..4) && there.get(header::LEN..) == wanted.get(header::LEN..))
+fn is_verified_as(there: &[u8], wanted: &[u8]) -> bool {
+    there.get(..4) == wanted.get(..4) && there.get(header::LEN..) == wanted.get(header::LEN..)
 }

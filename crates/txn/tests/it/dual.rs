@@ -4,6 +4,8 @@
 //! `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` for more than a test run has time for. Writers are left in peace for a millisecond only, so that
 //! who repairs and who writes are always in each other's way.
 
+mod between;
+
 use fragment::header;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
