@@ -31,11 +31,6 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// See [`words_in`].
-    pub(crate) fn words<'w>(&'w self, name: &'w str) -> impl DoubleEndedIterator<Item = Span> + 'w {
-        words_in(self.text, name)
-    }
-
     /// Places count from 1; 0 is none.
     fn byte(&self, place: Location) -> Option<u32> {
         let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
@@ -53,23 +48,6 @@ impl<'a> Lines<'a> {
         };
         (byte <= self.text.len()).then(|| u32::try_from(byte).ok()).flatten()
     }
-}
-
-/// The places at which a name stands as a word of its own, quoted or not, in the order of the text: for errors about names
-/// whose tree has no places.
-fn words_in<'w>(text: &'w str, name: &'w str) -> impl DoubleEndedIterator<Item = Span> + 'w {
-    let is_word =
-        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 128);
-    let (text, length) = (text.as_bytes(), name.len());
-    let found = (0..(text.len() + 1).saturating_sub(length)).filter(move |at| {
-        let here = text.get(*at..*at + length).is_some_and(|here| here.eq_ignore_ascii_case(name.as_bytes()));
-        here && !is_word(at.checked_sub(1).and_then(|before| text.get(before))) && !is_word(text.get(*at + length))
-    });
-    found.filter_map(move |at| {
-        // A quote is a part of the place.
-        let start = if at > 0 && text.get(at - 1) == Some(&b'"') { at - 1 } else { at };
-        Some(Span { start: u32::try_from(start).ok()?, end: u32::try_from(at + length).ok()? })
-    })
 }
 
 impl Span {

@@ -113,7 +113,7 @@ impl Binder<'_> {
     /// Ends FROM: names of OF must be there.
     pub(crate) fn check_locks(&mut self) -> BindResult<()> {
         let scope = self.scope();
-        let is_there = |name: &String| scope.items.iter().any(|item| item.name.as_ref() == Some(name));
+        let is_there = |name: &ast::Ident| scope.items.iter().any(|item| item.name.as_ref() == Some(&name.value));
         let absent = scope.locks.iter().find_map(|locking| {
             let name = locking.lock.of.iter().find(|name| !is_there(name))?;
             Some((name.clone(), locking.lock.strength.words()))
@@ -121,9 +121,8 @@ impl Binder<'_> {
         match absent {
             None => Ok(()),
             Some((name, clause)) => {
-                // Nothing stands behind the clause, so that the name's last place is the one in it.
-                let span = self.lines.words(&name).next_back().unwrap_or_default();
-                self.error(BindErrorKind::LockedNotInFrom { name, clause }, span)
+                let span = self.lines.span(name.span);
+                self.error(BindErrorKind::LockedNotInFrom { name: name.value, clause }, span)
             }
         }
     }
@@ -143,7 +142,7 @@ impl Binder<'_> {
 
     /// What the clauses of the innermost query say about a relation of its FROM.
     pub(crate) fn lock_of(&mut self, name: &str) -> Option<Lock> {
-        let about = |locking: &&Locking| locking.lock.of.is_empty() || locking.lock.of.iter().any(|of| of == name);
+        let about = |locking: &&Locking| locking.lock.of.is_empty() || locking.lock.of.iter().any(|of| of.value == name);
         let lock = |locking: &Locking| {
             let RowLock { strength, wait, of } = &locking.lock;
             Lock { strength: *strength, wait: *wait, named: !of.is_empty() }

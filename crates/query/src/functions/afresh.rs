@@ -4,7 +4,7 @@
 //! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away. Of some aggregates they have no way to take a row away.
 
 use super::counted::{by_argument, counted};
-use super::of_own::as_own;
+use super::of_own::{as_own, in_order_if_can_be};
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::concat;
@@ -12,7 +12,7 @@ use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::all_default_aggregate_functions;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,6 +46,15 @@ struct Afresh {
 
 impl AggregateUDFImpl for Afresh {
     as_own!();
+
+    in_order_if_can_be!();
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        match self.own.name() {
+            "string_agg" => ReversedUDAF::NotSupported,
+            _ => ReversedUDAF::Identical,
+        }
+    }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         self.own.state_fields(args)
@@ -206,5 +215,18 @@ impl Accumulator for Moving {
     fn size(&self) -> usize {
         let columns = self.rows.iter().flatten();
         size_of_val(self) + columns.map(|column| column.get_array_memory_size()).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::utils::AggregateOrderSensitivity;
+
+    #[test]
+    fn datafusion_asks_for_an_order_that_is_not_needed() {
+        let all = all_default_aggregate_functions().into_iter().filter(|own| NAMES.contains(&own.name()));
+        let hard = all.filter(|own| own.order_sensitivity() == AggregateOrderSensitivity::HardRequirement);
+        assert!(hard.into_iter().any(|own| own.name() == "string_agg"));
     }
 }

@@ -16,8 +16,9 @@ use arrow::datatypes::{DataType as ArrowType, Field, Float32Type, Float64Type, I
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::logical_expr::function::AccumulatorArgs;
+use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, StatisticsArgs,
+    Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, StatisticsArgs,
 };
 use std::sync::Arc;
 
@@ -33,6 +34,14 @@ struct Extreme {
 
 impl AggregateUDFImpl for Extreme {
     as_own!();
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        self.own.order_sensitivity()
+    }
+
+    fn reverse_expr(&self) -> ReversedUDAF {
+        ReversedUDAF::Identical
+    }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match args.return_field.data_type() {

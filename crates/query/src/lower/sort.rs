@@ -7,8 +7,11 @@ use super::rel::without_repetitions;
 use super::zero::without_sign;
 use crate::functions::WITH_TIES;
 use ::bind::tree::{ColId, Key, Rel, Scalar};
+use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, DFSchemaRef};
-use datafusion::logical_expr::{Distinct, DistinctOn, Expr, Limit, LogicalPlan, Projection, Sort, SortExpr};
+use datafusion::logical_expr::{
+    Distinct, DistinctOn, Expr, ExprSchemable, Limit, LogicalPlan, Projection, Sort, SortExpr,
+};
 use std::sync::Arc;
 use types::DataType;
 
@@ -20,9 +23,17 @@ impl Lowering<'_> {
 
     /// Keys of an order of rows of `schema`.
     pub(super) fn sort_keys(&self, keys: &[Key], schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
-        let mut sorted = self.column_keys(keys)?;
-        for key in &mut sorted {
-            key.expr = ordered(std::mem::take(&mut key.expr), schema);
+        let mut sorted = Vec::with_capacity(keys.len());
+        for SortExpr { expr, asc, nulls_first } in self.column_keys(keys)? {
+            let value = ordered(expr, schema);
+            if asc == nulls_first && is_list(&value, schema)? {
+                // NULLs first in an order are NULL elements first, too, in Arrow 59.3: PostgreSQL has them last, where the
+                // array itself may be first.
+                sorted.push(SortExpr::new(value.clone().is_null(), !nulls_first, false));
+                sorted.push(SortExpr::new(value, asc, !asc));
+            } else {
+                sorted.push(SortExpr::new(value, asc, nulls_first));
+            }
         }
         Ok(sorted)
     }
@@ -70,11 +81,22 @@ impl Lowering<'_> {
         };
         let input = Arc::new(input);
         let all = input.schema().columns().into_iter().map(Expr::Column).collect();
-        let on = columns.into_iter().map(|column| ordered(column, input.schema())).collect();
         let sort = self.sort_keys(order, input.schema())?;
+        let mut keys = Vec::with_capacity(columns.len());
+        for column in columns {
+            let value = ordered(column, input.schema());
+            let absent = value.clone().is_null();
+            // DataFusion wants the keys that the order begins with.
+            keys.extend(sort.iter().any(|key| key.expr == absent).then_some(absent));
+            keys.push(value);
+        }
         let sort = (!sort.is_empty()).then_some(sort);
-        Ok(LogicalPlan::Distinct(Distinct::On(DistinctOn::try_new(on, all, sort, input)?)))
+        Ok(LogicalPlan::Distinct(Distinct::On(DistinctOn::try_new(keys, all, sort, input)?)))
     }
+}
+
+fn is_list(value: &Expr, schema: &DFSchema) -> LowerResult<bool> {
+    Ok(matches!(value.get_type(schema)?, ArrowType::List(_)))
 }
 
 /// What rows are ordered by: intervals by their lengths, zeros without their sign.

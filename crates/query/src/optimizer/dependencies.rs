@@ -34,16 +34,16 @@ impl OptimizerRule for SoundDependencies {
 /// # Errors
 /// None of a plan that is one.
 pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let mut doubtful = false;
+    let mut wrong = false;
     plan.apply_with_subqueries(|node| {
-        doubtful |= match node {
-            LogicalPlan::Aggregate(aggregate) => is_doubtful(aggregate),
+        wrong |= match node {
+            LogicalPlan::Aggregate(aggregate) => right_of_group(aggregate)?.is_some(),
             LogicalPlan::Unnest(unnest) => !unnest.schema.functional_dependencies().is_empty(),
             _ => false,
         };
-        Ok(TreeNodeRecursion::Continue)
+        Ok(if wrong { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    if !doubtful {
+    if !wrong {
         return Ok(plan);
     }
     let corrected = plan.transform_up_with_subqueries(|node| match node {
@@ -56,35 +56,34 @@ pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(corrected.data)
 }
 
-/// Is there more said than that the grouping columns determine the others?
-fn is_doubtful(aggregate: &Aggregate) -> bool {
-    let input = aggregate.input.schema().functional_dependencies();
-    input.iter().any(|dependence| dependence.mode == Dependency::Multi)
-        && !aggregate.schema.functional_dependencies().is_empty()
-}
-
 fn of_elements(mut unnest: Unnest) -> Result<Unnest> {
     let schema = unnest.schema.as_ref().clone();
     unnest.schema = Arc::new(schema.with_functional_dependencies(FunctionalDependencies::empty())?);
     Ok(unnest)
 }
 
-fn of_group(mut aggregate: Aggregate) -> Result<Aggregate> {
-    // Said of what it was made of before that was corrected.
-    let is_stale = aggregate.input.schema().functional_dependencies().is_empty()
-        && !aggregate.schema.functional_dependencies().is_empty();
-    if !is_stale && !is_doubtful(&aggregate) {
-        return Ok(aggregate);
+/// The dependencies of a group, if others are told: of its input more was known than is true of the group, or what it was told
+/// of is known no longer.
+fn right_of_group(aggregate: &Aggregate) -> Result<Option<FunctionalDependencies>> {
+    let (input, told) =
+        (aggregate.input.schema().functional_dependencies(), aggregate.schema.functional_dependencies());
+    let doubtful = input.is_empty() || input.iter().any(|dependence| dependence.mode == Dependency::Multi);
+    if told.is_empty() || !doubtful {
+        return Ok(None);
     }
     let count = aggregate.group_expr_len()?;
     let fields = aggregate.schema.fields();
     let nullable = fields.iter().take(count).any(|field| field.is_nullable());
     let keys = FunctionalDependence::new((0..count).collect(), (0..fields.len()).collect(), nullable)
         .with_mode(Dependency::Single);
-    let dependencies = if count == 0 { Vec::new() } else { vec![keys] };
-    let schema = aggregate.schema.as_ref().clone();
-    let schema = schema.with_functional_dependencies(FunctionalDependencies::new(dependencies))?;
-    // Not by its constructor: that is what goes wrong.
-    aggregate.schema = Arc::new(schema);
+    let right = FunctionalDependencies::new(if count == 0 { Vec::new() } else { vec![keys] });
+    Ok((right != *told).then_some(right))
+}
+
+fn of_group(mut aggregate: Aggregate) -> Result<Aggregate> {
+    if let Some(right) = right_of_group(&aggregate)? {
+        // Not by its constructor: that is what goes wrong.
+        aggregate.schema = Arc::new(aggregate.schema.as_ref().clone().with_functional_dependencies(right)?);
+    }
     Ok(aggregate)
 }

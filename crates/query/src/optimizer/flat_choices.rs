@@ -30,6 +30,9 @@ impl OptimizerRule for FlatChoices {
     }
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        if !makes_choices(&plan)? {
+            return Ok(Transformed::no(plan));
+        }
         plan.map_expressions(|expr| {
             let flat = expr.transform_up(|part| Ok(flat(part)))?;
             if grown(&flat.data)?.copied > MOST_COPIED {
@@ -38,6 +41,26 @@ impl OptimizerRule for FlatChoices {
             }
             Ok(flat)
         })
+    }
+}
+
+/// Mostly there are none, and all expressions would be made anew, in each pass.
+fn makes_choices(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_expressions(|expr| {
+        found = found || expr.exists(|part| Ok(choices(part) > 0))?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+/// How many operands of a call are written twice where it becomes CASE: all but the last.
+fn choices(expr: &Expr) -> usize {
+    match expr {
+        Expr::ScalarFunction(call) if matches!(call.func.name(), "coalesce" | "nvl" | "ifnull") => {
+            call.args.len().saturating_sub(1)
+        }
+        _ => 0,
     }
 }
 
@@ -66,12 +89,7 @@ struct Grown {
 }
 
 fn grown(expr: &Expr) -> Result<Grown> {
-    let copies = match expr {
-        Expr::ScalarFunction(call) if matches!(call.func.name(), "coalesce" | "nvl" | "ifnull") => {
-            call.args.len().saturating_sub(1)
-        }
-        _ => 0,
-    };
+    let copies = choices(expr);
     let mut all = Grown { nodes: 1, copied: 0 };
     let mut place = 0;
     expr.apply_children(|child| {

@@ -26,7 +26,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::execution_plan::{CardinalityEffect, ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
 };
@@ -216,11 +216,21 @@ impl ExecutionPlan for UnorderedExec {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) if self.all => Ok(Arc::new(Self::unknown(input))),
-            Ok([input]) => Ok(Arc::new(Self::new(input))),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    /// Where nothing else is known of the input, what is hidden stays the same, and what stands above is not made anew.
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Ok([input]) = <[_; 1]>::try_from(children) else { return internal_err!("one input is wanted") };
+        Ok(Arc::new(match options.children_properties {
+            ChildrenPropertiesMode::Keep => Self { input, all: self.all, properties: Arc::clone(&self.properties) },
+            ChildrenPropertiesMode::Recompute if self.all => Self::unknown(input),
+            ChildrenPropertiesMode::Recompute => Self::new(input),
+        }))
     }
 
     fn supports_limit_pushdown(&self) -> bool {

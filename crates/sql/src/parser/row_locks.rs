@@ -5,7 +5,7 @@ use crate::Statement;
 use crate::lexer::row_locks::{DOT, STRENGTHS};
 use crate::locking_subqueries::{has_locking_subquery, locks_rows};
 use crate::statement::{LockingSelect, RowLock, RowLockStrength, RowLockWait, walk};
-use sqlparser::ast::{LockClause, NonBlock, Query, Visitor};
+use sqlparser::ast::{Ident, LockClause, NonBlock, Query, Visitor};
 use sqlparser::tokenizer::Location;
 use std::ops::ControlFlow;
 
@@ -91,8 +91,8 @@ pub(crate) fn read(clause: &LockClause) -> Result<RowLock, Bad> {
             return Err(Bad::Qualified(part.span.start, strength));
         }
         of.push(match part.quote_style {
-            Some(_) => part.value.clone(),
-            None => part.value.to_ascii_lowercase(),
+            Some(_) => part.clone(),
+            None => Ident { value: part.value.to_ascii_lowercase(), ..part.clone() },
         });
     }
     let wait = match nonblock {

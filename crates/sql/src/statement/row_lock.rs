@@ -16,8 +16,8 @@ pub struct LockingSelect {
 pub struct RowLock {
     /// How strong.
     pub strength: RowLockStrength,
-    /// Of which tables of FROM, by their aliases; none are named: of all.
-    pub of: Vec<String>,
+    /// Of which tables of FROM, by their aliases, folded as they are compared; none are named: of all.
+    pub of: Vec<ast::Ident>,
     /// What to do when a row is locked by somebody else.
     pub wait: RowLockWait,
 }

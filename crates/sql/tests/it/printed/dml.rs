@@ -146,7 +146,7 @@ impl Display for Printed<'_, LockingSelect> {
         for RowLock { strength, of, wait } in &self.0.locks {
             write!(f, " {}", strength.words())?;
             if !of.is_empty() {
-                let names: Vec<String> = of.iter().map(|name| quote(name)).collect();
+                let names: Vec<String> = of.iter().map(|name| quote(&name.value)).collect();
                 write!(f, " OF {}", names.join(", "))?;
             }
             f.write_str(match wait {
