@@ -142,7 +142,8 @@ impl Binder<'_> {
 
     /// What the clauses of the innermost query say about a relation of its FROM.
     pub(crate) fn lock_of(&mut self, name: &str) -> Option<Lock> {
-        let about = |locking: &&Locking| locking.lock.of.is_empty() || locking.lock.of.iter().any(|of| of.value == name);
+        let about =
+            |locking: &&Locking| locking.lock.of.is_empty() || locking.lock.of.iter().any(|of| of.value == name);
         let lock = |locking: &Locking| {
             let RowLock { strength, wait, of } = &locking.lock;
             Lock { strength: *strength, wait: *wait, named: !of.is_empty() }

@@ -82,7 +82,7 @@ impl Session {
                 self.set_index_options(name, *if_exists, options, tablespace.as_deref())?;
             }
             Statement::RenameIndex { name, if_exists, to } => self.rename_index(name, *if_exists, to).await?,
-            Statement::Reindex { kind, name, concurrently } => self.reindex(*kind, name, *concurrently).await?,
+            Statement::Reindex(reindex) => self.reindex(reindex).await?,
             Statement::Truncate { names, restart_identity, cascade } => {
                 self.truncate(names, *restart_identity, *cascade).await?;
             }
@@ -289,7 +289,7 @@ pub(crate) fn definition_tag(statement: &Statement) -> Option<&'static str> {
         Statement::RenameIndex { .. } | Statement::AlterIndex { .. } | Statement::SetIndexOptions { .. } => {
             "ALTER INDEX"
         }
-        Statement::Reindex { .. } => "REINDEX",
+        Statement::Reindex(_) => "REINDEX",
         Statement::CreateView(_) => "CREATE VIEW",
         Statement::CreateMaterializedView(_) => "CREATE MATERIALIZED VIEW",
         Statement::DropMaterializedView { .. } => "DROP MATERIALIZED VIEW",

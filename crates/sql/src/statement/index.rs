@@ -111,9 +111,24 @@ impl UniqueDef {
     }
 }
 
+/// REINDEX.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reindex {
+    /// What the name is of.
+    pub of: ReindexOf,
+    /// The index, the table, the schema or the database.
+    pub name: ObjectName,
+    /// CONCURRENTLY: the table is written to meanwhile.
+    pub concurrently: bool,
+    /// VERBOSE: each index that was built is told.
+    pub verbose: bool,
+    /// TABLESPACE, without effect.
+    pub tablespace: Option<String>,
+}
+
 /// What REINDEX builds again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reindex {
+pub enum ReindexOf {
     /// One index.
     Index,
     /// All indexes of a table.

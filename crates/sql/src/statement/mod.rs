@@ -38,7 +38,7 @@ pub use dml::{
 };
 pub use foreign_key::{ForeignKeyDef, ReferentialAction};
 pub use hint::Hint;
-pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, Reindex, UniqueDef};
+pub use index::{CheckIndexes, CreateIndex, IndexChange, IndexPartDef, IndexPartOf, Reindex, ReindexOf, UniqueDef};
 pub use job::{ControlJob, JobAction};
 pub use like::{LikeOption, TableLike};
 pub use lock::{LockTables, TableLockMode};
@@ -172,14 +172,7 @@ pub enum Statement {
         change: IndexChange,
     },
     /// REINDEX.
-    Reindex {
-        /// What the name is of.
-        kind: Reindex,
-        /// The index or the table.
-        name: ObjectName,
-        /// CONCURRENTLY: the table is written to meanwhile.
-        concurrently: bool,
-    },
+    Reindex(Reindex),
     /// SHOW JOBS.
     ShowJobs,
     /// PAUSE JOB, RESUME JOB, CANCEL JOB.

@@ -50,7 +50,7 @@ macro_rules! walker {
                     | Statement::RenameIndex { .. }
                     | Statement::SetIndexOptions { .. }
                     | Statement::AlterIndex { .. }
-                    | Statement::Reindex { .. }
+                    | Statement::Reindex(_)
                     | Statement::CheckIndexes(_)
                     | Statement::DropSchema { .. }
                     | Statement::RenameSchema { .. }

@@ -37,7 +37,12 @@ impl Session {
     }
 
     /// REINDEX CONCURRENTLY of indexes of a table.
-    pub(super) async fn reindex_concurrently(&mut self, table: &Table, indexes: &[Index]) -> EngineResult<()> {
+    pub(super) async fn reindex_concurrently(
+        &mut self,
+        table: &Table,
+        indexes: &[Index],
+        verbose: bool,
+    ) -> EngineResult<()> {
         let schema = self.engine.catalog().current().schema_name(table).to_string();
         for index in indexes {
             let mut locks = self.own_locks();
@@ -46,12 +51,14 @@ impl Session {
             let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
             if index.refresh.is_some() {
                 self.refresh_index(&table, &index).await?;
+                self.tell_reindexed(&index, verbose);
                 continue;
             }
             let (oid, old) = (table.oid, index.oid);
             let job = self.begin_build(&table, Some(&index), |draft| draft.begin_reindex(oid, old)).await?;
             drop(locks);
             self.wait_for_job(job).await?;
+            self.tell_reindexed(&index, verbose);
         }
         Ok(())
     }

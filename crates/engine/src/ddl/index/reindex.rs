@@ -1,29 +1,25 @@
 //! REINDEX of an index, a table, a schema or the database.
 
 use super::existing::{IndexOrKey, no_such_index};
-use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::search_path::qualified;
+use crate::{Notice, Session};
 use catalog::Index;
-use sql::{ObjectName, Reindex};
+use sql::{ObjectName, Reindex, ReindexOf};
 use txn::LockMode;
 
 impl Session {
-    pub(in crate::ddl) async fn reindex(
-        &mut self,
-        kind: Reindex,
-        name: &ObjectName,
-        concurrently: bool,
-    ) -> EngineResult<()> {
-        if concurrently {
+    pub(in crate::ddl) async fn reindex(&mut self, reindex: &Reindex) -> EngineResult<()> {
+        if reindex.concurrently {
             self.check_jobs("REINDEX CONCURRENTLY")?;
         }
-        match kind {
-            Reindex::Index => self.reindex_index(name, concurrently).await,
-            Reindex::Table => self.reindex_table(name, concurrently).await,
-            Reindex::Schema | Reindex::Database => {
-                for table in self.tables_with_indexes(kind, name)? {
-                    match self.reindex_table(&table, concurrently).await {
+        self.tablespace_without_effect(reindex.tablespace.as_deref());
+        match reindex.of {
+            ReindexOf::Index => self.reindex_index(reindex).await,
+            ReindexOf::Table => self.reindex_table(&reindex.name, reindex).await,
+            ReindexOf::Schema | ReindexOf::Database => {
+                for table in self.tables_with_indexes(reindex)? {
+                    match self.reindex_table(&table, reindex).await {
                         // It was dropped meanwhile.
                         Err(error) if error.is_undefined_table() => {}
                         done => done?,
@@ -35,10 +31,10 @@ impl Session {
     }
 
     /// The tables of a schema, or of the database, that have indexes.
-    fn tables_with_indexes(&self, kind: Reindex, name: &ObjectName) -> EngineResult<Vec<ObjectName>> {
+    fn tables_with_indexes(&self, Reindex { of, name, .. }: &Reindex) -> EngineResult<Vec<ObjectName>> {
         let catalog = self.engine.catalog().current();
-        let schema = match kind {
-            Reindex::Schema => Some(catalog.must_get_schema(&name.name)?.id),
+        let schema = match of {
+            ReindexOf::Schema => Some(catalog.must_get_schema(&name.name)?.id),
             _ => {
                 crate::ddl::check_database(&ObjectName { database: Some(name.name.clone()), ..name.clone() })?;
                 None
@@ -48,7 +44,8 @@ impl Session {
         Ok(inside.filter(|table| !table.indexes.is_empty()).map(|table| qualified(&catalog, table)).collect())
     }
 
-    async fn reindex_index(&mut self, name: &ObjectName, concurrently: bool) -> EngineResult<()> {
+    async fn reindex_index(&mut self, reindex: &Reindex) -> EngineResult<()> {
+        let name = &reindex.name;
         let catalog = self.engine.catalog().current();
         let (table, index) = match self.find_index_or_key(&catalog, name)? {
             Some(IndexOrKey::Index(table, index)) => (table, *index),
@@ -59,26 +56,30 @@ impl Session {
         if !is_built(&index) {
             return fail(Fault::IndexNotBuilt { name: index.name });
         }
-        if concurrently {
-            return self.reindex_concurrently(&table, &[index]).await;
+        if reindex.concurrently {
+            return self.reindex_concurrently(&table, &[index], reindex.verbose).await;
         }
         let mut locks = self.own_locks();
         match self.lock_index(&mut locks, name).await? {
             Some((_, index)) if !is_built(&index) => fail(Fault::IndexNotBuilt { name: index.name }),
-            Some((table, index)) => self.rebuild_index(&table, &index).await,
+            Some((table, index)) => {
+                self.rebuild_index(&table, &index).await?;
+                self.tell_reindexed(&index, reindex.verbose);
+                Ok(())
+            }
             None => no_such_index(name),
         }
     }
 
-    async fn reindex_table(&mut self, name: &ObjectName, concurrently: bool) -> EngineResult<()> {
-        if concurrently {
+    async fn reindex_table(&mut self, name: &ObjectName, reindex: &Reindex) -> EngineResult<()> {
+        if reindex.concurrently {
             let table = self.resolve_stored(&self.engine.catalog().current(), name)?;
             if table.indexes.is_empty() {
                 let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
                 self.notices.info("00000", message);
             }
             let built: Vec<Index> = table.indexes.iter().filter(|index| is_built(index)).cloned().collect();
-            return self.reindex_concurrently(&table, &built).await;
+            return self.reindex_concurrently(&table, &built, reindex.verbose).await;
         }
         let mut locks = self.own_locks();
         let table = self.lock_stored_by_name(&mut locks, name, LockMode::Exclusive).await?;
@@ -87,8 +88,17 @@ impl Session {
         }
         for index in table.indexes.iter().filter(|index| is_built(index)) {
             self.rebuild_index(&table, index).await?;
+            self.tell_reindexed(index, reindex.verbose);
         }
         Ok(())
+    }
+
+    /// VERBOSE.
+    pub(super) fn tell_reindexed(&mut self, index: &Index, verbose: bool) {
+        if verbose {
+            let message = format!("index \"{}\" was reindexed", index.name);
+            self.notices.push(Notice { severity: "INFO", ..Notice::info("00000", message) });
+        }
     }
 }
 

@@ -36,7 +36,7 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::RenameIndex { .. } => "rename index",
         Statement::SetIndexOptions { .. } => "set index options",
         Statement::AlterIndex { .. } => "alter index",
-        Statement::Reindex { .. } => "reindex",
+        Statement::Reindex(_) => "reindex",
         Statement::CheckIndexes(_) => "check indexes",
         Statement::ShowJobs => "show jobs",
         Statement::ControlJob(_) => "control a job",

@@ -1,46 +1,42 @@
 //! REINDEX and CHECK INDEX.
 
 use crate::Statement;
+use crate::parser::explain::boolean;
 use crate::parser::{Cursor, Parse};
-use crate::statement::{CheckIndexes, Reindex};
+use crate::statement::{CheckIndexes, Reindex, ReindexOf};
 use sqlparser::tokenizer::Token;
 
-/// REINDEX [(CONCURRENTLY)] {INDEX | TABLE | SCHEMA | DATABASE} [CONCURRENTLY] name.
+/// REINDEX [(option, …)] {INDEX | TABLE | SCHEMA | DATABASE} [CONCURRENTLY] name.
 pub(in crate::parser) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("REINDEX")?;
-    let mut concurrently = false;
+    let (mut concurrently, mut verbose, mut tablespace) = (false, false, None);
     if matches!(c.peek(), Token::LParen) {
-        for option in c.parenthesised(reindex_option)? {
-            concurrently = option;
-        }
+        c.parenthesised(|c| {
+            let place = c.location();
+            match c.any_word()?.to_ascii_lowercase().as_str() {
+                "concurrently" => concurrently = boolean(c)?,
+                "verbose" => verbose = boolean(c)?,
+                "tablespace" => tablespace = Some(c.name()?),
+                other => return Err(c.invalid_at(place, &format!("unrecognized REINDEX option \"{other}\""))),
+            }
+            Ok(())
+        })?;
     }
     if c.at("SYSTEM") {
         return Err(c.unsupported("REINDEX SYSTEM"));
     }
-    let kind = if c.eat("TABLE") {
-        Reindex::Table
+    let of = if c.eat("TABLE") {
+        ReindexOf::Table
     } else if c.eat("SCHEMA") {
-        Reindex::Schema
+        ReindexOf::Schema
     } else if c.eat("DATABASE") {
-        Reindex::Database
+        ReindexOf::Database
     } else {
         c.need("INDEX")?;
-        Reindex::Index
+        ReindexOf::Index
     };
     concurrently |= c.eat("CONCURRENTLY");
-    Ok(Statement::Reindex { kind, name: c.object_name()?, concurrently })
-}
-
-/// The one option of REINDEX, CONCURRENTLY: is it on?
-fn reindex_option(c: &mut Cursor<'_>) -> Parse<bool> {
-    if !c.eat("CONCURRENTLY") {
-        return Err(c.unsupported("REINDEX with options other than CONCURRENTLY"));
-    }
-    if c.eat("FALSE") || c.eat("OFF") {
-        return Ok(false);
-    }
-    let _ = c.eat("TRUE") || c.eat("ON");
-    Ok(true)
+    Ok(Statement::Reindex(Reindex { of, name: c.object_name()?, concurrently, verbose, tablespace }))
 }
 
 /// CHECK {INDEX | TABLE} name [REPAIR].

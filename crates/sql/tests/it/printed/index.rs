@@ -40,8 +40,11 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
                 (None, false) => write!(f, "SET ({})", List(options)),
             }
         }
-        Statement::Reindex { kind, name, concurrently } => {
-            write!(f, "REINDEX {} {}{name}", word(*kind), when(*concurrently, "CONCURRENTLY "))
+        Statement::Reindex(Reindex { of, name, concurrently, verbose, tablespace }) => {
+            let tablespace = tablespace.as_ref().map(|name| format!("TABLESPACE {}", quote(name)));
+            let options: Vec<String> = verbose.then(|| "VERBOSE".to_owned()).into_iter().chain(tablespace).collect();
+            let options = if options.is_empty() { String::new() } else { format!("({}) ", options.join(", ")) };
+            write!(f, "REINDEX {options}{} {}{name}", word(*of), when(*concurrently, "CONCURRENTLY "))
         }
         Statement::CheckIndexes(CheckIndexes { of_table, name, repair }) => {
             let kind = if *of_table { "TABLE" } else { "INDEX" };
@@ -51,12 +54,12 @@ pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result
     }
 }
 
-fn word(kind: Reindex) -> &'static str {
-    match kind {
-        Reindex::Index => "INDEX",
-        Reindex::Table => "TABLE",
-        Reindex::Schema => "SCHEMA",
-        Reindex::Database => "DATABASE",
+fn word(of: ReindexOf) -> &'static str {
+    match of {
+        ReindexOf::Index => "INDEX",
+        ReindexOf::Table => "TABLE",
+        ReindexOf::Schema => "SCHEMA",
+        ReindexOf::Database => "DATABASE",
     }
 }
 

@@ -68,7 +68,7 @@ impl Display for Printed<'_, Statement> {
             | Statement::RenameIndex { .. }
             | Statement::SetIndexOptions { .. }
             | Statement::AlterIndex { .. }
-            | Statement::Reindex { .. }
+            | Statement::Reindex(_)
             | Statement::CheckIndexes(_) => index::write(self.0, f),
             Statement::CreateView(_)
             | Statement::DropView { .. }
