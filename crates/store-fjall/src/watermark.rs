@@ -114,7 +114,12 @@ impl Watermark {
         if commit.0 < self.ceiling.load(Ordering::Relaxed) {
             return Ok(());
         }
-        self.update(|mark| mark.commit_ceiling = commit.0 + RESERVE)
+        self.raise_ceiling(commit)
+    }
+
+    /// Somebody else may have raised it further since it was looked at: a large commit takes its number far ahead.
+    fn raise_ceiling(&self, commit: CommitNo) -> StoreResult<()> {
+        self.update(|mark| mark.commit_ceiling = mark.commit_ceiling.max(commit.0 + RESERVE))
     }
 
     /// Makes sure that a new keyspace's id lies below the ceiling on disk: before anything is done with the keyspace.
@@ -278,6 +283,17 @@ mod tests {
         assert_eq!(Watermark::open(&path, false).unwrap().mark(), before);
         watermark.file.write_all_at(&[0xAA], (before.sequence % 2) * COPY_DISTANCE + 20).unwrap();
         assert!(matches!(Watermark::open(&path, false), Err(StoreError::Corrupted { .. })));
+    }
+
+    #[test]
+    fn a_commit_that_comes_late_with_its_number_takes_none_back_from_a_large_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let watermark = Watermark::open(&folder.path().join("watermark"), true).unwrap();
+        watermark.reserve(CommitNo(1 << 28)).unwrap();
+        let reserved = watermark.mark().commit_ceiling;
+        // It has looked at the ceiling before.
+        watermark.raise_ceiling(CommitNo(1)).unwrap();
+        assert_eq!(watermark.mark().commit_ceiling, reserved);
     }
 
     /// As version 1 of the folder wrote it.
