@@ -1,4 +1,4 @@
-//! Parts of aggregates that stand in place of DataFusion's own.
+//! An aggregate that stands in place of DataFusion's own, and does most of what that does.
 
 /// The methods of `AggregateUDFImpl` that are those of `self.own`.
 macro_rules! as_own {
@@ -35,22 +35,4 @@ macro_rules! as_own {
     };
 }
 
-/// The methods of `AggregateUDFImpl` that ask for rows in the order of the call, where that can be had. DataFusion 55.2 asks for it
-/// by default and refuses two calls with different orders, though `string_agg` sorts what it has seen, and of others only the
-/// last digits of floats depend on it.
-macro_rules! in_order_if_can_be {
-    () => {
-        fn order_sensitivity(&self) -> datafusion::logical_expr::utils::AggregateOrderSensitivity {
-            datafusion::logical_expr::utils::AggregateOrderSensitivity::SoftRequirement
-        }
-
-        fn with_beneficial_ordering(
-            self: Arc<Self>,
-            _: bool,
-        ) -> datafusion::common::Result<Option<Arc<dyn AggregateUDFImpl>>> {
-            Ok(Some(self))
-        }
-    };
-}
-
-pub(super) use {as_own, in_order_if_can_be};
+pub(super) use as_own;

@@ -1,7 +1,6 @@
 //! Aggregates of pairs of floats, from the sums that PostgreSQL keeps (Youngs and Cramer): their last digits are its own.
 
 use super::afresh::moving;
-use super::of_own::in_order_if_can_be;
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef, cast::AsArray};
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Float64Type};
@@ -52,8 +51,6 @@ impl Regression {
 }
 
 impl AggregateUDFImpl for Regression {
-    in_order_if_can_be!();
-
     fn name(&self) -> &str {
         self.name
     }

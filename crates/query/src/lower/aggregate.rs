@@ -11,6 +11,7 @@ use super::error::{LowerResult, internal, unsupported};
 use super::rel::without_repetitions;
 use crate::error::QueryError;
 use crate::functions::even_items;
+use crate::plan::shows_order;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
 use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -212,11 +213,12 @@ impl Lowering<'_> {
         self.sql_call(function, &types, args)
     }
 
-    /// DISTINCT sorts, and an array or a list shows it.
+    /// DISTINCT sorts, and an array or a list shows it. Where the order is not seen, DataFusion is told of none: it would refuse
+    /// different ones, and hand its keys to the aggregate as arguments.
     fn aggregate_order(&self, name: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
-        let shows = matches!(name, "array_agg" | "string_agg");
         match call.args.first() {
-            Some(arg) if shows && call.distinct && call.order.is_empty() => {
+            _ if !shows_order(name) => Ok(Vec::new()),
+            Some(arg) if call.distinct && call.order.is_empty() => {
                 self.column_keys(&[Key { col: *arg, desc: false, nulls_first: false }])
             }
             // Each key is an argument but for a cast that changes no value, which may be a column of its own.

@@ -50,6 +50,7 @@ pub use phases::Phases;
 pub use refused_functions::hint_for_missing_function;
 pub use row_exprs::RowExprs;
 pub(crate) use row_exprs::RowTable;
+pub(crate) use seen_order::shows_order;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;

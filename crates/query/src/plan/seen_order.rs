@@ -16,8 +16,13 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Aggregates whose value depends on the order of rows.
-const ORDERED: [&str; 4] = ["array_agg", "string_agg", "first_value", "last_value"];
+/// Aggregates whose value depends on the order of rows: of others at most the last digits of floats.
+const ORDERED: [&str; 5] = ["array_agg", "string_agg", "first_value", "last_value", "nth_value"];
+
+/// Does the value of an aggregate depend on the order of rows?
+pub(crate) fn shows_order(aggregate: &str) -> bool {
+    ORDERED.contains(&aggregate)
+}
 
 /// Puts [`SeenOrder`] over sorts that something above can see.
 ///
@@ -42,7 +47,7 @@ pub(super) fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
 fn sees_order(expr: &Expr) -> bool {
     match expr {
         Expr::Alias(alias) => sees_order(&alias.expr),
-        Expr::AggregateFunction(call) => ORDERED.contains(&call.func.name()) && call.params.order_by.is_empty(),
+        Expr::AggregateFunction(call) => shows_order(call.func.name()) && call.params.order_by.is_empty(),
         Expr::WindowFunction(call) => call.params.order_by.is_empty(),
         _ => false,
     }

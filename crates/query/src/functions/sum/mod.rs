@@ -3,7 +3,6 @@
 mod decimals;
 mod floats;
 
-use super::of_own::in_order_if_can_be;
 use crate::error::QueryError;
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
 use datafusion::common::Result;
@@ -29,8 +28,6 @@ struct Sum {
 }
 
 impl AggregateUDFImpl for Sum {
-    in_order_if_can_be!();
-
     fn name(&self) -> &str {
         "sum"
     }
