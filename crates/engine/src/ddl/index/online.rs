@@ -51,13 +51,12 @@ impl Session {
             let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
             if index.refresh.is_some() {
                 self.refresh_index(&table, &index).await?;
-                self.tell_reindexed(&index, verbose);
-                continue;
+            } else {
+                let (oid, old) = (table.oid, index.oid);
+                let job = self.begin_build(&table, Some(&index), |draft| draft.begin_reindex(oid, old)).await?;
+                drop(locks);
+                self.wait_for_job(job).await?;
             }
-            let (oid, old) = (table.oid, index.oid);
-            let job = self.begin_build(&table, Some(&index), |draft| draft.begin_reindex(oid, old)).await?;
-            drop(locks);
-            self.wait_for_job(job).await?;
             self.tell_reindexed(&index, verbose);
         }
         Ok(())
