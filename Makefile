@@ -38,8 +38,8 @@ fuzz-wire:            ## 100,000 sessions of changed frames against a server; `m
 # The whole workspace is named so that nothing is built that `make test` has not built.
 IT = cargo test --workspace --test it --
 SIMULATED = restarts:: schedules:: power_loss:: faults:: flips:: half_batches:: half_written_batches:: large_commits:: deleted_keyspaces:: journal_rotation::
-test-long:            ## about an hour of restarts, orders of threads, power losses, failing calls, flipped bits and kills, from a seed printed first
-	@seed=$${BENNU_SIM_SEED:-$$(date +%s)}; echo "BENNU_SIM_SEED=$$seed"; export BENNU_SIM_SEED=$$seed BENNU_KILL_CYCLES=200 BENNU_LARGEST=all; \
+test-long:            ## about two hours of restarts, orders of threads, power losses, failing calls, flipped bits and kills, from a seed printed first
+	@seed=$${BENNU_SIM_SEED:-$$(date +%s)}; echo "BENNU_SIM_SEED=$$seed"; export BENNU_SIM_SEED=$$seed BENNU_KILL_SEED=$$seed BENNU_DUAL_SEED=$$seed BENNU_KILL_CYCLES=200 BENNU_LARGEST=all; \
 	export BENNU_SIM_RESTARTS=20000 BENNU_SIM_LIVES=20 BENNU_SIM_POWER_POINTS=20000 BENNU_SIM_ROTATION_POINTS=300 BENNU_SIM_FAULT_STRIDE=1 BENNU_SIM_FLIPS=12000 BENNU_SIM_SCHEDULES=4000 BENNU_SIM_POWER_SCHEDULES=300; \
 	$(IT) --nocapture $(SIMULATED) && $(IT) --nocapture kill largest:: && \
 	BENNU_DUAL_CYCLES=2000 $(IT) dual::processes_that_stop_anywhere dual::between:: && BENNU_DUAL_CYCLES=200 $(IT) dual::random:: dual::crashes::
