@@ -227,6 +227,8 @@ pub enum Refusal {
     DateTime,
     /// Text that is no date or time of the pattern (22007).
     DateTimeText,
+    /// A zone too far from UTC (22009).
+    ZoneDisplacement,
     /// A number that does not fit (22003).
     Range,
     /// Text that is no number of the pattern (22P02).

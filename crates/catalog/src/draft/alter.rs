@@ -54,12 +54,13 @@ impl Draft {
     }
 
     /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. Indexes, CHECK constraints and foreign keys
-    /// that name it go with it.
+    /// that name it go with it; with `cascade` also foreign keys that refer to it and defaults that take values of its
+    /// sequence, which are named in the answer.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::KeyColumn`], [`CatalogError::DependentObjects`],
     /// [`CatalogError::TooManyChanges`], [`CatalogError::NoSuchTable`].
-    pub fn drop_column(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+    pub fn drop_column(&mut self, oid: TableOid, name: &str, cascade: bool) -> CatalogResult<Vec<String>> {
         let table = self.table(oid)?.as_ref().clone();
         let column = visible_column(&table, name)?;
         let id = column.id;
@@ -81,17 +82,18 @@ impl Draft {
             return Err(CatalogError::DependentObjects { what, dependents });
         }
         let going = table.indexes.iter().filter(|index| index.names(id)).map(|index| index.oid).collect::<Vec<_>>();
+        let mut dropped = Vec::new();
         for index in going {
-            let except = BTreeSet::new();
-            self.release_parent(oid, Some(index), &except, (&what, false))?;
+            dropped.extend(self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, cascade))?);
         }
         let mut table = self.remove_foreign_keys(oid, |key| key.columns.contains(&id))?.as_ref().clone();
-        self.drop_owned(table.oid, id);
         table.columns.retain(|column| column.id != id);
         table.checks.retain(|check| !check.columns.contains(&id));
         self.remove_indexes(&mut table, |index| index.names(id));
         push_layout(&mut table)?;
-        Ok(self.put_table(table))
+        self.put_table(table);
+        dropped.extend(self.drop_owned((oid, id), Some(&what), cascade)?);
+        Ok(dropped)
     }
 
     /// RENAME COLUMN.
@@ -189,7 +191,8 @@ impl Draft {
     /// ADD GENERATED … AS IDENTITY with a sequence that is there, and DROP IDENTITY (`None`), which drops its sequence.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
+    /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::DependentObjects`] where a default
+    /// of another column takes values of the sequence.
     pub fn set_identity(
         &mut self,
         oid: TableOid,
@@ -197,21 +200,23 @@ impl Draft {
         identity: Option<(TableOid, Identity)>,
     ) -> CatalogResult<Arc<Table>> {
         let column = visible_column(self.table(oid)?.as_ref(), name)?.id;
-        match identity {
-            None => self.drop_owned(oid, column),
-            Some((sequence, _)) => {
-                let owner = SequenceOwner { table: oid, column, identity: true };
-                self.alter_sequence(sequence, |sequence| {
-                    sequence.owner = Some(owner);
-                    Ok(())
-                })?;
-            }
+        let dropped = identity.is_none();
+        if let Some((sequence, _)) = identity {
+            let owner = SequenceOwner { table: oid, column, identity: true };
+            self.alter_sequence(sequence, |sequence| {
+                sequence.owner = Some(owner);
+                Ok(())
+            })?;
         }
         let (sequence, identity) = identity.unzip();
-        self.alter_column(oid, name, |table, id| {
+        let table = self.alter_column(oid, name, |table, id| {
             set(table, id, |column| (column.sequence, column.identity) = (sequence, identity));
             Ok(())
-        })
+        })?;
+        if dropped {
+            self.drop_owned((oid, column), None, false)?;
+        }
+        Ok(table)
     }
 
     /// SET GENERATED: whether values may be given to an identity column.

@@ -130,7 +130,7 @@ impl Draft {
     pub fn drop_relations(&mut self, oids: &[TableOid], cascade: bool) -> CatalogResult<Vec<String>> {
         let named: BTreeSet<TableOid> = oids.iter().copied().collect();
         let mut going = named.clone();
-        let mut others = Vec::new();
+        let (mut others, mut defaults) = (Vec::new(), Vec::new());
         let mut queue: Vec<TableOid> = oids.to_vec();
         while let Some(oid) = queue.pop() {
             interrupt::spend(1 + self.next.sequences.len() + self.next.views.len() + self.next.tables.len())?;
@@ -152,13 +152,14 @@ impl Draft {
                 }
             }
             self.refuse_identity(oid, &named)?;
-            self.defaults_of(oid, &going, cascade)?;
+            defaults.extend(self.release_defaults(oid, &going, (&self.described(oid), cascade))?);
         }
         if !cascade && let Some((_, first)) = others.first() {
             let dependents = others.iter().map(|(view, _)| self.described(*view)).collect();
             return Err(CatalogError::DependentObjects { what: self.described(*first), dependents });
         }
         let mut dropped: Vec<String> = others.iter().map(|(view, _)| self.described(*view)).collect();
+        dropped.extend(defaults);
         for oid in &going {
             let what = self.described(*oid);
             dropped.extend(self.release_parent(*oid, None, &going, (&what, cascade))?);
@@ -189,30 +190,40 @@ impl Draft {
         }
     }
 
-    /// Defaults that take values of a sequence which goes.
-    fn defaults_of(&mut self, oid: TableOid, going: &BTreeSet<TableOid>, cascade: bool) -> CatalogResult<()> {
+    /// Defaults that take values of a sequence which goes, those of tables `going` left out: with `cascade` they go and
+    /// are named, else they keep it.
+    ///
+    /// # Errors
+    /// [`CatalogError::DependentObjects`] about `what`.
+    fn release_defaults(
+        &mut self,
+        oid: TableOid,
+        going: &BTreeSet<TableOid>,
+        (what, cascade): (&str, bool),
+    ) -> CatalogResult<Vec<String>> {
         if !self.next.sequences.contains_key(&oid) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let uses = |column: &Column| column.takes_values_of(oid);
-        let tables: Vec<Arc<Table>> =
-            self.next.tables().filter(|table| table.columns.iter().any(uses)).cloned().collect();
-        for table in tables.into_iter().filter(|table| !going.contains(&table.oid)) {
-            if !cascade {
-                let columns = table.columns.iter().filter(|column| uses(column));
-                let what = self.described(table.oid);
-                let dependents = columns.map(|column| format!("default value for column {} of {what}", column.name));
-                let dependents = dependents.collect();
-                return Err(CatalogError::DependentObjects { what: self.described(oid), dependents });
-            }
+        let tables = self.next.tables().filter(|table| !going.contains(&table.oid) && table.columns.iter().any(uses));
+        let tables: Vec<Arc<Table>> = tables.cloned().collect();
+        let named = tables.iter().flat_map(|table| {
+            let columns = table.columns.iter().filter(|column| uses(column));
+            columns.map(|column| format!("default value for column {} of {}", column.name, self.described(table.oid)))
+        });
+        let dependents: Vec<String> = named.collect();
+        if !cascade && !dependents.is_empty() {
+            return Err(CatalogError::DependentObjects { what: what.to_string(), dependents });
+        }
+        for table in tables {
             let mut table = table.as_ref().clone();
-            for column in table.columns.iter_mut().filter(|column| column.takes_values_of(oid)) {
+            for column in table.columns.iter_mut().filter(|column| uses(column)) {
                 (column.sequence, column.default) = (None, None);
                 column.default_sequences.clear();
             }
             self.put_table(table);
         }
-        Ok(())
+        Ok(dependents)
     }
 
     fn remove_relation(&mut self, oid: TableOid) -> CatalogResult<()> {
@@ -244,15 +255,28 @@ impl Draft {
         Err(CatalogError::DependentObjects { what, dependents })
     }
 
-    /// Sequences of a column go with it.
-    pub(crate) fn drop_owned(&mut self, table: TableOid, column: ColumnId) {
+    /// Sequences of a column, which is gone, go with it. With `cascade` so do defaults that take their values; they are
+    /// named.
+    ///
+    /// # Errors
+    /// [`CatalogError::DependentObjects`] about `what`, or about the sequence.
+    pub(crate) fn drop_owned(
+        &mut self,
+        (table, column): (TableOid, ColumnId),
+        what: Option<&str>,
+        cascade: bool,
+    ) -> CatalogResult<Vec<String>> {
         let is_owned = |owner: SequenceOwner| owner.table == table && owner.column == column;
         let owned: Vec<TableOid> =
             self.next.sequences.values().filter(|it| it.owner.is_some_and(is_owned)).map(|it| it.oid).collect();
+        let mut dropped = Vec::new();
         for oid in owned {
+            let what = what.map_or_else(|| self.described(oid), str::to_owned);
+            dropped.extend(self.release_defaults(oid, &BTreeSet::new(), (&what, cascade))?);
             self.next.sequences.remove(&oid);
             self.dirty.sequences.insert(oid);
         }
+        Ok(dropped)
     }
 }
 

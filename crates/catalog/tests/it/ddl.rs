@@ -82,7 +82,7 @@ async fn a_table_without_a_key_has_a_hidden_row_id() {
     assert_eq!(names(table.value_columns()), ["k1", "k2", "a", "b"]);
     for change in [ROW_ID_COLUMN, "nothing"] {
         let oid = table.oid;
-        let refused = cache.change(|draft| draft.drop_column(oid, change).map(|_| ())).await;
+        let refused = cache.change(|draft| draft.drop_column(oid, change, false).map(|_| ())).await;
         assert!(matches!(refused, Err(CatalogError::NoSuchColumn { .. })), "{refused:?}");
     }
 }

@@ -51,7 +51,7 @@ async fn what_views_read_cannot_go_without_them() {
     let dependents = vec!["view v".to_owned(), "view w".to_owned()];
     assert_eq!(refused.unwrap_err(), CatalogError::DependentObjects { what: "table t".into(), dependents });
     // A column that no view reads may go, and a view that no other reads.
-    cache.change(|draft| draft.drop_column(t.oid, "v")).await.unwrap();
+    cache.change(|draft| draft.drop_column(t.oid, "v", false)).await.unwrap();
     cache.change(|draft| draft.drop_relations(&[w.oid], false)).await.unwrap();
 
     let cache = CatalogCache::open(store).await.unwrap();

@@ -121,7 +121,7 @@ async fn run(cache: &CatalogCache, op: Op) -> CatalogResult<()> {
             let (ty, value) = missing(value);
             draft.add_column(oid, column(column_name(name), ty), value).map(|_| ())
         }
-        Op::DropColumn(_, name) => draft.drop_column(oid, column_name(name)).map(|_| ()),
+        Op::DropColumn(_, name) => draft.drop_column(oid, column_name(name), false).map(|_| ()),
         Op::RenameColumn(_, name, to) => draft.rename_column(oid, column_name(name), column_name(to)).map(|_| ()),
         Op::Rename(_, to) => draft.rename_table(oid, &format!("t{to}")).map(|_| ()),
         Op::SetDefault(_, name) => draft

@@ -33,6 +33,7 @@ fn refusal_code(reason: Refusal) -> &'static str {
         Refusal::Offset => "2201X",
         Refusal::DateTime => "22008",
         Refusal::DateTimeText => "22007",
+        Refusal::ZoneDisplacement => "22009",
         Refusal::Range => "22003",
         Refusal::Text => "22P02",
         Refusal::Size => "54000",

@@ -114,7 +114,9 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         &[
             strict(&[Double], TIMESTAMPTZ, epoch),
             strict(&[Text, Text], TIMESTAMPTZ, |args| {
-                read_date::parse(text(args, 0)?, text(args, 1)?).map(Datum::TimestampTz)
+                let read = read_date::parse(text(args, 0)?, text(args, 1)?)?;
+                let moment = read.local.checked_sub(read.offset.unwrap_or(0));
+                moment.map(Datum::TimestampTz).ok_or(QueryError::TimestampRange)
             }),
         ],
     ),
@@ -122,8 +124,8 @@ pub(super) static FUNCTIONS: &[Definition] = &[
         "to_date",
         &[
             strict(&[Text, Text], Date, |args| {
-                let micros = read_date::parse(text(args, 0)?, text(args, 1)?)?;
-                i32::try_from(micros.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
+                let read = read_date::parse(text(args, 0)?, text(args, 1)?)?;
+                i32::try_from(read.local.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
             }),
             // Phoenix's form: a date as dates are written.
             strict(&[Text], Date, |args| Ok(types::text::parse(&Date, text(args, 0)?)?)),

@@ -29,11 +29,22 @@ struct Read {
     second: i64,
     micros: i64,
     seconds_of_day: Option<i64>,
-    offset: i64,
+    /// Of the zone: hours, of which the sign is apart, since that of `-00:30` is too.
+    zone_hours: Option<i64>,
+    zone_minutes: Option<i64>,
+    west: bool,
 }
 
-/// Microseconds since 1970 of a text in that pattern.
-pub(super) fn parse(text: &str, pattern: &str) -> QueryResult<i64> {
+/// What a text says.
+pub(super) struct Moment {
+    /// What the clocks show: microseconds since 1970.
+    pub(super) local: i64,
+    /// How far they are ahead of UTC, in microseconds, if the text says so.
+    pub(super) offset: Option<i64>,
+}
+
+/// Reads a text in that pattern.
+pub(super) fn parse(text: &str, pattern: &str) -> QueryResult<Moment> {
     let mut read = Read::default();
     let mut rest = text.trim_start();
     let all = pieces(pattern)?;
@@ -54,7 +65,7 @@ pub(super) fn parse(text: &str, pattern: &str) -> QueryResult<i64> {
             }
         }
     }
-    read.micros(text)
+    Ok(Moment { local: read.local(text)?, offset: read.offset(text)? })
 }
 
 /// Text of a pattern stands for as many letters; separators for any run of them.
@@ -78,7 +89,8 @@ fn bad(value: &str, field: &str) -> QueryError {
     Refusal::DateTimeText.because(format!("invalid value \"{value}\" for \"{field}\""))
 }
 
-/// A number of at most `width` digits, or of any number if nothing follows it directly.
+/// A number of at most `width` digits, or of any number if nothing follows it directly. It fits 32 bits, so that sums of
+/// fields do not overflow.
 fn digits<'a>(rest: &'a str, width: usize, adjacent: bool, field: &str) -> QueryResult<(i64, usize, &'a str)> {
     let (negative, body) = match rest.strip_prefix('-') {
         Some(body) => (true, body),
@@ -90,8 +102,9 @@ fn digits<'a>(rest: &'a str, width: usize, adjacent: bool, field: &str) -> Query
         return Err(bad(rest.split_whitespace().next().unwrap_or_default().get(..width).unwrap_or(rest), field));
     }
     let (number, tail) = body.split_at_checked(taken).unwrap_or((body, ""));
-    let value: i64 = number.parse().map_err(|_| bad(number, field))?;
-    Ok((if negative { -value } else { value }, taken, tail))
+    let out = || Refusal::DateTime.because(format!("value for \"{field}\" in source string is out of range"));
+    let value: i32 = number.parse().map_err(|_| out())?;
+    Ok((i64::from(if negative { -value } else { value }), taken, tail))
 }
 
 fn name_of<'a>(names: &[&str], rest: &'a str, short: bool, field: &str) -> QueryResult<(i64, &'a str)> {
@@ -146,10 +159,11 @@ impl Read {
             "MI" => (2, |read, value| read.minute = value),
             "SS" => (2, |read, value| read.second = value),
             "SSSS" | "SSSSS" => (5, |read, value| read.seconds_of_day = Some(value)),
-            "TZH" => (2, |read, value| read.offset += value * 3_600),
-            "TZM" => (2, |read, value| read.offset += value * 60),
+            "TZH" => (2, |read, value| read.zone_hours = Some(value.abs())),
+            "TZM" => (2, |read, value| read.zone_minutes = Some(value)),
             _ => return Ok(rest),
         };
+        self.west |= name == "TZH" && rest.starts_with('-');
         let (value, _, tail) = digits(rest, width, adjacent, name)?;
         set(self, value);
         Ok(tail)
@@ -257,7 +271,7 @@ impl Read {
         }
     }
 
-    fn micros(&self, text: &str) -> QueryResult<i64> {
+    fn local(&self, text: &str) -> QueryResult<i64> {
         let out = || Refusal::DateTime.because(format!("date/time field value out of range: \"{text}\""));
         let hour = match (self.twelve, self.half) {
             (true, Some(true)) => self.hour % 12 + 12,
@@ -267,9 +281,22 @@ impl Read {
         if hour > 24 || self.minute > 59 || self.second > 59 || self.hour < 0 || self.minute < 0 || self.second < 0 {
             return Err(out());
         }
-        let seconds = self.seconds_of_day.unwrap_or((hour * 60 + self.minute) * 60 + self.second) - self.offset;
+        let seconds = self.seconds_of_day.unwrap_or((hour * 60 + self.minute) * 60 + self.second);
         let time = seconds * SECOND + self.micros;
         self.days(text)?.checked_mul(DAY).and_then(|days| days.checked_add(time)).ok_or_else(out)
+    }
+
+    fn offset(&self, text: &str) -> QueryResult<Option<i64>> {
+        if self.zone_hours.is_none() && self.zone_minutes.is_none() {
+            return Ok(None);
+        }
+        let (hours, minutes) = (self.zone_hours.unwrap_or(0), self.zone_minutes.unwrap_or(0));
+        if !(0..=15).contains(&hours) || !(0..60).contains(&minutes) {
+            let message = format!("time zone displacement out of range: \"{text}\"");
+            return Err(Refusal::ZoneDisplacement.because(message));
+        }
+        let minutes = hours * 60 + minutes;
+        Ok(Some(minutes * 60 * SECOND * if self.west { -1 } else { 1 }))
     }
 }
 

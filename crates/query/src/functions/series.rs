@@ -7,7 +7,7 @@ use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use types::compare::compare;
 use types::interrupt::spend;
-use types::{Datum, Decimal};
+use types::{Datum, Decimal, Interval};
 
 /// Most values of a series that is made at once.
 const MOST: usize = 10_000_000;
@@ -75,6 +75,16 @@ pub(super) fn numerics(args: &[Datum]) -> QueryResult<Datum> {
 
 pub(super) fn timestamps(args: &[Datum]) -> QueryResult<Datum> {
     let [start, stop, interval @ Datum::Interval(step)] = args else { return Err(wrong(args)) };
+    by_steps(start, stop, step, |value| shift_by(value, interval))
+}
+
+/// From `start` to `stop`, where `next` adds `step`.
+pub(super) fn by_steps(
+    start: &Datum,
+    stop: &Datum,
+    step: &Interval,
+    next: impl Fn(&Datum) -> QueryResult<Datum>,
+) -> QueryResult<Datum> {
     if step.span() == 0 {
         return Err(zero_step());
     }
@@ -83,7 +93,7 @@ pub(super) fn timestamps(args: &[Datum]) -> QueryResult<Datum> {
     let mut value = start.clone();
     while if forward { compare(&value, stop).is_le() } else { compare(&value, stop).is_ge() } {
         may_grow(&values)?;
-        let next = shift_by(&value, interval)?;
+        let next = next(&value)?;
         values.push(std::mem::replace(&mut value, next));
     }
     Ok(Datum::Array(values))

@@ -2,6 +2,7 @@
 
 use super::clocks::{TIMESTAMP, TIMESTAMPTZ};
 use super::sql::{Definition, arguments, define, strict, wrong};
+use super::{read_date, series};
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use arrow::array::timezone::Tz;
@@ -11,6 +12,8 @@ use std::str::FromStr;
 use types::DataType::{Interval, Numeric, Text};
 use types::temporal::{self, SECOND, ZoneRules};
 use types::{DataType, DateOrder, Datum, ElementType, IntervalStyle, Style};
+
+const MOMENTS: DataType = DataType::Array(ElementType::TimestampTz);
 
 pub(super) static FUNCTIONS: &[Definition] = &[
     define(
@@ -25,6 +28,8 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     // What queries write without a zone becomes these in sessions that have one: no query can write their names.
     define("plus in zone", &[strict(&[Text, TIMESTAMPTZ, Interval], TIMESTAMPTZ, plus)]),
     define("minus in zone", &[strict(&[Text, TIMESTAMPTZ, Interval], TIMESTAMPTZ, minus)]),
+    define("to_timestamp in zone", &[strict(&[Text, Text, Text], TIMESTAMPTZ, to_timestamp)]),
+    define("generate_series in zone", &[strict(&[Text, TIMESTAMPTZ, TIMESTAMPTZ, Interval], MOMENTS, series)]),
     define("offset in zone", &[strict(&[Text, Text, TIMESTAMPTZ], Numeric(None), offset)]),
 ];
 
@@ -112,17 +117,41 @@ pub(crate) fn without_zone<'a>(text: &'a str, ty: &DataType) -> &'a str {
     }
 }
 
-/// Days and months are those of local clocks, hours are hours.
+/// A text read by a pattern: by the clocks of the zone, unless it says how far its own are from UTC.
+fn to_timestamp(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Text(zone), Datum::Text(text), Datum::Text(pattern)]);
+    let read = read_date::parse(text, pattern)?;
+    let moment = match read.offset {
+        Some(offset) => read.local.checked_sub(offset).ok_or(QueryError::TimestampRange)?,
+        None => moment_of(read.local, zone)?,
+    };
+    Ok(Datum::TimestampTz(moment))
+}
+
+/// Moments, each moved from the one before.
+fn series(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Text(zone), start, stop, Datum::Interval(step)]);
+    series::by_steps(start, stop, step, |moment| match moment {
+        Datum::TimestampTz(micros) => moved(*micros, step, zone).map(Datum::TimestampTz),
+        _ => Err(wrong(args)),
+    })
+}
+
 fn plus(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(zone), Datum::TimestampTz(micros), Datum::Interval(by)]);
+    moved(*micros, by, zone).map(Datum::TimestampTz)
+}
+
+/// Days and months are those of local clocks, hours are hours.
+fn moved(micros: i64, by: &types::Interval, zone: &str) -> QueryResult<i64> {
     let days = types::Interval { micros: 0, ..*by };
     let moved = if by.months == 0 && by.days == 0 {
-        Some(*micros)
+        Some(micros)
     } else {
-        days.add_to(local_of(*micros, zone)?).map(|local| moment_of(local, zone)).transpose()?
+        days.add_to(local_of(micros, zone)?).map(|local| moment_of(local, zone)).transpose()?
     };
     let moved = moved.and_then(|moved| moved.checked_add(by.micros));
-    moved.map(Datum::TimestampTz).ok_or(QueryError::TimestampRange)
+    moved.ok_or(QueryError::TimestampRange)
 }
 
 fn minus(args: &[Datum]) -> QueryResult<Datum> {

@@ -13,8 +13,8 @@ use crate::convert::arrow_type;
 use crate::functions::{Zone, cast_in_zone};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Cast, Expr};
+use types::DataType;
 use types::DataType::{Interval, Text};
-use types::{DataType, ElementType};
 
 const LOCAL: DataType = DataType::Timestamp(None);
 const MOMENT: DataType = DataType::TimestampTz(None);
@@ -54,10 +54,6 @@ enum Dependence {
     NameFirstFlipped(&'static str),
     /// It makes a moment of the parts of a local time.
     Made,
-    /// It reads a moment from a text.
-    Read,
-    /// It makes a row of moments.
-    Series,
     /// It shows values as texts.
     Texts,
 }
@@ -74,8 +70,8 @@ fn dependence(name: &str, types: &[DataType]) -> Option<Dependence> {
         ("operator +", [_, MOMENT]) => Dependence::NameFirstFlipped("plus in zone"),
         ("operator -", [MOMENT, Interval]) => Dependence::NameFirst("minus in zone"),
         ("make_timestamptz", [_, _, _, _, _, _]) => Dependence::Made,
-        ("to_timestamp", [_, _]) => Dependence::Read,
-        ("generate_series", [MOMENT, MOMENT, _]) => Dependence::Series,
+        ("to_timestamp", [_, _]) => Dependence::NameFirst("to_timestamp in zone"),
+        ("generate_series", [MOMENT, MOMENT, _]) => Dependence::NameFirst("generate_series in zone"),
         (name, _) if SHOWN.contains(&name) => Dependence::Texts,
         _ => return None,
     })
@@ -98,17 +94,6 @@ impl Lowering<'_> {
             Dependence::Made => {
                 let local = self.sql_call("make_timestamp", &call.types, call.args)?;
                 Zoned::Value(self.other_side(name_of(zone), LOCAL, local)?)
-            }
-            Dependence::Read => {
-                let utc = Expr::Literal(ScalarValue::Utf8(Some("UTC".to_owned())), None);
-                let moment = self.sql_call("to_timestamp", &call.types, call.args)?;
-                let local = self.other_side(utc, MOMENT, moment)?;
-                Zoned::Value(self.other_side(name_of(zone), LOCAL, local)?)
-            }
-            Dependence::Series => {
-                let Call { name, types, args } = self.of_local_times(zone, call)?;
-                let local = self.sql_call(name, &types, args)?;
-                Zoned::Value(cast_in_zone(local, DataType::Array(ElementType::TimestampTz), zone))
             }
             Dependence::Texts => Zoned::Call(call.of_texts(zone)),
         })

@@ -151,7 +151,9 @@ fn drop_columns(draft: &mut Draft, oid: TableOid, names: &[String], cascade: boo
     let in_key =
         |name: &String| table.column_by_name(name).is_some_and(|it| !it.hidden && table.key_position(it.id).is_some());
     let mut dropped = if names.iter().any(in_key) { draft.drop_key(oid, cascade)? } else { Vec::new() };
-    names.iter().try_for_each(|name| draft.drop_column(oid, name).map(drop))?;
+    for name in names {
+        dropped.extend(draft.drop_column(oid, name, cascade)?);
+    }
     let others = names.split_last().map(|(_, others)| others).unwrap_or_default();
     dropped.extend(others.iter().map(|name| format!("column {name} of table {}", table.name)));
     Ok(dropped)

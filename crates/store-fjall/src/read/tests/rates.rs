@@ -1,6 +1,7 @@
 //! How fast rows are read: `cargo test --release -p bennu-store-fjall rates -- --ignored --nocapture`.
 
 use super::bed::{Bed, Form, Kind, between, fragment, request};
+use crate::read::blocks::Points;
 use crate::read::{ReadSource, scan};
 use std::time::{Duration, Instant};
 use store::{KeyRange, Scan, ScanRequest};
@@ -48,5 +49,42 @@ fn rates_of_scans() {
         show("fragments and keys", all.clone());
         show("filter that 2 % pass", ScanRequest { filter: Some(between(0, ROWS / 50)), ..all.clone() });
         show("reverse, by iterator", ScanRequest { reverse: true, keys: false, ..all.clone() });
+    }
+}
+
+/// Nanoseconds of one get where `each` keys are asked for with one [`Points`], in key order, about `gap` rows apart. The
+/// best of five runs.
+fn time_of_gets(source: &ReadSource, each: u32, gap: u32) -> f64 {
+    let runs = 200_000 / each;
+    let run = |_| {
+        let (begun, mut random) = (Instant::now(), store_testkit::Random::new(7));
+        for _ in 0..runs {
+            let (view, mut points) = (source.view(), Points::default());
+            let mut row = random.below(u64::from(ROWS - each * gap)) as u32;
+            for _ in 0..each {
+                row += random.below(u64::from(gap)) as u32;
+                std::hint::black_box(source.get(&key(row), view.as_deref(), &mut points).unwrap().unwrap());
+            }
+        }
+        begun.elapsed().as_secs_f64() * 1e9 / f64::from(runs * each)
+    };
+    (0..5).map(run).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+#[ignore = "prints figures; only a release build tells something"]
+#[allow(clippy::print_stdout)]
+fn rates_of_gets() {
+    let mut bed = Bed::with_cache(Kind { block_bytes: 16_384, ..Kind::OWN }, 1 << 30);
+    bed.ingest((0..ROWS).map(|n| (key(n), fragment(n, 88, Form::Dense))).collect());
+    let mut written = Bed::with_cache(Kind { block_bytes: 16_384, ..Kind::OWN }, 1 << 30);
+    for n in 0..ROWS {
+        written.put(key(n), fragment(n, 88, Form::Dense));
+    }
+    written.keyspace.rotate_memtable_and_wait().unwrap();
+    for (how, bed) in [("loaded", &bed), ("written and flushed", &written)] {
+        for (each, gap) in [(1, 1), (1000, 200), (1000, 20)] {
+            println!("{how:20} {each:4} rows, {gap:3} apart: {:6.1} ns a get", time_of_gets(&bed.source(), each, gap));
+        }
     }
 }
