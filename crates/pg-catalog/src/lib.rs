@@ -35,8 +35,8 @@ mod table;
 
 pub use definition::PG_TYPE_KEY;
 pub use live_state::{
-    BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo,
-    TimeZoneInfo,
+    BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, LockedObject, PreparedInfo, SessionInfo,
+    SettingInfo, TimeZoneInfo,
 };
 pub use relation::Relation;
 pub use schema::PgCatalog;

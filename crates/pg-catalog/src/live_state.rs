@@ -80,6 +80,19 @@ fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
+/// What a lock is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockedObject {
+    /// A table, by the store's number of it.
+    Table(u32),
+    /// A row of that table.
+    Row(u32),
+    /// One number of clients.
+    Number(i64),
+    /// Two numbers of clients.
+    Numbers(i32, i32),
+}
+
 /// A lock as `pg_locks` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockInfo {
@@ -87,10 +100,8 @@ pub struct LockInfo {
     pub owner: u64,
     /// The session of that transaction, if it is one's.
     pub process_id: Option<i32>,
-    /// The store's number of the table.
-    pub storage: u32,
-    /// Is it one of its rows, rather than the table?
-    pub of_row: bool,
+    /// What is locked.
+    pub object: LockedObject,
     /// Does it keep out all others?
     pub exclusive: bool,
     /// Held, rather than waited for?

@@ -35,8 +35,6 @@ pub struct Options {
     pub buffered_sync_interval: Duration,
     /// Files of tables that are kept open, at least 10. Others are opened when they are read.
     pub cached_files: usize,
-    /// Threads of fjall that flush and compact.
-    pub worker_threads: usize,
     /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under it.
     pub large_commit_bytes: usize,
     /// So are commits of more rows: each takes some microseconds under the lock. But these do not wait for another one.
@@ -45,6 +43,8 @@ pub struct Options {
     pub small_load_bytes: usize,
     /// Rows of a bulk load that are sorted in memory before they become a run on disk.
     pub load_buffer_bytes: usize,
+    /// Threads that write the rows of a large load where they will be.
+    pub load_threads: usize,
     /// Scans that may read at the same time.
     pub scan_permits: usize,
     /// Large multi-gets that may read at the same time.
@@ -71,11 +71,11 @@ impl Default for Options {
             idle_flush: Duration::from_secs(60),
             buffered_sync_interval: Duration::from_millis(10),
             cached_files: default_cached_files(),
-            worker_threads: 2,
             large_commit_bytes: 8 << 20,
             large_commit_rows: 131_072,
             small_load_bytes: 8 << 20,
             load_buffer_bytes: 64 << 20,
+            load_threads: cores.clamp(2, 4),
             scan_permits: (2 * cores).max(4),
             read_permits: (4 * cores).max(8),
             write_permits: 1024,

@@ -53,6 +53,12 @@ impl FjallStore {
         Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
     }
 
+    /// What it is made of, for tests within.
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
     /// A commit that others do not wait for, in the place of the one large commit. `write` is made where it may take long.
     async fn beside_others(
         &self,

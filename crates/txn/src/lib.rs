@@ -20,6 +20,7 @@
 //!
 //! Read next: `engine` (which statements lock and write what).
 
+mod advisory;
 mod batch_load;
 mod commit;
 mod deadlock;
@@ -33,12 +34,13 @@ mod transaction;
 mod view;
 mod writes;
 
+pub use advisory::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks, AdvisoryMark, SessionOwners};
 pub use batch_load::load_unseen;
 pub use commit::Committed;
 pub use dual::{Definitions, DualStore};
 pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;
-pub use lock_table::{HeldLock, LockMode, LockTable, LockWait, Obtained, TxnId};
+pub use lock_table::{HeldLock, LockMode, LockTable, LockTarget, LockWait, Obtained, TxnId};
 pub use transaction::{Aside, AsideRows, Transaction, TransactionOptions, WriteMemory};
 pub use view::ReadView;
 pub use writes::{Savepoint, Written};

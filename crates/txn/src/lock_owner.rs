@@ -3,7 +3,7 @@
 //! A row lock takes memory. A transaction that has very many in one table takes the table alone instead, if nobody is
 //! in its way, and gives the row locks back: every writer of a row holds its table shared, so none can come near.
 
-use crate::lock_table::{Asked, LockKey};
+use crate::lock_table::{Asked, LockKey, LockTarget};
 use crate::{LockMode, LockTable, LockWait, Obtained, TxnError, TxnId, TxnResult};
 use std::sync::Arc;
 use store::{Bytes, TableId};
@@ -58,7 +58,7 @@ impl LockOwner {
         if self.alone.contains(&table) {
             return Ok(Obtained::Before);
         }
-        let key = self.table.key(table, Some(key));
+        let key = self.table.key(LockTarget::Row(table, key.clone()));
         let obtained = self.lock(key, mode, wait).await?;
         // Who shares rows does not take their table from all others.
         let writes = mode >= LockMode::NoKeyExclusive;
@@ -73,7 +73,7 @@ impl LockOwner {
     /// # Errors
     /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
     pub async fn lock_table(&mut self, table: TableId, mode: LockMode, wait: LockWait) -> TxnResult<Obtained> {
-        let key = self.table.key(table, None);
+        let key = self.table.key(LockTarget::Table(table));
         let obtained = self.lock(key, mode, wait).await?;
         if mode == LockMode::Exclusive && !self.alone.contains(&table) {
             self.alone.push(table);

@@ -106,6 +106,15 @@ impl LockQueue {
         self.grant();
     }
 
+    /// Holds the lock in a weaker mode, and grants it to who goes with that.
+    pub(crate) fn lower(&mut self, owner: TxnId, mode: LockMode) {
+        let held = self.holder.iter_mut().chain(&mut self.more).find(|(holder, _)| *holder == owner);
+        if let Some((_, held)) = held {
+            *held = mode.min(*held);
+        }
+        self.grant();
+    }
+
     /// Stops waiting. False when `owner` did not wait: it was granted the lock in the meantime.
     pub(crate) fn stop_waiting(&mut self, owner: TxnId) -> bool {
         let before = self.waiters.len();

@@ -1,15 +1,16 @@
-//! Locks on rows and tables, held to the end of a transaction.
+//! Locks on rows and tables, held to the end of a transaction, and advisory ones.
 //!
 //! A lock exists while somebody holds it or waits: a map entry, in one of many shards by hash. Writers
 //! hold their table shared and their rows in one of the four modes of [`LockMode`]; DDL holds the table exclusive.
 
 use crate::deadlock::find_circle;
 use crate::lock_queue::{Attempt, LockQueue};
-use crate::{TxnError, TxnResult};
+use crate::{AdvisoryKey, SessionOwners, TxnError, TxnResult};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{Bytes, TableId};
@@ -74,15 +75,24 @@ pub enum Obtained {
     AfterWait,
 }
 
+/// What is locked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LockTarget {
+    /// A table as a whole.
+    Table(TableId),
+    /// A row by its key.
+    Row(TableId, Bytes),
+    /// Numbers of clients.
+    Advisory(AdvisoryKey),
+}
+
 /// A lock as shown to people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldLock {
     /// Who holds it or waits.
     pub owner: TxnId,
-    /// Its table.
-    pub table: TableId,
-    /// Its rowkey; `None` is the table itself.
-    pub row: Option<Bytes>,
+    /// What is locked.
+    pub target: LockTarget,
     /// How it is held or wanted.
     pub mode: LockMode,
     /// Held, rather than waited for?
@@ -93,13 +103,12 @@ pub struct HeldLock {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LockKey {
     hash: u64,
-    table: TableId,
-    row: Option<Bytes>,
+    target: LockTarget,
 }
 
 impl LockKey {
     pub(crate) fn is_row_of(&self, table: TableId) -> bool {
-        self.table == table && self.row.is_some()
+        matches!(self.target, LockTarget::Row(of, _) if of == table)
     }
 }
 
@@ -142,6 +151,9 @@ pub struct LockTable {
     /// What each waiting transaction waits for. Held through a deadlock search, so that of two waits
     /// that close a circle together at least one sees the other.
     waiting: Mutex<HashMap<TxnId, LockKey>>,
+    /// Sessions with advisory locks, by the owner of these: who waits for one owner of a session waits for what any of
+    /// them waits for. Taken after `waiting`.
+    sessions: Mutex<HashMap<TxnId, Arc<SessionOwners>>>,
     hasher: RandomState,
     next_id: AtomicU64,
 }
@@ -151,6 +163,7 @@ impl Default for LockTable {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             waiting: Mutex::default(),
+            sessions: Mutex::default(),
             hasher: RandomState::new(),
             next_id: AtomicU64::new(1),
         }
@@ -168,8 +181,7 @@ impl LockTable {
         let mut all = Vec::new();
         for shard in &self.shards {
             for (key, queue) in shard.lock().iter() {
-                let lock =
-                    |owner, mode, granted| HeldLock { owner, table: key.table, row: key.row.clone(), mode, granted };
+                let lock = |owner, mode, granted| HeldLock { owner, target: key.target.clone(), mode, granted };
                 all.extend(queue.holders().map(|(owner, mode)| lock(owner, mode, true)));
                 all.extend(queue.waiters().map(|(owner, mode)| lock(owner, mode, false)));
             }
@@ -179,7 +191,7 @@ impl LockTable {
 
     /// Who holds the lock of a table, in any mode.
     pub fn holders(&self, table: TableId) -> Vec<TxnId> {
-        let key = self.key(table, None);
+        let key = self.key(LockTarget::Table(table));
         let Some(shard) = self.shard(&key) else { return Vec::new() };
         shard.get(&key).map(|queue| queue.holders().map(|(owner, _)| owner).collect()).unwrap_or_default()
     }
@@ -188,13 +200,18 @@ impl LockTable {
         TxnId(self.next_id.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(crate) fn key(&self, table: TableId, row: Option<&Bytes>) -> LockKey {
-        let mut hasher = self.hasher.build_hasher();
-        hasher.write_u32(table.0);
-        if let Some(row) = row {
-            hasher.write(row);
-        }
-        LockKey { hash: hasher.finish(), table, row: row.cloned() }
+    pub(crate) fn key(&self, target: LockTarget) -> LockKey {
+        LockKey { hash: self.hasher.hash_one(&target), target }
+    }
+
+    /// Makes the owner of a session's advisory locks known, with the session's others.
+    pub(crate) fn enter_session(&self, owner: TxnId, others: Arc<SessionOwners>) {
+        self.sessions.lock().insert(owner, others);
+    }
+
+    /// The session of this owner has no advisory locks any more.
+    pub(crate) fn leave_session(&self, owner: TxnId) {
+        self.sessions.lock().remove(&owner);
     }
 
     /// Takes the lock if nobody is in the way, else stands in line. The wait for the grant is the receiver's.
@@ -250,13 +267,26 @@ impl LockTable {
         self.change(key, |queue| queue.release(owner));
     }
 
+    /// Holds a lock in a weaker mode from now on, or not at all.
+    pub(crate) fn lower(&self, key: &LockKey, owner: TxnId, mode: Option<LockMode>) {
+        self.change(key, |queue| match mode {
+            Some(mode) => queue.lower(owner, mode),
+            None => queue.release(owner),
+        });
+    }
+
     fn note_wait(&self, key: &LockKey, owner: TxnId) -> Option<Vec<TxnId>> {
         let mut waiting = self.waiting.lock();
         waiting.insert(owner, key.clone());
+        let sessions = self.sessions.lock();
         find_circle(owner, |txn| {
             let Some(key) = waiting.get(&txn) else { return Vec::new() };
             // One that was granted meanwhile is not in line any more and so has no blockers.
-            self.shard(key).and_then(|shard| shard.get(key).map(|queue| queue.blockers(txn, owner))).unwrap_or_default()
+            let shard = self.shard(key);
+            let queue = shard.as_ref().and_then(|shard| shard.get(key));
+            let mut blockers = queue.map(|queue| queue.blockers(txn, owner)).unwrap_or_default();
+            add_other_owners(&sessions, &mut blockers);
+            blockers
         })
     }
 
@@ -273,6 +303,17 @@ impl LockTable {
     fn shard(&self, key: &LockKey) -> Option<MutexGuard<'_, Shard>> {
         // Upper bits: the map itself uses the lower ones. Always inside.
         self.shards.get((key.hash >> 48) as usize % SHARDS).map(Mutex::lock)
+    }
+}
+
+/// Adds all owners of the sessions that `owners` belong to.
+fn add_other_owners(sessions: &HashMap<TxnId, Arc<SessionOwners>>, owners: &mut Vec<TxnId>) {
+    for (advisory, others) in sessions {
+        if owners.iter().any(|owner| owner == advisory || others.has(*owner)) {
+            let session = std::iter::once(*advisory).chain(others.all());
+            let others: Vec<TxnId> = session.filter(|owner| !owners.contains(owner)).collect();
+            owners.extend(others);
+        }
     }
 }
 

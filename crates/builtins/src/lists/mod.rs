@@ -21,10 +21,12 @@
 
 mod format_type;
 mod lines;
+mod operator_classes;
 mod pg_type;
 mod routine;
 
 pub use format_type::{attribute_typmod, format_type};
 pub use lines::{Cast, Operator, casts, operators};
+pub use operator_classes::{OperatorClass, default_operator_class, operator_classes};
 pub use pg_type::{ARRAY_OF_ROWS, PgType, ROW, pg_types};
 pub use routine::{Routine, operator_routines, routine_by_oid, routines, routines_named};

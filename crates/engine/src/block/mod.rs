@@ -14,6 +14,7 @@ use crate::block::restarted_sequences::RestartedSequences;
 use crate::block::savepoint::Savepoints;
 use crate::error::{EngineResult, Fault};
 use crate::references::Deferred;
+use crate::session::advisory::BlockLocks;
 use crate::session::exported_snapshots::Exported;
 use crate::{Answer, TransactionStatus};
 use futures::StreamExt;
@@ -48,6 +49,7 @@ pub(crate) struct OpenBlock {
     /// Read at the session's next step, so that no lock is needed.
     pub(crate) broken: Arc<AtomicBool>,
     pub(crate) savepoints: Savepoints,
+    pub(crate) advisory: BlockLocks,
     pub(crate) cursors: Cursors,
     /// Foreign keys that are checked at its end.
     pub(crate) deferred: Deferred,
@@ -93,6 +95,7 @@ impl Block {
             open.failed = true;
             if open.savepoints.is_empty() {
                 open.txn = None;
+                open.advisory.release();
                 open.cursors.close_all();
             }
         }

@@ -10,7 +10,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::references::DeferredMark;
 use crate::settings::SettingsMark;
 use std::sync::Arc;
-use txn::Savepoint;
+use txn::{AdvisoryMark, Savepoint};
 
 /// The savepoints of a block, oldest first.
 #[derive(Debug, Default)]
@@ -25,6 +25,7 @@ struct Named {
     cursors: u64,
     deferred: DeferredMark,
     restarted: Option<RestartsMark>,
+    advisory: AdvisoryMark,
 }
 
 impl Savepoints {
@@ -49,7 +50,8 @@ impl Session {
         let writes = open.borrow()?.savepoint()?;
         let (cursors, deferred) = (open.cursors.mark(), open.deferred.mark());
         let restarted = open.restarted.as_ref().map(|restarted| restarted.mark());
-        open.savepoints.0.push(Named { name: name.to_string(), writes, settings, cursors, deferred, restarted });
+        let (name, advisory) = (name.to_string(), open.advisory.mark());
+        open.savepoints.0.push(Named { name, writes, settings, cursors, deferred, restarted, advisory });
         Ok("SAVEPOINT".to_string())
     }
 
@@ -84,6 +86,7 @@ impl Session {
             _ => open.restarted = None,
         }
         open.cursors.go_back(savepoint.cursors);
+        open.advisory.go_back(savepoint.advisory);
         (open.failed, open.writing, open.broken) = (false, false, Arc::default());
         self.settings.go_back(settings)?;
         Ok("ROLLBACK".to_string())

@@ -15,6 +15,7 @@ use crate::block::work::Work;
 use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
 use crate::references::Deferred;
+use crate::session::advisory::BlockLocks;
 use crate::session::exported_snapshots::Exported;
 use crate::session::held::Writes;
 use crate::threads::turn;
@@ -181,6 +182,7 @@ impl Session {
             failed: false,
             broken: Arc::default(),
             savepoints: Savepoints::default(),
+            advisory: BlockLocks::new(&self.entry),
             cursors: Cursors::default(),
             deferred: Deferred::default(),
             restarted: None,

@@ -30,7 +30,7 @@ impl LiveNotices {
         std::mem::take(&mut self.waiting.lock())
     }
 
-    fn add(&self, notice: Notice) {
+    pub(crate) fn add(&self, notice: Notice) {
         self.waiting.lock().push(notice);
         self.arrived.notify_waiters();
     }

@@ -1,6 +1,7 @@
 //! A session: one client, its settings, prepared statements and transaction block.
 
 pub(crate) mod activity;
+pub(crate) mod advisory;
 pub(crate) mod end;
 pub(crate) mod exported_snapshots;
 pub(crate) mod held;
@@ -366,6 +367,7 @@ pub(crate) fn is_large(text: &str) -> bool {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.entry.release_advisory();
         self.engine.running().leave(self.entry.process);
     }
 }

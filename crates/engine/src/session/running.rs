@@ -14,13 +14,13 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::task::unconstrained;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
-use txn::TxnId;
+use txn::{AdvisoryLevel, AdvisoryLocks, LockTable, SessionOwners, TxnId};
 use types::interrupt::{Host, Interrupted};
 
 /// All sessions of an engine.
@@ -39,11 +39,12 @@ pub(crate) struct Entry {
     pub(crate) client: Client,
     /// Microseconds since 1970.
     pub(crate) started: i64,
-    /// The transaction of its block: an id of an owner of locks, 0 without one. It is not taken back at the end, since
-    /// no other transaction ever has it.
-    block_txn: AtomicU64,
-    /// That of a statement which has its own.
-    statement_txn: AtomicU64,
+    /// Who holds its locks. An owner is not taken back at its end, since no other ever has its id.
+    owners: Arc<SessionOwners>,
+    /// Made by the first function that locks.
+    advisory: OnceLock<Arc<AdvisoryLocks>>,
+    /// Is a transaction block open, implicit ones included?
+    in_block: AtomicBool,
     /// Cancelled when the session is to end: another one says so, or its server stops.
     ended: CancellationToken,
     /// Held for one change, never across an await.
@@ -79,8 +80,9 @@ impl Running {
             secret,
             client,
             started,
-            block_txn: AtomicU64::new(0),
-            statement_txn: AtomicU64::new(0),
+            owners: Arc::default(),
+            advisory: OnceLock::new(),
+            in_block: AtomicBool::new(false),
             ended,
             state,
         });
@@ -127,7 +129,7 @@ impl Running {
     pub(crate) fn owner_of(&self, txn: TxnId) -> Option<i32> {
         let sessions = self.sessions.lock();
         let has = |entry: &&Arc<Entry>| {
-            [&entry.block_txn, &entry.statement_txn].iter().any(|id| id.load(Ordering::Relaxed) == txn.0)
+            entry.owners.has(txn) || entry.known_advisory().is_some_and(|locks| locks.owner() == txn)
         };
         sessions.values().find(has).map(|entry| entry.process)
     }
@@ -159,12 +161,41 @@ impl Entry {
 
     /// Notes the transaction of its block.
     pub(crate) fn note_transaction(&self, txn: TxnId) {
-        self.block_txn.store(txn.0, Ordering::Relaxed);
+        self.owners.note_block(txn);
     }
 
     /// Notes the transaction of a statement beside it.
     pub(crate) fn note_statement_locks(&self, txn: TxnId) {
-        self.statement_txn.store(txn.0, Ordering::Relaxed);
+        self.owners.note_statement(txn);
+    }
+
+    /// Its advisory locks.
+    pub(crate) fn advisory(&self, table: &Arc<LockTable>) -> &Arc<AdvisoryLocks> {
+        self.advisory.get_or_init(|| Arc::new(AdvisoryLocks::new(Arc::clone(table), Arc::clone(&self.owners))))
+    }
+
+    /// Its advisory locks, if it ever had one.
+    pub(crate) fn known_advisory(&self) -> Option<&Arc<AdvisoryLocks>> {
+        self.advisory.get()
+    }
+
+    /// Notes that a block begins or ends.
+    pub(crate) fn note_block(&self, open: bool) {
+        self.in_block.store(open, Ordering::Release);
+    }
+
+    /// Gives back the advisory locks of its transaction.
+    pub(crate) fn release_of_transaction(&self) {
+        if let Some(locks) = self.known_advisory() {
+            locks.release(AdvisoryLevel::Transaction);
+        }
+    }
+
+    /// Gives back all its advisory locks: the session is over, though rows of it may still be read.
+    pub(crate) fn release_advisory(&self) {
+        if let Some(locks) = self.known_advisory() {
+            locks.release_all();
+        }
     }
 
     /// Notes which statement begins.
@@ -311,6 +342,10 @@ impl Drop for RunGuard {
             state.active -= 1;
             if state.active == 0 {
                 state.activity.rest(micros(entry.client.clock.as_ref()));
+                // A statement of its own is a transaction.
+                if !entry.in_block.load(Ordering::Acquire) {
+                    entry.release_of_transaction();
+                }
             }
         }
     }

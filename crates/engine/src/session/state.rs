@@ -8,13 +8,13 @@ use async_trait::async_trait;
 use datafusion::common::Result;
 use futures::FutureExt;
 use pg_catalog::{
-    BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, PreparedInfo, SessionInfo, SettingInfo,
-    TimeZoneInfo,
+    BuildInfo, CursorInfo, FunctionInfo, JobInfo, LiveState, LockInfo, LockedObject, PreparedInfo, SessionInfo,
+    SettingInfo, TimeZoneInfo,
 };
 use query::{QueryError, Settings};
 use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
-use txn::{HeldLock, LockMode};
+use txn::{AdvisoryKey, HeldLock, LockMode, LockTarget};
 
 /// A session as a statement found it.
 pub(crate) struct SessionState {
@@ -121,8 +121,12 @@ impl LiveState for SessionState {
         let info = |lock: HeldLock| LockInfo {
             owner: lock.owner.0,
             process_id: engine.running().owner_of(lock.owner),
-            storage: lock.table.0,
-            of_row: lock.row.is_some(),
+            object: match lock.target {
+                LockTarget::Table(table) => LockedObject::Table(table.0),
+                LockTarget::Row(table, _) => LockedObject::Row(table.0),
+                LockTarget::Advisory(AdvisoryKey::One(number)) => LockedObject::Number(number),
+                LockTarget::Advisory(AdvisoryKey::Two(first, second)) => LockedObject::Numbers(first, second),
+            },
             exclusive: lock.mode == LockMode::Exclusive,
             granted: lock.granted,
         };

@@ -3,6 +3,7 @@
 use crate::Session;
 use crate::block::Block;
 use crate::error::EngineResult;
+use crate::session::advisory::AdvisoryFunctions;
 use crate::session::sequences::SequenceFunctions;
 use crate::session::state::SessionState;
 use crate::settings::Effective;
@@ -75,7 +76,7 @@ impl Session {
         let computed = PgCatalog::new(Arc::clone(&catalog), Arc::new(SessionState::of(self)));
         let schemas = computed.schemas();
         let sequences = SequenceFunctions::of(self);
-        let set_configs = Arc::clone(&self.set_configs);
+        let (set_configs, advisory) = (Arc::clone(&self.set_configs), AdvisoryFunctions::of(self));
         let own = Arc::clone(self.engine.functions());
         QueryContext {
             catalog,
@@ -88,7 +89,7 @@ impl Session {
             time_zone: effective.time_zone.to_string(),
             schemas,
             functions: Arc::new(move |name| {
-                let session = sequences.find(name).or_else(|| set_configs.find(name));
+                let session = sequences.find(name).or_else(|| set_configs.find(name)).or_else(|| advisory.find(name));
                 session.or_else(|| own.get(name)).or_else(|| computed.function(name))
             }),
             stop: self.running(),

@@ -159,6 +159,7 @@ impl Session {
                 self.settings.reset_all()?;
                 self.prepared.clear();
                 self.taken.forget();
+                self.entry.release_advisory();
                 Ok("DISCARD ALL".to_string())
             }
             Discard::Plans => {

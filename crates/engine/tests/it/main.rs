@@ -11,6 +11,7 @@
 
 extern crate bennu_engine as engine;
 
+mod advisory_locks;
 mod analyze;
 mod array_parameters;
 mod as_query;

@@ -9,7 +9,7 @@ use crate::pg_catalog::COLLATIONS;
 use crate::rows::Cell;
 use crate::source::{OWNER, PG_CATALOG, Relation, Source};
 use builtins::Reason;
-use builtins::lists::PgType;
+use builtins::lists::{PgType, operator_classes};
 use catalog::CatalogError;
 use datafusion::common::{DataFusionError, Result};
 
@@ -27,10 +27,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_collation_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(args.oid(0).filter(|oid| COLLATIONS.iter().any(|(known, ..)| known == oid)).map(|_| true).into())
     }),
+    strict("pg_opclass_is_visible", &[OID], Returns::Bool, |_, args| {
+        Ok(args.oid(0).filter(|oid| operator_classes().iter().any(|class| class.oid == *oid)).map(|_| true).into())
+    }),
+    strict("pg_opfamily_is_visible", &[OID], Returns::Bool, |_, args| {
+        Ok(args.oid(0).filter(|oid| operator_classes().iter().any(|class| class.family == *oid)).map(|_| true).into())
+    }),
     // There are none of these, so no oid is one's.
-    strict("pg_opclass_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing),
-    strict("pg_opfamily_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_ts_config_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_ts_dict_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_ts_parser_is_visible", &[OID], Returns::Bool, nothing),

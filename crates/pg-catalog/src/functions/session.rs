@@ -46,6 +46,4 @@ pub(super) static FUNCTIONS: &[Function] = &[
     // There are no temporary tables.
     strict("pg_my_temp_schema", &[], Returns::Oid, |_, _| Ok(0_u32.into())),
     strict("pg_is_other_temp_schema", &[OID], Returns::Bool, |_, _| Ok(false.into())),
-    // There are no advisory locks, so none is left.
-    strict("pg_advisory_unlock_all", &[], Returns::Text, |_, _| Ok("".into())),
 ];

@@ -20,6 +20,7 @@ mod pg_language;
 mod pg_locks;
 mod pg_matviews;
 mod pg_namespace;
+mod pg_opclass;
 mod pg_operator;
 mod pg_prepared_statements;
 mod pg_proc;
@@ -54,7 +55,9 @@ pub(crate) static TABLES: LazyLock<Vec<Definition>> =
 pub(crate) const ROWS: &[(&str, Fill)] = &[
     ("pg_aggregate", pg_aggregate::rows),
     ("pg_cast", pg_cast::rows),
+    ("pg_opclass", pg_opclass::rows),
     ("pg_operator", pg_operator::rows),
+    ("pg_opfamily", pg_opclass::families),
     ("pg_am", pg_am::rows),
     ("pg_attrdef", pg_attrdef::rows),
     ("pg_attribute", pg_attribute::rows),

@@ -3,6 +3,7 @@
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
 use crate::source::Source;
+use builtins::lists::default_operator_class;
 
 /// Bits of `indoption`.
 const DESCENDING: i64 = 1;
@@ -17,6 +18,8 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
         let collation = index.parts.iter().map(|part| if part.of.ty().is_text() { 100 } else { 0 });
         let expressions: Vec<&str> = index.expressions().map(|expression| expression.shown(false)).collect();
         let expressions = (!expressions.is_empty()).then(|| expressions.join(", "));
+        let classes = index.parts.iter().map(|part| default_operator_class(part.of.ty().oid()));
+        let classes = classes.map(|class| class.map_or(0, |class| i64::from(class.oid)));
         rows.add([
             ("indexprs", expressions.into()),
             ("indpred", index.predicate.map(|predicate| predicate.shown(false)).into()),
@@ -34,6 +37,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             ("indislive", true.into()),
             ("indoption", order.collect::<Vec<i64>>().into()),
             ("indcollation", collation.collect::<Vec<i64>>().into()),
+            ("indclass", classes.collect::<Vec<i64>>().into()),
             ("indkey", columns.into()),
         ]);
     }

@@ -1,20 +1,29 @@
-//! `pg_locks`: the locks of transactions on tables and rows, held or waited for.
+//! `pg_locks`: the locks of transactions on tables and rows, and advisory ones, held or waited for.
 //!
 //! Here are two modes: who writes rows shares their table and has the rows alone, who changes a definition or says LOCK
 //! TABLE has the table alone. A row is known by its key, which is no place in a file: `page` and `tuple` are NULL.
 
-use crate::live_state::LockInfo;
+use crate::live_state::{LockInfo, LockedObject};
 use crate::rows::Rows;
 use crate::source::Source;
 use catalog::DATABASE_OID;
 
 pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for lock in source.live.locks() {
-        let table = source.catalog.tables().find(|table| table.storage == lock.storage);
+        let relation = |storage: u32| source.catalog.tables().find(|table| table.storage == storage);
+        let (kind, relation) = match lock.object {
+            LockedObject::Table(storage) => ("relation", relation(storage)),
+            LockedObject::Row(storage) => ("tuple", relation(storage)),
+            LockedObject::Number(_) | LockedObject::Numbers(..) => ("advisory", None),
+        };
+        let numbers = numbers(lock.object);
         rows.add([
-            ("locktype", if lock.of_row { "tuple" } else { "relation" }.into()),
+            ("locktype", kind.into()),
             ("database", DATABASE_OID.into()),
-            ("relation", table.map(|table| table.oid.0).into()),
+            ("relation", relation.map(|table| table.oid.0).into()),
+            ("classid", numbers.map(|(first, ..)| first).into()),
+            ("objid", numbers.map(|(_, second, _)| second).into()),
+            ("objsubid", numbers.map(|(.., form)| i64::from(form)).into()),
             ("virtualtransaction", format!("{}/{}", lock.process_id.unwrap_or_default(), lock.owner).into()),
             ("pid", lock.process_id.into()),
             ("mode", mode(&lock).into()),
@@ -24,10 +33,20 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
+/// An advisory lock's two numbers, and 1 for the halves of one number, 2 for two numbers.
+fn numbers(object: LockedObject) -> Option<(u32, u32, u8)> {
+    match object {
+        LockedObject::Table(_) | LockedObject::Row(_) => None,
+        LockedObject::Number(number) => Some(((number >> 32) as u32, number as u32, 1)),
+        LockedObject::Numbers(first, second) => Some((first as u32, second as u32, 2)),
+    }
+}
+
 fn mode(lock: &LockInfo) -> &'static str {
-    match (lock.of_row, lock.exclusive) {
-        (true, _) => "ExclusiveLock",
-        (false, true) => "AccessExclusiveLock",
-        (false, false) => "RowExclusiveLock",
+    match (lock.object, lock.exclusive) {
+        (LockedObject::Table(_), true) => "AccessExclusiveLock",
+        (LockedObject::Table(_), false) => "RowExclusiveLock",
+        (LockedObject::Row(_), _) | (_, true) => "ExclusiveLock",
+        (_, false) => "ShareLock",
     }
 }

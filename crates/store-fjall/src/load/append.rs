@@ -24,7 +24,8 @@ use bytes::Bytes;
 use std::fmt;
 use std::sync::Arc;
 use store::{
-    CommitNo, Durability, FamilyId, LargeRow, LargeRows, LargeWrite, OnDuplicate, StoreError, StoreResult, TableId,
+    CommitNo, Durability, FamilyId, KeyRange, LargeRow, LargeRows, LargeWrite, OnDuplicate, StoreError, StoreResult,
+    TableId,
 };
 
 /// Are the rows to be appended, or are the tables to be moved?
@@ -36,9 +37,8 @@ pub(super) fn is_wanted(inner: &Inner, parts: &[Part]) -> StoreResult<bool> {
     for part in parts.iter().filter(|part| part.streamed.is_none() && !part.is_empty()) {
         let table = state.tables.table(part.of.table)?;
         let [family] = table.families.as_slice() else { continue };
-        let own = family.place.slot.is_none();
-        // A table alone needs no intent. An empty one of several need not be kept where it is.
-        if own && (parts.len() == 1 || stored_rows(&state, family.id, &family.place).advance()?) {
+        // One without rows need not be kept where it is.
+        if family.place.slot.is_none() && stored_rows(&state, family.id, &family.place, &KeyRange::all()).advance()? {
             return Ok(true);
         }
     }
@@ -79,7 +79,8 @@ fn append_one(inner: &Inner, part: &Part) -> StoreResult<CommitNo> {
     let mut ingestion = Ingestion::begin(&home, writer.stamp.commit)?;
     Merge::new(part.sources()?)?.run(|_, key, fragment, origin| {
         writer.check(key, origin)?;
-        ingestion.write(key.into(), Some(writer.stamped(fragment, origin)?))
+        writer.stamp_new(fragment, origin)?;
+        ingestion.write(key.into(), Some(&*fragment))
     })?;
     let _alone = inner.admission.alone_blocking();
     let mut last = pipeline.lock_to_write()?;
@@ -191,12 +192,12 @@ impl Iterator for RowsOfFamily {
     type Item = StoreResult<LargeRow>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut fragment = Vec::new();
+        let (mut key, mut fragment) = (Vec::new(), Vec::new());
         loop {
-            match self.merge.next_row(&mut fragment) {
+            match self.merge.next_row(&mut key, &mut fragment) {
                 Err(error) => return Some(Err(error)),
                 Ok(None) => return None,
-                Ok(Some((family, key, _))) if family == self.family => {
+                Ok(Some((family, _))) if family == self.family => {
                     return Some(Ok((Bytes::from(key), Some(Bytes::from(fragment)))));
                 }
                 Ok(Some(_)) => {}

@@ -65,7 +65,11 @@ pub(super) fn duplicate(of: &LoadTable, key: &[u8]) -> StoreError {
     StoreError::DuplicateKey { table: of.table, key: Bytes::copy_from_slice(key) }
 }
 
-fn prefix_of<'k>(of: &LoadTable, key: &'k [u8]) -> StoreResult<Option<&'k [u8]>> {
+/// The unique prefix of a key, if it has one.
+///
+/// # Errors
+/// [`StoreError::Corrupted`] for bytes that are no key of the table.
+pub(super) fn prefix_of<'k>(of: &LoadTable, key: &'k [u8]) -> StoreResult<Option<&'k [u8]>> {
     match &of.unique {
         None => Ok(None),
         Some(unique) => Ok(unique(key)?.and_then(|prefix| key.get(..prefix))),

@@ -20,24 +20,23 @@
 //! shows them has the largest of those numbers too, unless others committed meanwhile: then it has a larger one.
 
 use super::append;
-use super::duplicates::absent;
-use super::merge::{Merge, Origin, Source, Stored};
-use super::rows::Rows;
-use super::run::RunFile;
+use super::loaded::Loaded;
+use super::merge::{Origin, Source, Stored};
+use super::moving::{self, Move, Moved, RowsFrom};
 use super::stream::Streamed;
-use super::table::{RunFolder, TableLoad};
-use super::writer::{Homes, Writer};
-use crate::commit::pipeline::{Dropped, Fence, Last};
+use super::table::TableLoad;
+use super::writer::Homes;
+use crate::commit::pipeline::Dropped;
 use crate::commit::publish::State;
-use crate::error::engine;
 use crate::inner::Inner;
 use crate::meta;
 use crate::placement::{Place, Table};
 use crate::seam::task;
 use crate::store::{blocking, joined};
+use bytes::Bytes;
 use fjall::{OwnedWriteBatch, Readable, Slice};
 use std::sync::Arc;
-use store::{CommitNo, Durability, FamilyId, KeyRange, LoadTable, OnDuplicate, StoreError, StoreResult};
+use store::{CommitNo, Durability, FamilyId, KeyRange, LoadTable, StoreError, StoreResult};
 
 /// How often tables are moved before a load gives up against those who write to them.
 pub(super) const MOVES: usize = 4;
@@ -45,32 +44,19 @@ pub(super) const MOVES: usize = 4;
 /// The rows of one table of a load.
 pub(super) struct Part {
     pub(super) of: LoadTable,
-    runs: Vec<RunFile>,
-    rows: Arc<Rows>,
-    /// What reading the runs may take.
-    memory: usize,
+    loaded: Arc<Loaded>,
     pub(super) streamed: Option<Streamed>,
     /// Keyspaces that have all rows of the load, where there is nothing else of them: what was streamed and added to.
-    all_in: Option<Homes>,
+    all_in: Option<Arc<Homes>>,
     moved: Option<Moved>,
-    _folder: Arc<RunFolder>,
-}
-
-/// Rows where they will be, which nobody sees yet.
-struct Moved {
-    stamp: Last,
-    homes: Homes,
-    fence: Fence,
-    /// Are they the rows of the load alone, without those that the table had?
-    alone: bool,
 }
 
 impl Part {
     /// Of a table whose rows have come to an end. Its runs are read into so many bytes, if these are enough.
     pub(super) fn new(load: TableLoad, memory: usize) -> Self {
-        let TableLoad { of, mut buffer, runs, streamed, folder, .. } = load;
-        buffer.sort();
-        Self { of, runs, rows: Arc::new(buffer), memory, streamed, all_in: None, moved: None, _folder: folder }
+        let TableLoad { of, buffer, runs, streamed, folder, .. } = load;
+        let loaded = Arc::new(Loaded::new(runs, buffer, memory, folder));
+        Self { of, loaded, streamed, all_in: None, moved: None }
     }
 
     /// All rows that were not streamed, from the start.
@@ -78,66 +64,23 @@ impl Part {
     /// # Errors
     /// I/O failures.
     pub(super) fn sources(&self) -> StoreResult<Vec<Source>> {
-        let share = self.memory / self.runs.len().max(1);
-        let runs = self.runs.iter().map(|run| run.open(share).map(Source::Run));
-        let mut sources = runs.collect::<StoreResult<Vec<_>>>()?;
-        sources.push(Source::Rows(self.rows.clone(), 0));
-        Ok(sources)
+        self.loaded.sources(&KeyRange::all(), 1)
     }
 
     /// Has it no rows at all?
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.rows.bytes() == 0 && self.streamed.is_none()
+        self.loaded.is_empty() && self.streamed.is_none()
     }
 
-    /// Writes the rows where they will be.
-    fn move_rows(&mut self, inner: &Arc<Inner>) -> StoreResult<()> {
-        if let Some(Streamed { homes, stamp, empty_at }) = self.streamed.take() {
-            let mut writer = Writer::with_stamp(self.of.clone(), stamp);
-            self.extend(inner, &mut writer, &homes)?;
-            let fence = Fence { table: self.of.table, since: empty_at };
-            self.moved = Some(Moved { stamp, homes, fence, alone: true });
-            return Ok(());
-        }
-        let state = inner.pipeline.publisher.newest().clone();
-        let table = state.tables.table(self.of.table)?.clone();
-        let sources = match &self.all_in {
-            Some(homes) => rows_of(inner, homes),
-            None => self.sources()?,
-        };
-        let mut writer = Writer::new(inner, self.of.clone())?;
-        let homes = move_table(inner, &state, &mut writer, sources, &table)?;
-        let fence = Fence { table: self.of.table, since: state.commit };
-        self.moved = Some(Moved { stamp: writer.stamp, homes, fence, alone: false });
-        Ok(())
-    }
-
-    /// Adds the rows to what was streamed.
-    fn extend(&self, inner: &Inner, writer: &mut Writer, homes: &Homes) -> StoreResult<()> {
-        let merge = Merge::new(self.sources()?)?;
-        if merge.is_empty() {
-            return Ok(());
-        }
-        let home = homes.only()?;
-        // Nobody else knows the keyspace, so this sees exactly what was streamed.
-        let looks = writer.of.on_duplicate == OnDuplicate::Fail || writer.of.unique.is_some();
-        let before = looks.then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
-        let place = Place::own(home.clone());
-        let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
-        merge.run(|_, key, fragment, origin| {
-            writer.check(key, origin)?;
-            if let Some(before) = &before {
-                absent(&writer.of, before, &place, key)?;
-            }
-            ingestion.write(key, writer.stamped(fragment, origin)?).map_err(engine("writing a run"))
-        })?;
-        ingestion.finish().map_err(engine("installing a run"))
+    /// Is something still to be written where it will be?
+    fn is_to_be_moved(&self) -> bool {
+        self.moved.is_none() && !(self.is_empty() && self.all_in.is_none())
     }
 
     /// Somebody wrote to the table meanwhile: its rows are not where they will be.
     fn move_again(&mut self) {
         if let Some(Moved { homes, alone: true, .. }) = self.moved.take() {
-            self.all_in = Some(homes);
+            self.all_in = Some(Arc::new(homes));
         }
     }
 }
@@ -175,20 +118,18 @@ pub(super) async fn install(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult
 
 /// Moves the rows of all that are not moved, side by side.
 async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>> {
-    let work = parts.into_iter().map(|mut part| {
-        let inner = inner.clone();
-        task::spawn_blocking(move || {
-            if part.moved.is_none() && !(part.is_empty() && part.all_in.is_none()) {
-                part.move_rows(&inner)?;
-            }
-            Ok(part)
-        })
-    });
-    let mut moved = Vec::new();
-    let mut failed = None;
+    let moving = parts.iter().filter(|part| part.is_to_be_moved()).count();
+    let threads = (inner.options.load_threads / moving.max(1)).max(1);
+    let (mut under_way, mut moved, mut failed) = (Vec::with_capacity(parts.len()), Vec::new(), None);
+    for part in parts {
+        match begin_to_move(inner, part, threads).await {
+            Ok(begun) => under_way.push(begun),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
     // Each is waited for, whatever becomes of the others: the first error, in the order of the tables, is that of all.
-    for work in work.collect::<Vec<_>>() {
-        match joined(work.await) {
+    for begun in under_way {
+        match begun.end().await {
             Ok(part) => moved.push(part),
             Err(error) => failed = failed.or(Some(error)),
         }
@@ -196,26 +137,60 @@ async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>
     failed.map_or(Ok(moved), Err)
 }
 
-fn move_table(
-    inner: &Arc<Inner>,
-    state: &State,
-    writer: &mut Writer,
-    mut sources: Vec<Source>,
-    table: &Table,
-) -> StoreResult<Homes> {
-    // In front: what the load brings wins over what is there.
-    sources.splice(0..0, table.families.iter().map(|family| stored_rows(state, family.id, &family.place)));
-    let mut homes = Homes::none(inner);
-    for family in &table.families {
-        homes.make(writer.of.table, family.id, writer.stamp.commit)?;
-    }
-    writer.write_all(Merge::new(sources)?, &homes.made)?;
-    Ok(homes)
+/// A part, and the threads that write its rows where they will be.
+struct UnderWay {
+    part: Part,
+    moving: Option<Arc<Move>>,
+    work: Vec<task::JoinHandle<StoreResult<Option<Moved>>>>,
 }
 
-/// The rows that one family of the table has.
-pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place) -> Source {
-    let range = KeyRange::prefix(place.prefix.clone());
+async fn begin_to_move(inner: &Arc<Inner>, mut part: Part, threads: usize) -> StoreResult<UnderWay> {
+    let (mut moving, mut work) = (None, Vec::new());
+    if let Some(streamed) = part.streamed.take() {
+        let (inner, of, loaded) = (inner.clone(), part.of.clone(), part.loaded.clone());
+        work.push(task::spawn_blocking(move || moving::extend(&inner, of, &loaded, streamed).map(Some)));
+    } else if part.is_to_be_moved() {
+        let rows = match &part.all_in {
+            Some(homes) => RowsFrom::Keyspaces(homes.clone()),
+            None => RowsFrom::Loaded(part.loaded.clone()),
+        };
+        let (inner, of) = (inner.clone(), part.of.clone());
+        let begun = Arc::new(blocking(move || Move::begin(&inner, &of, rows, threads)).await?);
+        for piece in 0..begun.pieces() {
+            let begun = begun.clone();
+            work.push(task::spawn_blocking(move || begun.write(piece).map(|()| None)));
+        }
+        moving = Some(begun);
+    }
+    Ok(UnderWay { part, moving, work })
+}
+
+impl UnderWay {
+    async fn end(self) -> StoreResult<Part> {
+        let Self { mut part, moving, work } = self;
+        let mut failed = None;
+        // The keyspaces go when nobody writes into them any more.
+        for work in work {
+            match joined(work.await) {
+                Ok(moved) => part.moved = part.moved.or(moved),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        if let Some(moving) = moving.and_then(Arc::into_inner) {
+            part.moved = Some(moving.end());
+        }
+        Ok(part)
+    }
+}
+
+/// The rows that one family of the table has within a range of keys.
+pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place, keys: &KeyRange) -> Source {
+    let all = KeyRange::prefix(place.prefix.clone());
+    let behind = |key: &Bytes| Bytes::copy_from_slice(&place.key(key));
+    let range = KeyRange { start: behind(&keys.start), end: keys.end.as_ref().map(behind).or(all.end) };
     let iter = match range.end {
         Some(end) => state.snapshot.range(&place.keyspace, range.start..end),
         None => state.snapshot.range(&place.keyspace, range.start..),
@@ -266,4 +241,60 @@ fn flip(inner: &Inner, parts: &mut [Part]) -> StoreResult<CommitNo> {
     parts.iter_mut().filter_map(|part| part.moved.as_mut()).for_each(|moved| moved.homes.made.clear());
     inner.reclaim.lock().append(dropped);
     Ok(stamp.commit)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::store::FjallStore;
+    use store::{FamilySpec, LoadRows, OnDuplicate, Store, TableChange, TableId, TableSpec, WriteBatch};
+
+    const TABLE: TableId = TableId(1);
+    const FAMILY: FamilyId = FamilyId(0);
+
+    /// A load of these keys that has come to its end.
+    async fn part(inner: &Arc<Inner>, keys: impl Iterator<Item = u32>) -> Part {
+        let of = LoadTable { table: TABLE, on_duplicate: OnDuplicate::Fail, unique: None };
+        let mut load = TableLoad::new(inner.clone(), of, true).unwrap();
+        let mut fragment = Vec::new();
+        fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();
+        for key in keys {
+            let mut rows = LoadRows::default();
+            rows.push(&key.to_be_bytes(), &fragment);
+            load.write_rows(FAMILY, rows).await.unwrap();
+        }
+        load.end().await.unwrap();
+        Part::new(load, 1 << 20)
+    }
+
+    #[tokio::test]
+    async fn however_often_others_write_meanwhile_all_rows_are_moved_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { small_load_bytes: 1000, load_buffer_bytes: 100_000, ..Options::default() };
+        let store = FjallStore::open(folder.path(), options).unwrap();
+        let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
+        let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
+        store.apply(creation, Durability::Sync).await.unwrap();
+        let inner = store.inner();
+        let in_no_order = || (0..10_000_u32).map(|number| number.wrapping_mul(0x9E37_79B9));
+        // All of them in order, some in order and then others, none in order.
+        let parts = [
+            part(inner, 0..10_000).await,
+            part(inner, (0..5_000).chain((5_000..10_000).rev())).await,
+            part(inner, in_no_order()).await,
+        ];
+        let streamed = parts.iter().map(|part| part.streamed.is_some()).collect::<Vec<_>>();
+        assert_eq!(streamed, [true, true, false]);
+        for mut part in parts {
+            for attempt in 0..4 {
+                part = begin_to_move(inner, part, 3).await.unwrap().end().await.unwrap();
+                let snapshot = inner.pipeline.nonces.take(&inner.pipeline.db);
+                let moved = part.moved.as_ref().unwrap();
+                assert_eq!(snapshot.iter(moved.homes.only().unwrap()).count(), 10_000, "attempt {attempt}");
+                part.move_again();
+            }
+        }
+    }
 }

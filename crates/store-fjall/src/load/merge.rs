@@ -1,19 +1,18 @@
 //! Many sorted sources into one sorted stream in which each key comes once.
 
-use super::rows::{Row, Rows};
-use super::run::Run;
+use super::rows::{Row, Rows, head};
+use super::run::{Run, RunFile};
 use crate::error::engine;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use bytes::Bytes;
 use std::sync::Arc;
-use store::{FamilyId, StoreResult};
+use store::{FamilyId, KeyRange, StoreResult};
 
 /// One sorted source of rows.
 pub(crate) enum Source {
-    /// A run on disk.
-    Run(Run),
-    /// Rows in memory and the index of the next.
-    Rows(Arc<Rows>, usize),
+    /// A run on disk, up to a key.
+    Run(Run, Option<Bytes>),
+    /// Rows in memory, the index of the next, and where they end.
+    Rows(Arc<Rows>, usize, usize),
     /// Rows of a keyspace.
     Stored(Stored),
 }
@@ -31,16 +30,42 @@ pub(crate) struct Stored {
 }
 
 impl Source {
+    /// The rows of a run within `range`, which is that of all keys where they are of several families. About so many bytes are
+    /// read at a time.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) fn of_run(run: &RunFile, range: &KeyRange, bytes: usize) -> StoreResult<Self> {
+        let mut run = run.open(&range.start, bytes)?;
+        if !range.start.is_empty() {
+            // The first of them is the present row then, which the first step comes to again.
+            while run.advance()? {
+                if *run.row().key >= *range.start {
+                    run.stay();
+                    break;
+                }
+            }
+        }
+        Ok(Self::Run(run, range.end.clone()))
+    }
+
+    /// The rows of sorted ones in memory within `range`, as [`Self::of_run`].
+    pub(super) fn of_rows(rows: &Arc<Rows>, range: &KeyRange) -> Self {
+        let end = range.end.as_ref().map_or(rows.len(), |end| rows.below(end));
+        let start = if range.start.is_empty() { 0 } else { rows.below(&range.start) };
+        Self::Rows(rows.clone(), start, end)
+    }
+
     /// Goes to the next row; false at the end.
     ///
     /// # Errors
     /// I/O failures.
     pub(super) fn advance(&mut self) -> StoreResult<bool> {
         match self {
-            Self::Run(run) => run.advance(),
-            Self::Rows(rows, next) => {
+            Self::Run(run, end) => Ok(run.advance()? && end.as_ref().is_none_or(|end| *run.row().key < **end)),
+            Self::Rows(_, next, end) => {
                 *next += 1;
-                Ok(rows.get(*next - 1).is_some())
+                Ok(*next <= *end)
             }
             Self::Stored(Stored { iter, row, .. }) => match iter.next() {
                 None => Ok(false),
@@ -54,14 +79,18 @@ impl Source {
 
     fn row(&self) -> Row<'_> {
         match self {
-            Self::Run(run) => run.row(),
-            Self::Rows(rows, next) => {
+            Self::Run(run, _) => run.row(),
+            Self::Rows(rows, next, _) => {
                 rows.get(next.wrapping_sub(1)).unwrap_or(Row { family: FamilyId::default(), key: &[], fragment: &[] })
             }
             Self::Stored(Stored { prefix, family, row: (key, fragment), .. }) => {
                 Row { family: *family, key: key.get(*prefix..).unwrap_or_default(), fragment }
             }
         }
+    }
+
+    fn origin(&self) -> Origin {
+        if let Self::Stored(stored) = self { stored.origin } else { Origin::New }
     }
 }
 
@@ -79,10 +108,15 @@ pub(crate) enum Origin {
 /// The stream.
 pub(crate) struct Merge {
     sources: Vec<Source>,
-    /// (family, key, source) of each source's row; a copy of the key, so that the heap owns its order.
-    heap: BinaryHeap<Reverse<(FamilyId, Vec<u8>, usize)>>,
-    /// Key buffers to be used again.
-    spare: Vec<Vec<u8>>,
+    /// A heap of those with a row: none comes before the one at half its place.
+    heap: Vec<Top>,
+}
+
+/// A source's present row, and how its key begins: mostly that tells which comes first.
+struct Top {
+    family: FamilyId,
+    head: u128,
+    source: usize,
 }
 
 impl Merge {
@@ -91,10 +125,13 @@ impl Merge {
     /// # Errors
     /// I/O failures.
     pub(crate) fn new(sources: Vec<Source>) -> StoreResult<Self> {
-        let mut merge = Self { heap: BinaryHeap::with_capacity(sources.len()), sources, spare: Vec::new() };
-        for index in 0..merge.sources.len() {
-            merge.refill(index)?;
+        let mut merge = Self { heap: Vec::with_capacity(sources.len()), sources };
+        for (number, source) in merge.sources.iter_mut().enumerate() {
+            if source.advance()? {
+                merge.heap.push(Top::of(source, number));
+            }
         }
+        (0..merge.heap.len() / 2).rev().for_each(|at| merge.sink(at));
         Ok(merge)
     }
 
@@ -103,18 +140,17 @@ impl Merge {
         self.heap.is_empty()
     }
 
-    /// Calls `each` for every key in order with the fragment that wins.
+    /// Calls `each` for every key in order with the fragment that wins, which may be changed.
     ///
     /// # Errors
     /// I/O failures and those of `each`.
     pub(crate) fn run(
         mut self,
-        mut each: impl FnMut(FamilyId, &[u8], &[u8], Origin) -> StoreResult<()>,
+        mut each: impl FnMut(FamilyId, &[u8], &mut [u8], Origin) -> StoreResult<()>,
     ) -> StoreResult<()> {
-        let mut fragment = Vec::new();
-        while let Some((family, key, origin)) = self.next_row(&mut fragment)? {
-            each(family, &key, &fragment, origin)?;
-            self.spare.push(key);
+        let (mut key, mut fragment) = (Vec::new(), Vec::new());
+        while let Some((family, origin)) = self.next_row(&mut key, &mut fragment)? {
+            each(family, &key, &mut fragment, origin)?;
         }
         Ok(())
     }
@@ -123,53 +159,76 @@ impl Merge {
     ///
     /// # Errors
     /// I/O failures.
-    pub(crate) fn next_row(&mut self, fragment: &mut Vec<u8>) -> StoreResult<Option<(FamilyId, Vec<u8>, Origin)>> {
-        let Some(Reverse((family, key, index))) = self.heap.pop() else { return Ok(None) };
-        let mut origin = self.take(index, fragment);
-        self.refill(index)?;
-        while let Some(Reverse((_, _, again))) = self.heap.pop_if_same(family, &key) {
-            self.take(again, fragment);
+    pub(crate) fn next_row(
+        &mut self,
+        key: &mut Vec<u8>,
+        fragment: &mut Vec<u8>,
+    ) -> StoreResult<Option<(FamilyId, Origin)>> {
+        let Some((family, head)) = self.heap.first().map(|top| (top.family, top.head)) else { return Ok(None) };
+        let mut origin = self.take(key, fragment)?;
+        while let Some(top) = self.heap.first()
+            && (top.family, top.head) == (family, head)
+            && self.row_of(top).key == key.as_slice()
+        {
+            self.take(key, fragment)?;
             origin = Origin::Twice;
-            self.refill(again)?;
         }
-        Ok(Some((family, key, origin)))
+        Ok(Some((family, origin)))
     }
 
-    fn take(&self, index: usize, fragment: &mut Vec<u8>) -> Origin {
+    /// Copies the first row and goes on.
+    fn take(&mut self, key: &mut Vec<u8>, fragment: &mut Vec<u8>) -> StoreResult<Origin> {
+        let Some(top) = self.heap.first_mut() else { return Ok(Origin::New) };
+        let Some(source) = self.sources.get_mut(top.source) else { return Ok(Origin::New) };
+        let (row, origin) = (source.row(), source.origin());
+        key.clear();
+        key.extend_from_slice(row.key);
         fragment.clear();
-        match self.sources.get(index) {
-            None => Origin::New,
-            Some(source) => {
-                fragment.extend_from_slice(source.row().fragment);
-                if let Source::Stored(stored) = source { stored.origin } else { Origin::New }
-            }
-        }
-    }
-
-    fn refill(&mut self, index: usize) -> StoreResult<()> {
-        let Some(source) = self.sources.get_mut(index) else {
-            return Ok(());
-        };
+        fragment.extend_from_slice(row.fragment);
         if source.advance()? {
-            let row = source.row();
-            let mut key = self.spare.pop().unwrap_or_default();
-            key.clear();
-            key.extend_from_slice(row.key);
-            self.heap.push(Reverse((row.family, key, index)));
+            *top = Top::of(source, top.source);
+        } else {
+            self.heap.swap_remove(0);
         }
-        Ok(())
+        self.sink(0);
+        Ok(origin)
+    }
+
+    fn row_of(&self, top: &Top) -> Row<'_> {
+        let none = Row { family: top.family, key: &[], fragment: &[] };
+        self.sources.get(top.source).map_or(none, Source::row)
+    }
+
+    fn comes_before(&self, a: &Top, b: &Top) -> bool {
+        let heads = (a.family, a.head).cmp(&(b.family, b.head));
+        heads.then_with(|| self.row_of(a).key.cmp(self.row_of(b).key)).then(a.source.cmp(&b.source)).is_lt()
+    }
+
+    /// Moves what is at `at` down until nothing below comes before it.
+    fn sink(&mut self, mut at: usize) {
+        loop {
+            let below = [2 * at + 1, 2 * at + 2];
+            let mut first = at;
+            for child in below {
+                if let (Some(child_top), Some(first_top)) = (self.heap.get(child), self.heap.get(first))
+                    && self.comes_before(child_top, first_top)
+                {
+                    first = child;
+                }
+            }
+            if first == at {
+                return;
+            }
+            self.heap.swap(at, first);
+            at = first;
+        }
     }
 }
 
-/// Looks before it pops.
-trait PopIfSame {
-    fn pop_if_same(&mut self, family: FamilyId, key: &[u8]) -> Option<Reverse<(FamilyId, Vec<u8>, usize)>>;
-}
-
-impl PopIfSame for BinaryHeap<Reverse<(FamilyId, Vec<u8>, usize)>> {
-    fn pop_if_same(&mut self, family: FamilyId, key: &[u8]) -> Option<Reverse<(FamilyId, Vec<u8>, usize)>> {
-        let Reverse((next_family, next_key, _)) = self.peek()?;
-        if *next_family == family && next_key == key { self.pop() } else { None }
+impl Top {
+    fn of(source: &Source, number: usize) -> Self {
+        let row = source.row();
+        Self { family: row.family, head: head(row.key, 0), source: number }
     }
 }
 
@@ -181,7 +240,7 @@ mod tests {
     fn rows(list: &[(&str, &str)]) -> Source {
         let mut rows = Rows::default();
         list.iter().for_each(|(key, fragment)| rows.push(FamilyId(0), key.as_bytes(), fragment.as_bytes()));
-        Source::Rows(Arc::new(rows), 0)
+        Source::of_rows(&Arc::new(rows), &KeyRange::all())
     }
 
     #[test]
@@ -189,7 +248,7 @@ mod tests {
         let sources = vec![rows(&[("a", "1"), ("c", "1"), ("c", "2")]), rows(&[("b", "3"), ("c", "4")]), rows(&[])];
         let mut seen = Vec::new();
         let merge = Merge::new(sources).unwrap();
-        let each = |_, key: &[u8], fragment: &[u8], origin| {
+        let each = |_, key: &[u8], fragment: &mut [u8], origin| {
             seen.push((
                 String::from_utf8_lossy(key).into_owned(),
                 String::from_utf8_lossy(fragment).into_owned(),

@@ -5,7 +5,7 @@
 //!   write ──> buffer ──(full)──> sorted run on disk        table.rs, rows.rs, run.rs: each table for itself
 //!                 └──────┬───────────┘
 //!   finish     small: one ordinary batch                   small.rs
-//!              large: merge ──> ingestion into keyspaces   merge.rs, install.rs, append.rs
+//!              large: merge ──> ingestion into keyspaces   merge.rs, install.rs, moving.rs, append.rs
 //!   in key order, into an empty table: ingestion at once   stream.rs
 //! ```
 //! Others may write to the tables meanwhile: what they committed before the end is merged with, and the end itself is
@@ -17,8 +17,10 @@
 mod append;
 mod duplicates;
 mod install;
+mod loaded;
 mod memory;
 mod merge;
+mod moving;
 mod rows;
 mod run;
 mod small;

@@ -14,7 +14,11 @@ pub(crate) struct Row<'a> {
 /// Rows in the order of arrival, or sorted.
 #[derive(Default)]
 pub(crate) struct Rows {
-    bytes: Vec<u8>,
+    /// Bytes of keys and fragments, as they came.
+    blocks: Vec<Vec<u8>>,
+    /// How many all blocks have, and have room for.
+    bytes: usize,
+    capacity: usize,
     places: Vec<Place>,
     /// Was some key below the one before it?
     unsorted: bool,
@@ -25,13 +29,18 @@ pub(crate) struct Rows {
 #[derive(Clone, Copy)]
 struct Place {
     family: FamilyId,
+    key_len: u16,
+    block: u32,
     start: u32,
-    key_end: u32,
     end: u32,
 }
 
 /// A place, and what sorting makes of it.
-const SORTED_PLACE: usize = size_of::<Place>() + size_of::<(u64, Place)>();
+const SORTED_PLACE: usize = size_of::<Place>() + size_of::<(u128, Place)>();
+/// Rows that come one by one, or a few at a time, share blocks of so many bytes.
+const BLOCK: usize = 64 << 10;
+/// Fewer bytes than these are copied to others; more keep the block that they came in.
+const FEW: usize = BLOCK / 4;
 
 /// What a vector takes for `needed` values.
 fn grown(capacity: usize, needed: usize) -> usize {
@@ -39,13 +48,44 @@ fn grown(capacity: usize, needed: usize) -> usize {
 }
 
 impl Rows {
-    /// Adds a row. The caller keeps [`Self::bytes`] below 4 GiB.
+    /// Adds a row. The caller keeps [`Self::bytes`] below 4 GiB, and keys no longer than the store allows.
     pub(crate) fn push(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) {
-        let start = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(key);
-        let key_end = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(fragment);
-        self.add(Place { family, start, key_end, end: self.bytes.len() as u32 });
+        let bytes = key.len() + fragment.len();
+        if self.room() < bytes {
+            let block = Vec::with_capacity(BLOCK.max(bytes));
+            self.capacity += block.capacity();
+            self.blocks.push(block);
+        }
+        let number = self.blocks.len().saturating_sub(1);
+        let Some(block) = self.blocks.get_mut(number) else { return };
+        let start = block.len() as u32;
+        block.extend_from_slice(key);
+        block.extend_from_slice(fragment);
+        let end = block.len() as u32;
+        self.bytes += bytes;
+        self.add(Place { family, key_len: key.len() as u16, block: number as u32, start, end });
+    }
+
+    /// Adds rows of one family behind those that are there.
+    pub(crate) fn append(&mut self, family: FamilyId, rows: LoadRows) {
+        if rows.byte_len() < FEW {
+            rows.iter().for_each(|(key, fragment)| self.push(family, key, fragment));
+            return;
+        }
+        let (bytes, ends) = rows.into_parts();
+        let block = self.blocks.len() as u32;
+        (self.bytes, self.capacity) = (self.bytes + bytes.len(), self.capacity + bytes.capacity());
+        self.blocks.push(bytes);
+        let mut start = 0;
+        for (key_end, end) in ends {
+            self.add(Place { family, key_len: (key_end - start) as u16, block, start, end });
+            start = end;
+        }
+    }
+
+    /// Bytes that the last block has room for.
+    fn room(&self) -> usize {
+        self.blocks.last().map_or(0, |block| block.capacity() - block.len())
     }
 
     fn add(&mut self, place: Place) {
@@ -57,31 +97,6 @@ impl Rows {
             }
         }
         self.places.push(place);
-    }
-
-    /// Takes over rows of one family.
-    pub(crate) fn of(family: FamilyId, rows: LoadRows) -> Self {
-        let (bytes, ends) = rows.into_parts();
-        let mut taken = Self { bytes, places: Vec::with_capacity(ends.len()), ..Self::default() };
-        let mut start = 0;
-        for (key_end, end) in ends {
-            taken.add(Place { family, start, key_end, end });
-            start = end;
-        }
-        taken
-    }
-
-    /// Adds rows of one family behind those that are there.
-    pub(crate) fn append(&mut self, family: FamilyId, rows: &LoadRows) {
-        let (bytes, ends) = (rows.bytes(), rows.ends());
-        let base = self.bytes.len() as u32;
-        self.bytes.extend_from_slice(bytes);
-        self.places.reserve(ends.len());
-        let mut start = base;
-        for &(key_end, end) in ends {
-            self.add(Place { family, start, key_end: base + key_end, end: base + end });
-            start = base + end;
-        }
     }
 
     /// Are the keys ascending, and none twice?
@@ -103,8 +118,9 @@ impl Rows {
         mut each: impl FnMut(&[u8], &mut [u8]) -> StoreResult<()>,
     ) -> StoreResult<()> {
         for place in &self.places {
-            let row = self.bytes.get_mut(place.start as usize..place.end as usize).unwrap_or_default();
-            if let Some((key, fragment)) = row.split_at_mut_checked((place.key_end - place.start) as usize) {
+            let block = self.blocks.get_mut(place.block as usize);
+            let row = block.and_then(|block| block.get_mut(place.start as usize..place.end as usize));
+            if let Some((key, fragment)) = row.and_then(|row| row.split_at_mut_checked(place.key_len.into())) {
                 each(key, fragment)?;
             }
         }
@@ -113,23 +129,28 @@ impl Rows {
 
     /// Bytes of keys and fragments.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.len()
+        self.bytes
+    }
+
+    /// How many rows.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
     }
 
     /// Bytes of memory that they take, without room for more.
     pub(crate) fn held(&self) -> usize {
-        self.bytes.len() + self.places.len() * size_of::<Place>()
+        self.bytes + self.places.len() * size_of::<Place>()
     }
 
     /// Bytes of memory that they have, with room for more and for sorting them.
     pub(crate) fn allocated(&self) -> usize {
-        self.bytes.capacity() + self.places.capacity() * SORTED_PLACE
+        self.capacity + self.places.capacity() * SORTED_PLACE
     }
 
     /// The same once so many rows of so many bytes are added.
     pub(crate) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
-        let bytes = grown(self.bytes.capacity(), self.bytes.len() + bytes);
-        bytes + grown(self.places.capacity(), self.places.len() + rows) * SORTED_PLACE
+        let more = if bytes <= self.room() { 0 } else { bytes.max(BLOCK) };
+        self.capacity + more + grown(self.places.capacity(), self.places.len() + rows) * SORTED_PLACE
     }
 
     /// The same with these added.
@@ -146,13 +167,14 @@ impl Rows {
         // Most comparisons end in the first bytes that differ at all, which stand here side by side.
         let common = self.common_prefix();
         let places = std::mem::take(&mut self.places);
-        let mut heads: Vec<(u64, Place)> = places.iter().map(|place| (head(self.key(place), common), *place)).collect();
+        let mut heads: Vec<(u128, Place)> =
+            places.iter().map(|place| (head(self.key(place), common), *place)).collect();
         drop(places);
         heads.sort_unstable_by(|(head, a), (other, b)| {
             (a.family, head)
                 .cmp(&(b.family, other))
                 .then_with(|| self.key(a).cmp(self.key(b)))
-                .then(a.start.cmp(&b.start))
+                .then((a.block, a.start).cmp(&(b.block, b.start)))
         });
         self.places = heads.into_iter().map(|(_, place)| place).collect();
         self.unsorted = false;
@@ -168,33 +190,44 @@ impl Rows {
 
     /// The rows in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
-        self.places.iter().map(|place| Row {
-            family: place.family,
-            key: self.key(place),
-            fragment: self.bytes.get(place.key_end as usize..place.end as usize).unwrap_or_default(),
-        })
+        self.places.iter().map(|place| self.row(place))
     }
 
     /// The row at `index`.
     pub(crate) fn get(&self, index: usize) -> Option<Row<'_>> {
-        self.places.get(index).map(|place| Row {
-            family: place.family,
-            key: self.key(place),
-            fragment: self.bytes.get(place.key_end as usize..place.end as usize).unwrap_or_default(),
-        })
+        self.places.get(index).map(|place| self.row(place))
+    }
+
+    /// How many rows of sorted ones, of one family, have keys below this one.
+    pub(crate) fn below(&self, key: &[u8]) -> usize {
+        self.places.partition_point(|place| self.key(place) < key)
+    }
+
+    fn row(&self, place: &Place) -> Row<'_> {
+        let (key, fragment) = self.bytes_of(place).split_at_checked(place.key_len.into()).unwrap_or_default();
+        Row { family: place.family, key, fragment }
     }
 
     fn key(&self, place: &Place) -> &[u8] {
-        self.bytes.get(place.start as usize..place.key_end as usize).unwrap_or_default()
+        self.bytes_of(place).get(..place.key_len.into()).unwrap_or_default()
+    }
+
+    fn bytes_of(&self, place: &Place) -> &[u8] {
+        let block = self.blocks.get(place.block as usize).map(Vec::as_slice).unwrap_or_default();
+        block.get(place.start as usize..place.end as usize).unwrap_or_default()
     }
 }
 
-/// Eight bytes of a key from `at` on, as a number that sorts as they do. Where a key is shorter, zeros: it is compared whole then.
-fn head(key: &[u8], at: usize) -> u64 {
+/// Sixteen bytes of a key from `at` on, as a number that sorts as they do. Where a key is shorter, zeros: it is compared
+/// whole then.
+pub(super) fn head(key: &[u8], at: usize) -> u128 {
     let rest = key.get(at..).unwrap_or_default();
-    let mut head = [0; 8];
+    if let Some(head) = rest.first_chunk() {
+        return u128::from_be_bytes(*head);
+    }
+    let mut head = [0; 16];
     head.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    u64::from_be_bytes(head)
+    u128::from_be_bytes(head)
 }
 
 #[cfg(test)]

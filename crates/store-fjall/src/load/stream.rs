@@ -18,7 +18,7 @@ use crate::inner::Inner;
 use crate::seam::{self, task};
 use crate::store::{blocking, joined};
 use std::sync::Arc;
-use store::{CommitNo, FamilyId, LoadTable, StoreError, StoreResult, TableId};
+use store::{CommitNo, FamilyId, KeyRange, LoadTable, StoreError, StoreResult, TableId};
 use tokio::sync::mpsc;
 
 /// Buffers that wait for the thread that writes.
@@ -131,7 +131,7 @@ fn write(writer: &mut Writer, homes: Homes, mut receiver: mpsc::Receiver<Message
 fn only_family_without_rows(state: &State, table: TableId) -> StoreResult<Option<FamilyId>> {
     match state.tables.table(table)?.families.as_slice() {
         [family] => {
-            let has_rows = super::install::stored_rows(state, family.id, &family.place).advance()?;
+            let has_rows = super::install::stored_rows(state, family.id, &family.place, &KeyRange::all()).advance()?;
             Ok((!has_rows).then_some(family.id))
         }
         _ => Ok(None),

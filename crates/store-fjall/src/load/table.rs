@@ -17,6 +17,9 @@ use store::{FamilyId, LoadRows, LoadTable, StoreError, StoreResult, TableId};
 
 /// Rows of a stream that are handed on at a time, in bytes.
 const STREAM_BYTES: usize = 1 << 20;
+/// Bytes of a run that are written at a time, and near which it can be cut.
+const LEAST_BLOCK: usize = 4 << 10;
+const MOST_BLOCK: usize = 1 << 20;
 /// How often a load that is short of memory looks whether its stream has written its rows.
 const WAIT_FOR_STREAM: Duration = Duration::from_millis(1);
 
@@ -138,11 +141,7 @@ impl TableLoad {
         if self.buffer.bytes() > 0 && self.buffer.held_with(&rows) > self.buffer_limit() {
             self.make_room().await?;
         }
-        if self.buffer.bytes() == 0 {
-            self.buffer = Rows::of(family, rows);
-        } else {
-            self.buffer.append(family, &rows);
-        }
+        self.buffer.append(family, rows);
         Ok(())
     }
 
@@ -234,10 +233,11 @@ impl TableLoad {
         let (folder, name) = (self.folder.clone(), self.begun.to_string());
         self.begun += 1;
         let flying = self.in_flight.add(rows.allocated());
+        let block = (self.inner.options.load_buffer_bytes / 64).clamp(LEAST_BLOCK, MOST_BLOCK);
         self.spilling = Some(task::spawn_blocking(move || {
             let _flying = flying;
             rows.sort();
-            RunFile::write(&folder.0.join(name), &rows)
+            RunFile::write(&folder.0.join(name), &rows, block)
         }));
         Ok(())
     }

@@ -53,7 +53,6 @@ pub(crate) struct Writer {
     pub(super) of: LoadTable,
     pub(super) stamp: Last,
     neighbours: Neighbours,
-    fragment: Vec<u8>,
 }
 
 impl Writer {
@@ -67,7 +66,7 @@ impl Writer {
 
     /// Goes on with the numbers that a load has.
     pub(super) fn with_stamp(of: LoadTable, stamp: Last) -> Self {
-        Self { of, stamp, neighbours: Neighbours::default(), fragment: Vec::new() }
+        Self { of, stamp, neighbours: Neighbours::default() }
     }
 
     /// Stamps a new row where it is.
@@ -88,7 +87,8 @@ impl Writer {
             self.check(key, origin)?;
             let found = ingestions.iter_mut().find(|(id, _)| *id == family);
             let (_, ingestion) = found.ok_or(StoreError::NoSuchFamily { table: self.of.table, family })?;
-            ingestion.write(key, self.stamped(fragment, origin)?).map_err(engine("writing a run"))
+            self.stamp_new(fragment, origin)?;
+            ingestion.write(key, &*fragment).map_err(engine("writing a run"))
         })?;
         for (_, ingestion) in ingestions {
             ingestion.finish().map_err(engine("installing a run"))?;
@@ -103,13 +103,11 @@ impl Writer {
         self.neighbours.next(&self.of, key, origin == Origin::Twice)
     }
 
-    /// Rows that the table had keep their stamp.
-    pub(super) fn stamped(&mut self, fragment: &[u8], origin: Origin) -> StoreResult<&[u8]> {
-        self.fragment.clear();
-        self.fragment.extend_from_slice(fragment);
-        if origin != Origin::Stored {
-            stamp::write(&mut self.fragment, self.stamp.stamp, self.stamp.commit)?;
-        }
-        Ok(&self.fragment)
+    /// Stamps a row where it is, unless the table had it.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupted`] for bytes that are no fragment.
+    pub(super) fn stamp_new(&self, fragment: &mut [u8], origin: Origin) -> StoreResult<()> {
+        if origin == Origin::Stored { Ok(()) } else { self.stamp(fragment) }
     }
 }

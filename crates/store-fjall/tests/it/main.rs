@@ -11,6 +11,7 @@ mod disk_full;
 mod estimates;
 mod fjall_memory_traps;
 mod fjall_page;
+mod fjall_threads;
 mod fjall_traps;
 mod journal_numbers;
 mod keyspace_ids;

@@ -58,6 +58,8 @@ async fn load(arena: &Arena, scale: f64) -> Result<(), BenchError> {
     for name in data::TABLES.into_iter().filter(|name| *name != "lineitem") {
         for peer in [&arena.bennu as &dyn Peer, &arena.postgres] {
             let client = connect(peer).await?;
+            // Other workloads have tables of these names, too.
+            execute(peer, &client, &format!("DROP TABLE IF EXISTS {name} CASCADE")).await?;
             execute(peer, &client, table(name).unwrap_or_default()).await?;
             let mut chunks = Vec::new();
             data::lines(name, scale, |chunk| chunks.push(chunk));

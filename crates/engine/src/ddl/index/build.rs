@@ -29,6 +29,8 @@ const WORKERS: usize = 2;
 const PIECES: usize = 4;
 /// Bytes of entries that are handed on at a time.
 const HANDED_ON: usize = 256 << 10;
+/// Room for the entry that makes them as many, which mostly fits: memory that grows is copied.
+const ROOM: usize = 4 << 10;
 
 impl Session {
     /// Adds an index to a table.
@@ -177,7 +179,8 @@ impl Worker {
     }
 
     async fn hand_on(&mut self) {
-        let entries = self.entries.take();
+        let next = LoadRows::with_capacity(HANDED_ON + ROOM);
+        let entries = std::mem::replace(&mut self.entries, next);
         if !entries.is_empty() {
             // The statement has ended: the next question whether to go on says so.
             let _ = self.made.send(Ok(entries)).await;

@@ -16,8 +16,8 @@ use store::{Bytes, CommitNo, Durability, KeyRange, ReadAt, ScanRequest, Snapshot
 use txn::{LockMode, LockWait, Transaction, TransactionOptions, TxnError};
 use types::{Datum, interrupt};
 
-/// Rows of one batch, at most.
-const BATCH_ROWS: usize = 1024;
+/// Rows of one batch, at most: about a millisecond of work, for which others may have to wait.
+const BATCH_ROWS: usize = 128;
 /// Rows of a batch that are in memory at a time.
 const ROWS_IN_MEMORY: usize = 64;
 /// Time until a row that somebody holds is tried again.

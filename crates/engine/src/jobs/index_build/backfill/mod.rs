@@ -20,14 +20,15 @@ use crate::jobs::job::{JobContext, JobHost};
 use batch::Batch;
 use catalog::{Index, JobCounts, Table};
 use parking_lot::Mutex;
+use progress::Pace;
 use query::QueryError;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use store::{CommitNo, Durability, KeyRange, TableSize, WriteBatch};
 use tokio::time::Instant;
 
-/// Workers of one build.
-const WORKERS: usize = 2;
+/// Workers of one build, at most; there is one for every two cores.
+const MOST_WORKERS: usize = 4;
 /// Pieces that a table is cut into for each worker, so that they end at about the same time.
 const PIECES: usize = 4;
 /// A backfill under way.
@@ -84,7 +85,7 @@ pub(super) async fn run(
         let host = Arc::new(JobHost(Arc::clone(context.job())));
         engine.runtime().spawn(Some(host), async move { backfill.work().await })
     };
-    let workers = (0..WORKERS).map(|_| worker()).collect::<EngineResult<Vec<_>>>()?;
+    let workers = (0..workers()).map(|_| worker()).collect::<EngineResult<Vec<_>>>()?;
     drop(engine);
     for done in futures::future::join_all(workers).await {
         match done {
@@ -94,6 +95,11 @@ pub(super) async fn run(
     }
     backfill.keep().await?;
     Ok(backfill.is_of_now()?.then(|| backfill.position()))
+}
+
+fn workers() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (cores / 2).clamp(1, MOST_WORKERS)
 }
 
 /// What is left of an earlier run, or all rows in pieces.
@@ -113,7 +119,7 @@ async fn start(
     let (storage, all) = (table.storage_id(), [KeyRange::all()]);
     let size: TableSize = engine.store().estimate(storage, FAMILY, &all).await?;
     let regions = engine.store().regions(storage).await?.len();
-    let pieces = engine.store().split(storage, FAMILY, &all, regions.max(WORKERS * PIECES)).await?;
+    let pieces = engine.store().split(storage, FAMILY, &all, regions.max(workers() * PIECES)).await?;
     let counts = JobCounts { rows_total: size.rows, bytes_total: size.bytes, ..JobCounts::default() };
     context.save(Durability::Buffered, |record| record.counts = counts).await?;
     Ok((pieces.into_iter().flatten().collect(), counts))
@@ -122,14 +128,16 @@ async fn start(
 impl Backfill {
     /// Takes pieces until there are none.
     async fn work(&self) -> EngineResult<()> {
-        let mut codecs = None;
+        let (mut codecs, mut pace) = (None, Pace::default());
         while let Some(at) = self.take() {
             while let Some(range) = self.range(at) {
                 self.context.check()?;
+                let began = Instant::now();
                 let done = self.batch(&range, &mut codecs).await?;
                 let Some(done) = done else { return Ok(()) };
                 self.set(at, range, done);
                 self.keep_now_and_then().await?;
+                self.give_way(&mut pace, began.elapsed()).await?;
                 self.throttle().await?;
             }
         }

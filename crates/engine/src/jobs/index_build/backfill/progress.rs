@@ -9,8 +9,17 @@ use std::time::Duration;
 use store::Durability;
 use tokio::time::Instant;
 
+/// How long a worker rests between two batches while others run statements.
+const LEAST_REST: Duration = Duration::from_millis(1);
+const MOST_REST: Duration = Duration::from_millis(20);
 /// Time between two positions that are kept.
 const KEEP_EVERY: Duration = Duration::from_millis(300);
+
+/// How many statements had begun when a worker looked last.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    statements: u64,
+}
 
 impl Backfill {
     pub(super) fn position(&self) -> Position {
@@ -46,9 +55,24 @@ impl Backfill {
             .await
     }
 
-    /// No faster than its rate; and others have a turn between two batches.
+    /// Where statements of others have begun since the last batch, it rests twice as long as that one took: the build takes longer,
+    /// and they do not wait for a core.
+    pub(super) async fn give_way(&self, pace: &mut Pace, worked: Duration) -> EngineResult<()> {
+        let statements = self.context.engine()?.counters().statements.get();
+        if std::mem::replace(&mut pace.statements, statements) == statements {
+            tokio::task::yield_now().await;
+            return Ok(());
+        }
+        self.context
+            .stoppable(async {
+                tokio::time::sleep((worked * 2).clamp(LEAST_REST, MOST_REST)).await;
+                Ok(())
+            })
+            .await
+    }
+
+    /// No faster than its rate.
     pub(super) async fn throttle(&self) -> EngineResult<()> {
-        tokio::task::yield_now().await;
         if self.spec.rate == 0 {
             return Ok(());
         }

@@ -1,0 +1,212 @@
+//! Writes the rows of a table into new keyspaces, with what the table has: several threads, each a range of keys.
+
+use super::duplicates::absent;
+use super::install::{rows_of, stored_rows};
+use super::loaded::Loaded;
+use super::merge::Merge;
+use super::stream::Streamed;
+use super::writer::{Homes, Writer};
+use crate::commit::pipeline::{Fence, Last};
+use crate::commit::publish::State;
+use crate::error::engine;
+use crate::inner::Inner;
+use crate::placement::{Place, Table};
+use fjall::Keyspace;
+use std::sync::Arc;
+use store::{KeyRange, LoadTable, OnDuplicate, StoreResult};
+
+/// Rows where they will be, which nobody sees yet.
+pub(super) struct Moved {
+    pub(super) stamp: Last,
+    pub(super) homes: Homes,
+    pub(super) fence: Fence,
+    /// Are they the rows of the load alone, without those that the table had?
+    pub(super) alone: bool,
+}
+
+/// A table of which the rows are on their way.
+pub(super) struct Move {
+    inner: Arc<Inner>,
+    of: LoadTable,
+    /// What the table has is read from here.
+    state: Arc<State>,
+    table: Arc<Table>,
+    rows: RowsFrom,
+    stamp: Last,
+    homes: Homes,
+    pieces: Vec<KeyRange>,
+}
+
+/// Where the rows of the load are.
+pub(super) enum RowsFrom {
+    Loaded(Arc<Loaded>),
+    /// In keyspaces that have all of them and nothing else.
+    Keyspaces(Arc<Homes>),
+}
+
+impl Move {
+    /// Makes the keyspaces. So many threads may write into them.
+    ///
+    /// # Errors
+    /// I/O failures; no such table.
+    pub(super) fn begin(inner: &Arc<Inner>, of: &LoadTable, rows: RowsFrom, threads: usize) -> StoreResult<Self> {
+        let state = inner.pipeline.publisher.newest().clone();
+        let table = state.tables.table(of.table)?.clone();
+        let stamp = inner.pipeline.reserve_stamp()?;
+        let mut homes = Homes::none(inner);
+        for family in &table.families {
+            homes.make(of.table, family.id, stamp.commit)?;
+        }
+        let pieces = match &rows {
+            RowsFrom::Loaded(loaded) if table.families.len() == 1 => loaded.pieces(of, threads)?,
+            _ => vec![KeyRange::all()],
+        };
+        Ok(Self { inner: inner.clone(), of: of.clone(), state, table, rows, stamp, homes, pieces })
+    }
+
+    /// How many pieces there are to be written.
+    pub(super) fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Writes one of them.
+    ///
+    /// # Errors
+    /// As [`store::BulkLoad::finish`].
+    pub(super) fn write(&self, piece: usize) -> StoreResult<()> {
+        let Some(range) = self.pieces.get(piece) else { return Ok(()) };
+        // In front: what the load brings wins over what is there.
+        let families = self.table.families.iter();
+        let mut sources: Vec<_> =
+            families.map(|family| stored_rows(&self.state, family.id, &family.place, range)).collect();
+        match &self.rows {
+            RowsFrom::Loaded(loaded) => sources.extend(loaded.sources(range, self.pieces.len())?),
+            RowsFrom::Keyspaces(homes) => sources.extend(rows_of(&self.inner, homes)),
+        }
+        Writer::with_stamp(self.of.clone(), self.stamp).write_all(Merge::new(sources)?, &self.homes.made)
+    }
+
+    /// All pieces are written.
+    pub(super) fn end(self) -> Moved {
+        let fence = Fence { table: self.of.table, since: self.state.commit };
+        Moved { stamp: self.stamp, homes: self.homes, fence, alone: false }
+    }
+}
+
+/// Adds rows to those that were streamed into a keyspace, which nobody else knows.
+///
+/// # Errors
+/// As [`store::BulkLoad::finish`].
+pub(super) fn extend(inner: &Inner, of: LoadTable, loaded: &Loaded, streamed: Streamed) -> StoreResult<Moved> {
+    let Streamed { homes, stamp, empty_at } = streamed;
+    let fence = Fence { table: of.table, since: empty_at };
+    let merge = Merge::new(loaded.sources(&KeyRange::all(), 1)?)?;
+    if !merge.is_empty() {
+        add(inner, Writer::with_stamp(of, stamp), merge, homes.only()?)?;
+    }
+    Ok(Moved { stamp, homes, fence, alone: true })
+}
+
+fn add(inner: &Inner, mut writer: Writer, merge: Merge, home: &Keyspace) -> StoreResult<()> {
+    // Nobody else knows the keyspace, so this sees exactly what was streamed.
+    let looks = writer.of.on_duplicate == OnDuplicate::Fail || writer.of.unique.is_some();
+    let before = looks.then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
+    let place = Place::own(home.clone());
+    let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
+    merge.run(|_, key, fragment, origin| {
+        writer.check(key, origin)?;
+        if let Some(before) = &before {
+            absent(&writer.of, before, &place, key)?;
+        }
+        writer.stamp_new(fragment, origin)?;
+        ingestion.write(key, &*fragment).map_err(engine("writing a run"))
+    })?;
+    ingestion.finish().map_err(engine("installing a run"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::options::Options;
+    use crate::store::FjallStore;
+    use fjall::{AbstractTree, Readable};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+    use store::{
+        Durability, FamilyId, FamilySpec, LoadTable, OnDuplicate, Store, TableChange, TableId, TableSpec, WriteBatch,
+    };
+
+    const TABLE: TableId = TableId(1);
+    const FAMILY: FamilyId = FamilyId(0);
+    const ROWS: u32 = 20_000;
+
+    /// Each number once, in no order.
+    fn mixed(number: u32) -> [u8; 4] {
+        number.wrapping_mul(0x9E37_79B9).to_be_bytes()
+    }
+
+    async fn store(folder: &Path, load_threads: usize) -> Arc<FjallStore> {
+        let options =
+            Options { small_load_bytes: 1000, load_buffer_bytes: 100_000, load_threads, ..Options::default() };
+        let store = FjallStore::open(folder, options).unwrap();
+        let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
+        let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
+        store.apply(creation, Durability::Sync).await.unwrap();
+        store
+    }
+
+    #[tokio::test]
+    async fn pieces_of_a_load_are_one_run_of_all_rows() {
+        for load_threads in [1, 2, 7] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = store(folder.path(), load_threads).await;
+            let mut load = store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
+            let mut fragment = Vec::new();
+            fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();
+            for number in 0..ROWS {
+                load.write(FAMILY, &mixed(number), &fragment).await.unwrap();
+            }
+            load.finish().await.unwrap();
+            let state = store.inner().pipeline.publisher.newest().clone();
+            let (_, place) = state.tables.place(TABLE, FAMILY).unwrap();
+            // fjall moves the pieces to another level, one after the other.
+            let runs = || -> usize {
+                place.keyspace.tree.current_version().iter_levels().map(|level| level.run_count()).sum()
+            };
+            let begun = Instant::now();
+            while runs() != 1 {
+                assert!(begun.elapsed() < Duration::from_secs(30), "{load_threads} threads: {} runs", runs());
+            }
+            assert!(place.keyspace.table_count() >= load_threads.min(2), "{load_threads} threads");
+            let keys = state.snapshot.iter(&place.keyspace).map(|row| row.key().unwrap().to_vec());
+            assert!(keys.eq((0..ROWS).map(|number| mixed(number).to_vec()).collect::<BTreeSet<_>>()));
+        }
+    }
+
+    #[tokio::test]
+    async fn two_keys_with_one_unique_prefix_are_found_wherever_the_pieces_are_cut() {
+        for doubled in [0, 1, ROWS / 2, ROWS - 1] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = store(folder.path(), 7).await;
+            let mut load = store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
+            let other = TableId(2);
+            let spec = TableSpec { id: other, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
+            let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
+            store.apply(creation, Durability::Sync).await.unwrap();
+            let unique: store::UniquePrefix = Arc::new(|_: &[u8]| Ok(Some(4)));
+            load.add_table(LoadTable { table: other, on_duplicate: OnDuplicate::Replace, unique: Some(unique) })
+                .unwrap();
+            let mut fragment = Vec::new();
+            fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();
+            for (number, end) in (0..ROWS).map(|number| (number, 0)).chain([(doubled, 1)]) {
+                let mut rows = store::LoadRows::default();
+                rows.push(&[mixed(number).as_slice(), &[end]].concat(), &fragment);
+                load.write_rows_of(other, FAMILY, rows).await.unwrap();
+            }
+            let failed = load.finish().await.unwrap_err();
+            assert!(matches!(failed, store::StoreError::DuplicateKey { .. }), "{doubled}: {failed}");
+        }
+    }
+}
