@@ -1,10 +1,10 @@
 //! Writing memtables to disk, at a request and at the end.
 
-use crate::error::{engine, storage};
+use crate::error::engine;
 use crate::inner::Inner;
 use crate::seam::{Instant, is_left_out, thread};
 use crate::watermark_follower::Follower;
-use fjall::{AbstractTree, Database, Keyspace, PersistMode};
+use fjall::{AbstractTree, Keyspace};
 use std::time::Duration;
 use store::{StoreResult, TableId};
 
@@ -58,18 +58,6 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     inner.sealed.add(&pipeline.db, keyspace)
 }
 
-/// Writes the sealed memtables of a keyspace to disk, as a worker of fjall does. `between`: the journal is synced.
-///
-/// # Errors
-/// I/O failures.
-pub(crate) fn sealed(db: &Database, keyspace: &Keyspace, between: impl FnOnce()) -> StoreResult<()> {
-    db.persist(PersistMode::SyncAll).map_err(engine("syncing the journal"))?;
-    between();
-    let lock = keyspace.tree.get_flush_lock();
-    let oldest = db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
-    keyspace.tree.flush(&lock, oldest).map(drop).map_err(|error| storage("flushing")(&error))
-}
-
 /// Lets the newest and the published state see what flushes and compactions made. A store that is read-only keeps the states that
 /// it has: the commit that failed may be in some of its keyspaces already, and only an opening finishes or undoes it.
 pub(crate) fn refresh(inner: &Inner) {
@@ -113,11 +101,6 @@ fn flush_all(inner: &Inner) -> StoreResult<()> {
         thread::sleep(Duration::from_millis(1));
     }
     Ok(())
-}
-
-/// How many keyspaces have memtables that are sealed and not on disk yet.
-pub(crate) fn outstanding(inner: &Inner) -> usize {
-    all_keyspaces(inner).iter().filter(|keyspace| keyspace.sealed_memtable_count() > 0).count()
 }
 
 /// Every keyspace of the newest state.

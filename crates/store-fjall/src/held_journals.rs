@@ -11,9 +11,9 @@
 //! ```
 
 use crate::error::engine;
-use crate::flush::{outstanding, rotate};
+use crate::flush::rotate;
 use crate::inner::Inner;
-use crate::seam::{Instant, Mutex};
+use crate::seam::{Instant, Mutex, engine_threads};
 use fjall::{AbstractTree, Keyspace, OwnedWriteBatch};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -61,7 +61,7 @@ impl HeldJournals {
     pub(crate) fn tick(&mut self, inner: &Inner, keyspaces: &[Keyspace]) -> StoreResult<()> {
         let db = &inner.pipeline.db;
         keyspaces.iter().for_each(|keyspace| inner.sealed_numbers.note(keyspace));
-        if db.journal_count() < 2 || outstanding(inner) > 0 {
+        if db.journal_count() < 2 || engine_threads::outstanding_flushes(db) > 0 {
             self.since = None;
             return Ok(());
         }

@@ -28,7 +28,7 @@ pub(crate) struct Inner {
     pub(crate) memtables: Arc<Memtables>,
     /// What dropped tables left behind; the housekeeper takes it. A short mutex.
     pub(crate) reclaim: Mutex<Dropped>,
-    /// Keyspaces whose memtables were sealed.
+    /// Keyspaces whose memtables were sealed, if it is not fjall that remembers them.
     pub(crate) sealed: Sealed,
     /// What journals wait for.
     pub(crate) sealed_numbers: SealedNumbers,

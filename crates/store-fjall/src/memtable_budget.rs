@@ -13,11 +13,11 @@
 //! not suffice: the sync before a flush may take as long as many budgets need to be filled. So a commit that finds twice
 //! the budget in memory waits until there is less.
 
-use crate::flush::{all_keyspaces, outstanding, refresh, rotate};
+use crate::flush::{all_keyspaces, refresh, rotate};
 use crate::held_journals::HeldJournals;
 use crate::inner::Inner;
 use crate::options::Options;
-use crate::seam::{Instant, task};
+use crate::seam::{Instant, engine_threads, task};
 use fjall::{AbstractTree, Keyspace};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -66,13 +66,14 @@ impl Budget {
     }
 
     fn choose<'a>(&mut self, inner: &Inner, loads: &'a [Load], unflushed: u64) -> Vec<&'a Load> {
-        let journals = inner.pipeline.db.journal_count();
+        let db = &inner.pipeline.db;
+        let journals = db.journal_count();
         let sealed_one = journals > std::mem::replace(&mut self.journals, journals) && journals > 1;
         if sealed_one {
             return loads.iter().filter(|load| load.entries > 0).collect();
         }
         let entries: usize = loads.iter().map(|load| load.entries).sum();
-        let behind = outstanding(inner) > 0;
+        let behind = engine_threads::outstanding_flushes(db) > 0;
         let mut rotate = self.idle_ones(inner.options.idle_flush, loads);
         rotate.extend(loads.iter().filter(|load| load.bytes >= LARGE));
         if entries as u64 > inner.options.memtable_entries {

@@ -117,7 +117,7 @@ fn advance_seqno(db: &Database, next: u64) {
 
 fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
     let path = folder.database();
-    let builder = engine_threads::count(Database::builder(&path))
+    let builder = engine_threads::count(Database::builder(&path), options.worker_threads)
         .cache_size(options.cache_bytes)
         .max_cached_files(Some(options.cached_files.max(FEWEST_FILES)))
         // Journals are bounded by our own budget of memtable entries. Beyond this size fjall would seal memtables.

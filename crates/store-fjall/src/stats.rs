@@ -1,6 +1,6 @@
 //! Figures for metrics. Names are stable; counters end in `_total`.
 
-use crate::flush::{self, all_keyspaces};
+use crate::flush::all_keyspaces;
 use crate::inner::Inner;
 use fjall::AbstractTree;
 use store::StoreStats;
@@ -34,7 +34,7 @@ pub(crate) fn collect(inner: &Inner) -> StoreStats {
         ("sorted_tables", tables as u64),
         ("compactions_total", db.compactions_completed() as u64),
         ("compactions_active", db.active_compactions() as u64),
-        ("flushes_waiting", flush::outstanding(inner) as u64),
+        ("flushes_waiting", db.outstanding_flushes() as u64),
         ("keyspaces", keyspaces.len() as u64),
         ("tables", state.tables.len() as u64),
         ("purges_waiting", inner.reclaim.lock().slots.len() as u64),

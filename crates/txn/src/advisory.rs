@@ -4,9 +4,10 @@
 //! request that was granted is kept, for a lock that was asked for twice is given back twice. The lock table knows one
 //! owner for all of a session, whose own locks never stand in its way.
 
-use crate::lock_table::{Asked, LockKey, LockTarget};
+use crate::lock_table::{Asked, LockTarget};
 use crate::{LockMode, LockTable, LockWait, TxnError, TxnId, TxnResult};
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,23 +62,73 @@ impl SessionOwners {
 pub struct AdvisoryLocks {
     owner: TxnId,
     table: Arc<LockTable>,
-    /// Held for a look or a change, never across an await.
-    granted: Mutex<Vec<Granted>>,
+    /// Held for a look or a change, never across an await. Taken before those of the lock table.
+    granted: Mutex<Granted>,
     /// Held while one request waits: the lock table knows one wait of an owner.
     waiting: tokio::sync::Mutex<()>,
 }
 
-/// A request that was granted.
-#[derive(Debug, PartialEq)]
+/// The requests that were granted.
+#[derive(Debug, Default)]
 struct Granted {
-    key: AdvisoryKey,
-    mode: LockMode,
-    level: AdvisoryLevel,
+    keys: HashMap<AdvisoryKey, Counts>,
+    /// Those of the transaction, in their order.
+    of_transaction: Vec<(AdvisoryKey, LockMode)>,
+    /// One that waits: the lock table may have granted it, so what is held of it is not touched.
+    waits: Option<AdvisoryKey>,
+}
+
+/// How often one lock was granted, by mode.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    shared: Levels,
+    exclusive: Levels,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Levels {
+    session: usize,
+    transaction: usize,
 }
 
 /// A point of a transaction: how many of its requests had been granted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdvisoryMark(usize);
+
+impl Counts {
+    fn of(&mut self, mode: LockMode, level: AdvisoryLevel) -> &mut usize {
+        let levels = if mode == LockMode::Shared { &mut self.shared } else { &mut self.exclusive };
+        match level {
+            AdvisoryLevel::Session => &mut levels.session,
+            AdvisoryLevel::Transaction => &mut levels.transaction,
+        }
+    }
+
+    /// The strongest mode of all.
+    fn mode(&self) -> Option<LockMode> {
+        let is_held = |levels: &Levels| levels.session + levels.transaction > 0;
+        match (is_held(&self.shared), is_held(&self.exclusive)) {
+            (_, true) => Some(LockMode::Exclusive),
+            (true, false) => Some(LockMode::Shared),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Granted {
+    fn add(&mut self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) {
+        *self.keys.entry(key).or_default().of(mode, level) += 1;
+        if level == AdvisoryLevel::Transaction {
+            self.of_transaction.push((key, mode));
+        }
+    }
+
+    /// Takes one request away; false: there is none.
+    fn take(&mut self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) -> bool {
+        let count = self.keys.get_mut(&key).map(|counts| counts.of(mode, level)).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    }
+}
 
 impl AdvisoryLocks {
     /// None, of the session whose other owners of locks are `others`.
@@ -99,23 +150,34 @@ impl AdvisoryLocks {
     pub async fn lock(&self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel, wait: LockWait) -> TxnResult<()> {
         let target = self.table.key(LockTarget::Advisory(key));
         let _turn = self.waiting.lock().await;
-        match self.table.ask(&target, self.owner, mode, wait != LockWait::Never) {
-            Asked::Granted | Asked::Held => {}
-            Asked::Refused => return Err(TxnError::LockNotAvailable { waited: false }),
-            Asked::Queued { upgrade, granted } => {
-                self.table.wait(&target, self.owner, granted, upgrade, wait).await?;
+        let (upgrade, heard) = {
+            let mut granted = self.granted.lock();
+            match self.table.ask(&target, self.owner, mode, wait != LockWait::Never) {
+                Asked::Granted | Asked::Held => {
+                    granted.add(key, mode, level);
+                    return Ok(());
+                }
+                Asked::Refused => return Err(TxnError::LockNotAvailable { waited: false }),
+                Asked::Queued { upgrade, granted: heard } => {
+                    granted.waits = Some(key);
+                    (upgrade, heard)
+                }
             }
-        }
-        self.granted.lock().push(Granted { key, mode, level });
+        };
+        let waits = Waits { locks: self, key };
+        self.table.wait(&target, self.owner, heard, upgrade, wait).await?;
+        self.granted.lock().add(key, mode, level);
+        drop(waits);
         Ok(())
     }
 
     /// Locks `key` if nobody is in the way; false: somebody is.
     pub fn try_lock(&self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) -> bool {
         let target = self.table.key(LockTarget::Advisory(key));
+        let mut granted = self.granted.lock();
         let is_granted = matches!(self.table.ask(&target, self.owner, mode, false), Asked::Granted | Asked::Held);
         if is_granted {
-            self.granted.lock().push(Granted { key, mode, level });
+            granted.add(key, mode, level);
         }
         is_granted
     }
@@ -123,55 +185,73 @@ impl AdvisoryLocks {
     /// Gives back one request of the session; false: it has none of this mode.
     pub fn unlock(&self, key: AdvisoryKey, mode: LockMode) -> bool {
         let mut granted = self.granted.lock();
-        let wanted = Granted { key, mode, level: AdvisoryLevel::Session };
-        let Some(at) = granted.iter().rposition(|granted| *granted == wanted) else { return false };
-        granted.remove(at);
-        self.keep_only(&granted, key);
-        true
+        let taken = granted.take(key, mode, AdvisoryLevel::Session);
+        if taken {
+            self.keep_only(&mut granted, key);
+        }
+        taken
     }
 
     /// Gives back all requests of the session, or of its transaction.
     pub fn release(&self, level: AdvisoryLevel) {
-        self.retain(|granted, _| granted.level != level);
+        if level == AdvisoryLevel::Transaction {
+            return self.go_back(AdvisoryMark(0));
+        }
+        let mut granted = self.granted.lock();
+        let keys: Vec<AdvisoryKey> = granted.keys.keys().copied().collect();
+        for key in keys {
+            if let Some(counts) = granted.keys.get_mut(&key) {
+                (counts.shared.session, counts.exclusive.session) = (0, 0);
+            }
+            self.keep_only(&mut granted, key);
+        }
     }
 
     /// Gives back everything.
     pub fn release_all(&self) {
-        self.retain(|_, _| false);
+        self.release(AdvisoryLevel::Transaction);
+        self.release(AdvisoryLevel::Session);
     }
 
     /// Where the transaction is now.
     pub fn mark(&self) -> AdvisoryMark {
-        let is_of_transaction = |granted: &&Granted| granted.level == AdvisoryLevel::Transaction;
-        AdvisoryMark(self.granted.lock().iter().filter(is_of_transaction).count())
+        AdvisoryMark(self.granted.lock().of_transaction.len())
     }
 
     /// Gives back what the transaction was granted since `mark`.
     pub fn go_back(&self, mark: AdvisoryMark) {
-        self.retain(|granted, before| granted.level == AdvisoryLevel::Session || before < mark.0);
-    }
-
-    /// Keeps those of which `keep` says so; it is told how many of the transaction are before each.
-    fn retain(&self, keep: impl Fn(&Granted, usize) -> bool) {
         let mut granted = self.granted.lock();
-        let mut before = 0;
-        let mut keys = Vec::new();
-        granted.retain(|granted| {
-            let kept = keep(granted, before);
-            before += usize::from(granted.level == AdvisoryLevel::Transaction);
-            if !kept && !keys.contains(&granted.key) {
-                keys.push(granted.key);
-            }
-            kept
-        });
-        keys.into_iter().for_each(|key| self.keep_only(&granted, key));
+        while granted.of_transaction.len() > mark.0 {
+            let Some((key, mode)) = granted.of_transaction.pop() else { return };
+            granted.take(key, mode, AdvisoryLevel::Transaction);
+            self.keep_only(&mut granted, key);
+        }
     }
 
     /// Holds the lock of `key` in the strongest mode that is left of it, or not at all.
-    fn keep_only(&self, granted: &[Granted], key: AdvisoryKey) {
-        let left = granted.iter().filter(|granted| granted.key == key).map(|granted| granted.mode).max();
-        let target: LockKey = self.table.key(LockTarget::Advisory(key));
-        self.table.lower(&target, self.owner, left);
+    fn keep_only(&self, granted: &mut Granted, key: AdvisoryKey) {
+        let left = granted.keys.get(&key).and_then(Counts::mode);
+        if left.is_none() {
+            granted.keys.remove(&key);
+        }
+        if granted.waits != Some(key) {
+            self.table.lower(&self.table.key(LockTarget::Advisory(key)), self.owner, left);
+        }
+    }
+}
+
+/// The wait of a request, also of one that is given up: then what the lock table granted in that very moment goes back to the
+/// mode of the requests that are known.
+struct Waits<'a> {
+    locks: &'a AdvisoryLocks,
+    key: AdvisoryKey,
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        let mut granted = self.locks.granted.lock();
+        granted.waits = None;
+        self.locks.keep_only(&mut granted, self.key);
     }
 }
 
@@ -179,5 +259,55 @@ impl Drop for AdvisoryLocks {
     fn drop(&mut self) {
         self.release_all();
         self.table.leave_session(self.owner);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    const KEY: AdvisoryKey = AdvisoryKey::One(7);
+    const SESSION: AdvisoryLevel = AdvisoryLevel::Session;
+
+    fn sessions() -> (Arc<LockTable>, AdvisoryLocks, AdvisoryLocks) {
+        let table = Arc::new(LockTable::new());
+        let locks = || AdvisoryLocks::new(Arc::clone(&table), Arc::default());
+        let (one, other) = (locks(), locks());
+        (table, one, other)
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_given_up_leaves_what_was_held_before() {
+        let (table, one, other) = sessions();
+        assert!(one.try_lock(KEY, LockMode::Shared, SESSION));
+        assert!(other.try_lock(KEY, LockMode::Shared, SESSION));
+        let stronger = one.lock(KEY, LockMode::Exclusive, SESSION, LockWait::Forever);
+        assert!(timeout(Duration::from_millis(5), stronger).await.is_err());
+        assert_eq!(table.locks().len(), 2);
+        // The other one alone has it shared, and may have it alone once this one has given it back.
+        assert!(!other.try_lock(KEY, LockMode::Exclusive, SESSION));
+        assert!(one.unlock(KEY, LockMode::Shared));
+        assert!(!one.unlock(KEY, LockMode::Shared));
+        assert!(other.try_lock(KEY, LockMode::Exclusive, SESSION));
+    }
+
+    #[tokio::test]
+    async fn one_that_was_granted_while_it_was_given_up_is_held_as_before() {
+        let (table, one, other) = sessions();
+        assert!(one.try_lock(KEY, LockMode::Shared, SESSION));
+        assert!(other.try_lock(KEY, LockMode::Shared, SESSION));
+        {
+            let mut stronger = std::pin::pin!(one.lock(KEY, LockMode::Exclusive, SESSION, LockWait::Forever));
+            assert!(timeout(Duration::ZERO, &mut stronger).await.is_err());
+            // Granted, but nobody hears of it.
+            other.release_all();
+            assert_eq!(table.locks().first().map(|lock| lock.mode), Some(LockMode::Exclusive));
+        }
+        assert_eq!(table.locks().first().map(|lock| lock.mode), Some(LockMode::Shared));
+        drop(one);
+        assert!(table.locks().is_empty());
     }
 }

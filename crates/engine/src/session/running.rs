@@ -340,12 +340,14 @@ impl Drop for RunGuard {
         if let Some(entry) = &self.watch.entry {
             let mut state = entry.state.lock();
             state.active -= 1;
-            if state.active == 0 {
+            let rests = state.active == 0;
+            if rests {
                 state.activity.rest(micros(entry.client.clock.as_ref()));
-                // A statement of its own is a transaction.
-                if !entry.in_block.load(Ordering::Acquire) {
-                    entry.release_of_transaction();
-                }
+            }
+            drop(state);
+            // A statement of its own is a transaction.
+            if rests && !entry.in_block.load(Ordering::Acquire) {
+                entry.release_of_transaction();
             }
         }
     }

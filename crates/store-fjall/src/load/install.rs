@@ -137,15 +137,15 @@ async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>
     failed.map_or(Ok(moved), Err)
 }
 
-/// A part, and the threads that write its rows where they will be.
+/// A part, and the threads that write its rows where they will be. They say where that is, unless it is known.
 struct UnderWay {
     part: Part,
-    moving: Option<Arc<Move>>,
+    moved: Option<Moved>,
     work: Vec<task::JoinHandle<StoreResult<Option<Moved>>>>,
 }
 
 async fn begin_to_move(inner: &Arc<Inner>, mut part: Part, threads: usize) -> StoreResult<UnderWay> {
-    let (mut moving, mut work) = (None, Vec::new());
+    let (mut moved, mut work) = (None, Vec::new());
     if let Some(streamed) = part.streamed.take() {
         let (inner, of, loaded) = (inner.clone(), part.of.clone(), part.loaded.clone());
         work.push(task::spawn_blocking(move || moving::extend(&inner, of, &loaded, streamed).map(Some)));
@@ -155,33 +155,32 @@ async fn begin_to_move(inner: &Arc<Inner>, mut part: Part, threads: usize) -> St
             None => RowsFrom::Loaded(part.loaded.clone()),
         };
         let (inner, of) = (inner.clone(), part.of.clone());
-        let begun = Arc::new(blocking(move || Move::begin(&inner, &of, rows, threads)).await?);
-        for piece in 0..begun.pieces() {
-            let begun = begun.clone();
-            work.push(task::spawn_blocking(move || begun.write(piece).map(|()| None)));
+        let (moving, to) = blocking(move || Move::begin(&inner, &of, rows, threads)).await?;
+        let moving = Arc::new(moving);
+        for piece in 0..moving.pieces() {
+            let moving = moving.clone();
+            work.push(task::spawn_blocking(move || moving.write(piece).map(|()| None)));
         }
-        moving = Some(begun);
+        moved = Some(to);
     }
-    Ok(UnderWay { part, moving, work })
+    Ok(UnderWay { part, moved, work })
 }
 
 impl UnderWay {
     async fn end(self) -> StoreResult<Part> {
-        let Self { mut part, moving, work } = self;
+        let Self { mut part, mut moved, work } = self;
         let mut failed = None;
         // The keyspaces go when nobody writes into them any more.
         for work in work {
             match joined(work.await) {
-                Ok(moved) => part.moved = part.moved.or(moved),
+                Ok(to) => moved = moved.or(to),
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
         if let Some(error) = failed {
             return Err(error);
         }
-        if let Some(moving) = moving.and_then(Arc::into_inner) {
-            part.moved = Some(moving.end());
-        }
+        part.moved = part.moved.or(moved);
         Ok(part)
     }
 }

@@ -58,7 +58,8 @@ impl Loaded {
         let mut pieces = vec![KeyRange::all()];
         for cut in (1..most).filter_map(|piece| marks.get(piece * marks.len() / most)) {
             let cut = prefix_of(of, cut)?.unwrap_or(cut);
-            if let Some(last) = pieces.last_mut().filter(|last| *last.start < *cut) {
+            let first = marks.first().copied().unwrap_or_default();
+            if let Some(last) = pieces.last_mut().filter(|last| *last.start < *cut && first < cut) {
                 last.end = Some(cut.to_vec().into());
                 pieces.push(KeyRange { start: cut.to_vec().into(), end: None });
             }

@@ -13,7 +13,7 @@ use crate::inner::Inner;
 use crate::placement::{Place, Table};
 use fjall::Keyspace;
 use std::sync::Arc;
-use store::{KeyRange, LoadTable, OnDuplicate, StoreResult};
+use store::{FamilyId, KeyRange, LoadTable, OnDuplicate, StoreResult};
 
 /// Rows where they will be, which nobody sees yet.
 pub(super) struct Moved {
@@ -33,7 +33,7 @@ pub(super) struct Move {
     table: Arc<Table>,
     rows: RowsFrom,
     stamp: Last,
-    homes: Homes,
+    homes: Vec<(FamilyId, Keyspace)>,
     pieces: Vec<KeyRange>,
 }
 
@@ -45,11 +45,16 @@ pub(super) enum RowsFrom {
 }
 
 impl Move {
-    /// Makes the keyspaces. So many threads may write into them.
+    /// Makes the keyspaces: the rows are where they will be once all pieces are written. So many threads may write them.
     ///
     /// # Errors
     /// I/O failures; no such table.
-    pub(super) fn begin(inner: &Arc<Inner>, of: &LoadTable, rows: RowsFrom, threads: usize) -> StoreResult<Self> {
+    pub(super) fn begin(
+        inner: &Arc<Inner>,
+        of: &LoadTable,
+        rows: RowsFrom,
+        threads: usize,
+    ) -> StoreResult<(Self, Moved)> {
         let state = inner.pipeline.publisher.newest().clone();
         let table = state.tables.table(of.table)?.clone();
         let stamp = inner.pipeline.reserve_stamp()?;
@@ -61,7 +66,10 @@ impl Move {
             RowsFrom::Loaded(loaded) if table.families.len() == 1 => loaded.pieces(of, threads)?,
             _ => vec![KeyRange::all()],
         };
-        Ok(Self { inner: inner.clone(), of: of.clone(), state, table, rows, stamp, homes, pieces })
+        let fence = Fence { table: of.table, since: state.commit };
+        let made = homes.made.clone();
+        let moving = Self { inner: inner.clone(), of: of.clone(), state, table, rows, stamp, homes: made, pieces };
+        Ok((moving, Moved { stamp, homes, fence, alone: false }))
     }
 
     /// How many pieces there are to be written.
@@ -83,13 +91,7 @@ impl Move {
             RowsFrom::Loaded(loaded) => sources.extend(loaded.sources(range, self.pieces.len())?),
             RowsFrom::Keyspaces(homes) => sources.extend(rows_of(&self.inner, homes)),
         }
-        Writer::with_stamp(self.of.clone(), self.stamp).write_all(Merge::new(sources)?, &self.homes.made)
-    }
-
-    /// All pieces are written.
-    pub(super) fn end(self) -> Moved {
-        let fence = Fence { table: self.of.table, since: self.state.commit };
-        Moved { stamp: self.stamp, homes: self.homes, fence, alone: false }
+        Writer::with_stamp(self.of.clone(), self.stamp).write_all(Merge::new(sources)?, &self.homes)
     }
 }
 

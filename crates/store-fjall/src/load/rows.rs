@@ -76,6 +76,7 @@ impl Rows {
         let block = self.blocks.len() as u32;
         (self.bytes, self.capacity) = (self.bytes + bytes.len(), self.capacity + bytes.capacity());
         self.blocks.push(bytes);
+        self.places.reserve(ends.len());
         let mut start = 0;
         for (key_end, end) in ends {
             self.add(Place { family, key_len: (key_end - start) as u16, block, start, end });
@@ -149,7 +150,8 @@ impl Rows {
 
     /// The same once so many rows of so many bytes are added.
     pub(crate) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
-        let more = if bytes <= self.room() { 0 } else { bytes.max(BLOCK) };
+        let fits = bytes < FEW && bytes <= self.room();
+        let more = if fits { 0 } else { bytes.max(BLOCK) };
         self.capacity + more + grown(self.places.capacity(), self.places.len() + rows) * SORTED_PLACE
     }
 

@@ -71,74 +71,43 @@ pub(crate) mod files {
     }
 }
 
-/// What flushes and compacts: a thread of the store's own, and one of fjall's.
+/// fjall's own threads, which flush and compact.
 pub(crate) mod engine_threads {
-    use super::{Condvar, Mutex};
-    use crate::error::io;
-    use crate::flush;
     use crate::housekeeping::Stop;
     use crate::inner::Inner;
     use fjall::{Database, DatabaseBuilder, Keyspace};
     use std::sync::Arc;
-    use std::time::Duration;
     use store::StoreResult;
 
-    /// How often the thread that flushes looks whether the store ends.
-    const LOOK: Duration = Duration::from_millis(20);
-
-    /// Lets fjall have one, which compacts. Of two (fjall 3.1.13, `worker_pool.rs`) the first takes requests for a compaction
-    /// out of the queue and puts them back, without a pause for as long as the other compacts. With one, flushes would wait
-    /// for compactions: they are done by a thread of the store's own.
-    pub(crate) fn count(builder: DatabaseBuilder<Database>) -> DatabaseBuilder<Database> {
-        builder.worker_threads(1)
+    /// Lets fjall have `threads` of them.
+    pub(crate) fn count(builder: DatabaseBuilder<Database>, threads: usize) -> DatabaseBuilder<Database> {
+        builder.worker_threads(threads.max(1))
     }
 
-    /// Starts the thread that flushes.
+    /// What else must run for the store: fjall starts its threads itself.
     ///
     /// # Errors
-    /// The operating system has no more threads.
-    pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Option<super::thread::JoinHandle>> {
-        let (inner, stop) = (inner.clone(), stop.clone());
-        let body = move || {
-            while !stop.wait(Duration::ZERO) {
-                inner.sealed.take_each(|keyspace| {
-                    if let Err(error) = flush::sealed(&inner.pipeline.db, keyspace, || {}) {
-                        inner.pipeline.read_only.set(&error);
-                    }
-                });
-            }
-        };
-        super::thread::spawn("bennu-flush", body).map(Some).map_err(io("starting a thread"))
+    /// None.
+    pub(crate) fn start(_: &Arc<Inner>, _: &Arc<Stop>) -> StoreResult<Option<super::thread::JoinHandle>> {
+        Ok(None)
     }
 
-    /// Keyspaces whose memtables were sealed, for the thread that flushes.
+    /// Keyspaces whose memtables were sealed: fjall's threads know.
     #[derive(Default)]
-    pub(crate) struct Sealed {
-        /// A short mutex, paired with `added`.
-        waiting: Mutex<Vec<Keyspace>>,
-        added: Condvar,
-    }
+    pub(crate) struct Sealed {}
 
     impl Sealed {
         /// Adds one.
         ///
         /// # Errors
         /// None.
-        pub(crate) fn add(&self, _: &Database, keyspace: &Keyspace) -> StoreResult<()> {
-            self.waiting.lock().push(keyspace.clone());
-            self.added.notify_one();
+        pub(crate) fn add(&self, _: &Database, _: &Keyspace) -> StoreResult<()> {
             Ok(())
         }
+    }
 
-        /// Waits a moment for some, and hands each to `flush`.
-        fn take_each(&self, flush: impl Fn(&Keyspace)) {
-            let mut waiting = self.waiting.lock();
-            if waiting.is_empty() {
-                self.added.wait_for(&mut waiting, LOOK);
-            }
-            let taken = std::mem::take(&mut *waiting);
-            drop(waiting);
-            taken.iter().for_each(flush);
-        }
+    /// How many flushes wait for them.
+    pub(crate) fn outstanding_flushes(db: &Database) -> usize {
+        db.outstanding_flushes()
     }
 }

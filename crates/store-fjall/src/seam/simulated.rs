@@ -78,11 +78,11 @@ pub(crate) mod engine_threads {
     use super::Mutex;
     use super::scheduler::{point, random};
     use super::thread::{self, JoinHandle};
-    use crate::error::{io, storage};
-    use crate::flush::{self, all_keyspaces};
+    use crate::error::{engine, io, storage};
+    use crate::flush::all_keyspaces;
     use crate::housekeeping::Stop;
     use crate::inner::Inner;
-    use fjall::{AbstractTree, Database, DatabaseBuilder, Keyspace};
+    use fjall::{AbstractTree, Database, DatabaseBuilder, Keyspace, PersistMode};
     use std::sync::Arc;
     use std::time::Duration;
     use store::StoreResult;
@@ -91,7 +91,7 @@ pub(crate) mod engine_threads {
     const MOST_SEALED: usize = 3;
 
     /// None.
-    pub(crate) fn count(builder: DatabaseBuilder<Database>) -> DatabaseBuilder<Database> {
+    pub(crate) fn count(builder: DatabaseBuilder<Database>, _: usize) -> DatabaseBuilder<Database> {
         builder.worker_threads_unchecked(0)
     }
 
@@ -127,7 +127,11 @@ pub(crate) mod engine_threads {
     }
 
     fn flush(db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
-        flush::sealed(db, keyspace, || point("flush what is sealed"))
+        db.persist(PersistMode::SyncAll).map_err(engine("syncing the journal"))?;
+        point("flush what is sealed");
+        let lock = keyspace.tree.get_flush_lock();
+        let oldest = db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+        keyspace.tree.flush(&lock, oldest).map(drop).map_err(|error| storage("flushing")(&error))
     }
 
     /// Keyspaces whose memtables were sealed; their tables may be dropped by now.
@@ -143,5 +147,10 @@ pub(crate) mod engine_threads {
                 false => Ok(()),
             }
         }
+    }
+
+    /// fjall counts those that its threads would take.
+    pub(crate) fn outstanding_flushes(_: &Database) -> usize {
+        0
     }
 }

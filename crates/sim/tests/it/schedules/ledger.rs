@@ -156,7 +156,8 @@ impl Ledger {
                 Outcome::Refused(_) | Outcome::UnderWay => continue,
             };
             let other = commits.insert(commit, at);
-            assert!(other.is_none(), "commit {commit} is that of two deeds: {:?} and {at}", other);
+            let told = || [other.unwrap_or(at), at].map(|at| self.tell_deed(at)).join("\n  ");
+            assert!(other.is_none(), "commit {commit} is that of two deeds:\n  {}", told());
             assert!(commit > entry.floor, "deed {at} got commit {commit}, though {} was acknowledged", entry.floor);
         }
         commits
@@ -217,6 +218,12 @@ impl Ledger {
     fn sight(&mut self, found: &Found) {
         let seen = found.iter().map(|(table, rows)| Seen { commit: END, table: *table, rows: Some(rows.clone()) });
         self.seen.extend(seen);
+    }
+
+    fn tell_deed(&self, at: usize) -> String {
+        let Some(Entry { deed, outcome, begun, ended, .. }) = self.entries.get(at) else { return String::new() };
+        let changes = (deed.changes.first(), deed.changes.len());
+        format!("{at}: {outcome:?}, sync {}, load {}, {changes:?}, steps {begun} to {ended}", deed.sync, deed.loads)
     }
 
     /// The deeds on a table.
