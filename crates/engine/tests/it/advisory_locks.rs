@@ -115,7 +115,7 @@ async fn a_wait_is_limited_and_leaves_nothing_behind() {
     }
     one.ok("SELECT pg_advisory_unlock(1)").await;
     assert!(can_lock(&mut one, "1").await);
-    assert_eq!(other.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").await, "0\nSELECT 1");
+    assert_eq!(one.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").await, "0\nSELECT 1");
 }
 
 #[tokio::test]
