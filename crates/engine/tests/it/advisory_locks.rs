@@ -1,18 +1,6 @@
 //! Advisory locks between sessions: who waits, what ends them, and deadlocks across them and rows.
 
-use crate::client::{Client, engine};
-use engine::Engine;
-use std::sync::Arc;
-use std::time::Duration;
-
-/// Waits until so many lock requests wait.
-async fn waiting_are(engine: &Arc<Engine>, count: usize) {
-    let mut watcher = Client::of(engine);
-    let wanted = format!("{count}\nSELECT 1");
-    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
+use crate::client::{Client, engine, waiting_are};
 
 async fn can_lock(client: &mut Client, key: &str) -> bool {
     let locked = client.run(&format!("SELECT pg_try_advisory_lock({key})")).await == "t\nSELECT 1";

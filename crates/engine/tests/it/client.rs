@@ -28,6 +28,15 @@ pub async fn engine_over(store: Arc<dyn Store>) -> Arc<Engine> {
     Engine::open(store, options).await.unwrap()
 }
 
+/// Waits until so many lock requests wait.
+pub async fn waiting_are(engine: &Arc<Engine>, count: usize) {
+    let mut watcher = Client::of(engine);
+    let wanted = format!("{count}\nSELECT 1");
+    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 /// One session.
 pub struct Client {
     pub session: Session,

@@ -1,20 +1,9 @@
 //! Lone statements that want the same rows: they wait for each other, and none fails.
 
-use crate::client::{Client, engine, engine_over};
-use engine::Engine;
+use crate::client::{Client, engine, engine_over, waiting_are};
 use std::sync::Arc;
-use std::time::Duration;
 use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, Random, from_environment};
 use types::Datum;
-
-/// Waits until so many lock requests wait.
-async fn waiting_are(engine: &Arc<Engine>, count: usize) {
-    let mut watcher = Client::of(engine);
-    let wanted = format!("{count}\nSELECT 1");
-    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
 
 /// A commit lets its locks go before it is durable, and what it deleted is seen until then.
 #[tokio::test]

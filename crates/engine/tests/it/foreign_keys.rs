@@ -1,19 +1,7 @@
 //! Foreign keys under concurrency: no row is left that refers to nothing.
 
-use crate::client::{Client, engine};
-use engine::Engine;
-use std::sync::Arc;
-use std::time::Duration;
+use crate::client::{Client, engine, waiting_are};
 use store_testkit::Random;
-
-/// Waits until so many lock requests wait.
-async fn waiting_are(engine: &Arc<Engine>, count: usize) {
-    let mut watcher = Client::of(engine);
-    let wanted = format!("{count}\nSELECT 1");
-    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
 
 const ORPHANS: &str = "SELECT count(*) FROM c WHERE p NOT IN (SELECT id FROM p)";
 

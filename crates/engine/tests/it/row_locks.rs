@@ -1,19 +1,9 @@
 //! SELECT … FOR UPDATE under concurrency: nobody gets a row that another one holds, and what was waited for is read anew.
 
-use crate::client::{Client, engine};
+use crate::client::{Client, engine, waiting_are};
 use engine::Engine;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Waits until so many lock requests wait.
-async fn waiting_are(engine: &Arc<Engine>, count: usize) {
-    let mut watcher = Client::of(engine);
-    let wanted = format!("{count}\nSELECT 1");
-    while watcher.run("SELECT count(*) FROM pg_locks WHERE NOT granted").await != wanted {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
 
 async fn table(engine: &Arc<Engine>) -> Client {
     let mut client = Client::of(engine);

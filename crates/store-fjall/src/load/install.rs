@@ -246,22 +246,16 @@ fn flip(inner: &Inner, parts: &mut [Part]) -> StoreResult<CommitNo> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::options::Options;
-    use crate::store::FjallStore;
-    use store::{FamilySpec, LoadRows, OnDuplicate, Store, TableChange, TableId, TableSpec, WriteBatch};
-
-    const TABLE: TableId = TableId(1);
-    const FAMILY: FamilyId = FamilyId(0);
+    use crate::load::bed::{FAMILY, TABLE, fragment, store};
+    use store::{LoadRows, OnDuplicate};
 
     /// A load of these keys that has come to its end.
     async fn part(inner: &Arc<Inner>, keys: impl Iterator<Item = u32>) -> Part {
         let of = LoadTable { table: TABLE, on_duplicate: OnDuplicate::Fail, unique: None };
         let mut load = TableLoad::new(inner.clone(), of, true).unwrap();
-        let mut fragment = Vec::new();
-        fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();
         for key in keys {
             let mut rows = LoadRows::default();
-            rows.push(&key.to_be_bytes(), &fragment);
+            rows.push(&key.to_be_bytes(), &fragment());
             load.write_rows(FAMILY, rows).await.unwrap();
         }
         load.end().await.unwrap();
@@ -271,11 +265,7 @@ mod tests {
     #[tokio::test]
     async fn however_often_others_write_meanwhile_all_rows_are_moved_again() {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { small_load_bytes: 1000, load_buffer_bytes: 100_000, ..Options::default() };
-        let store = FjallStore::open(folder.path(), options).unwrap();
-        let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
-        let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
-        store.apply(creation, Durability::Sync).await.unwrap();
+        let store = store(folder.path(), 2).await;
         let inner = store.inner();
         let in_no_order = || (0..10_000_u32).map(|number| number.wrapping_mul(0x9E37_79B9));
         // All of them in order, some in order and then others, none in order.

@@ -15,6 +15,8 @@
 //! (removed at the next open) and perhaps keyspaces that no table names (likewise).
 
 mod append;
+#[cfg(test)]
+mod bed;
 mod duplicates;
 mod install;
 mod loaded;

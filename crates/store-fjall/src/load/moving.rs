@@ -129,34 +129,18 @@ fn add(inner: &Inner, mut writer: Writer, merge: Merge, home: &Keyspace) -> Stor
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use crate::options::Options;
-    use crate::store::FjallStore;
+    use crate::load::bed::{FAMILY, TABLE, create, fragment, store};
     use fjall::{AbstractTree, Readable};
     use std::collections::BTreeSet;
-    use std::path::Path;
     use std::sync::Arc;
     use std::time::{Duration, Instant};
-    use store::{
-        Durability, FamilyId, FamilySpec, LoadTable, OnDuplicate, Store, TableChange, TableId, TableSpec, WriteBatch,
-    };
+    use store::{LoadRows, LoadTable, OnDuplicate, Store, StoreError, TableId, UniquePrefix};
 
-    const TABLE: TableId = TableId(1);
-    const FAMILY: FamilyId = FamilyId(0);
     const ROWS: u32 = 20_000;
 
     /// Each number once, in no order.
     fn mixed(number: u32) -> [u8; 4] {
         number.wrapping_mul(0x9E37_79B9).to_be_bytes()
-    }
-
-    async fn store(folder: &Path, load_threads: usize) -> Arc<FjallStore> {
-        let options =
-            Options { small_load_bytes: 1000, load_buffer_bytes: 100_000, load_threads, ..Options::default() };
-        let store = FjallStore::open(folder, options).unwrap();
-        let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
-        let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
-        store.apply(creation, Durability::Sync).await.unwrap();
-        store
     }
 
     #[tokio::test]
@@ -165,10 +149,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let store = store(folder.path(), load_threads).await;
             let mut load = store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
-            let mut fragment = Vec::new();
-            fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();
             for number in 0..ROWS {
-                load.write(FAMILY, &mixed(number), &fragment).await.unwrap();
+                load.write(FAMILY, &mixed(number), &fragment()).await.unwrap();
             }
             load.finish().await.unwrap();
             let state = store.inner().pipeline.publisher.newest().clone();
@@ -189,26 +171,22 @@ mod tests {
 
     #[tokio::test]
     async fn two_keys_with_one_unique_prefix_are_found_wherever_the_pieces_are_cut() {
+        let other = TableId(2);
         for doubled in [0, 1, ROWS / 2, ROWS - 1] {
             let folder = tempfile::tempdir().unwrap();
             let store = store(folder.path(), 7).await;
+            create(&store, other).await;
             let mut load = store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
-            let other = TableId(2);
-            let spec = TableSpec { id: other, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
-            let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
-            store.apply(creation, Durability::Sync).await.unwrap();
-            let unique: store::UniquePrefix = Arc::new(|_: &[u8]| Ok(Some(4)));
-            load.add_table(LoadTable { table: other, on_duplicate: OnDuplicate::Replace, unique: Some(unique) })
-                .unwrap();
-            let mut fragment = Vec::new();
-            fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();
+            let unique: UniquePrefix = Arc::new(|_: &[u8]| Ok(Some(4)));
+            let on_duplicate = OnDuplicate::Replace;
+            load.add_table(LoadTable { table: other, on_duplicate, unique: Some(unique) }).unwrap();
             for (number, end) in (0..ROWS).map(|number| (number, 0)).chain([(doubled, 1)]) {
-                let mut rows = store::LoadRows::default();
-                rows.push(&[mixed(number).as_slice(), &[end]].concat(), &fragment);
+                let mut rows = LoadRows::default();
+                rows.push(&[mixed(number).as_slice(), &[end]].concat(), &fragment());
                 load.write_rows_of(other, FAMILY, rows).await.unwrap();
             }
             let failed = load.finish().await.unwrap_err();
-            assert!(matches!(failed, store::StoreError::DuplicateKey { .. }), "{doubled}: {failed}");
+            assert!(matches!(failed, StoreError::DuplicateKey { .. }), "{doubled}: {failed}");
         }
     }
 }

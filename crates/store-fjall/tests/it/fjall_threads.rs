@@ -1,4 +1,6 @@
-//! What fjall's threads do, where the store does something about it: `docs/architecture/fjall.md`.
+//! What fjall's threads do, where the store does something about it: `docs/architecture/fjall.md`. Read from Linux's `/proc`.
+
+#![cfg(target_os = "linux")]
 
 use fjall::Database;
 use std::fs;
@@ -22,7 +24,6 @@ fn ticks_of_workers() -> Vec<u64> {
 
 /// In a process of its own, in which fjall has no other threads.
 #[test]
-#[cfg(target_os = "linux")]
 fn one_of_two_threads_of_fjall_turns_round_while_the_other_compacts() {
     if std::env::var_os(ALONE).is_none() {
         let name = "fjall_threads::one_of_two_threads_of_fjall_turns_round_while_the_other_compacts";
