@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use types::Datum;
 use types::compare::compare;
+use types::temporal;
 
 /// Where nothing is known of a column, its values are one of so many.
 const VALUES: f64 = 200.0;
@@ -131,7 +132,7 @@ impl<'a> Known<'a> {
     /// The share of one value.
     fn equal(&self, part: usize, value: &Datum) -> f64 {
         let Some(values) = (self.of)(part) else { return 1.0 / VALUES.min(self.rows.max(1.0)) };
-        if let Some(common) = values.common.iter().find(|common| compare(&common.value.0, value).is_eq()) {
+        if let Some(common) = values.common.iter().find(|common| order(&common.value.0, value).is_eq()) {
             return common.share;
         }
         let taken: f64 = values.common.iter().map(|common| common.share).sum();
@@ -153,7 +154,7 @@ impl<'a> Known<'a> {
         }
         // `<` and `>=` cut in front of the value, the others behind it.
         let in_front = matches!(op, CompareOp::Lt | CompareOp::Ge);
-        let is_below = |other: &Value| match compare(&other.0, value) {
+        let is_below = |other: &Value| match order(&other.0, value) {
             Ordering::Less => true,
             Ordering::Equal => !in_front,
             Ordering::Greater => false,
@@ -241,11 +242,11 @@ fn histogram_below(bounds: &[Value], value: &Datum) -> f64 {
     if groups == 0 {
         return 0.5;
     }
-    let at = bounds.partition_point(|bound| compare(&bound.0, value).is_lt());
+    let at = bounds.partition_point(|bound| order(&bound.0, value).is_lt());
     let (Some(low), Some(high)) = (at.checked_sub(1).and_then(|at| bounds.get(at)), bounds.get(at)) else {
         return if at == 0 { 0.0 } else { 1.0 };
     };
-    if compare(&high.0, value).is_eq() {
+    if order(&high.0, value).is_eq() {
         return at as f64 / groups as f64;
     }
     let within = match (number(&low.0), number(&high.0), number(value)) {
@@ -255,14 +256,24 @@ fn histogram_below(bounds: &[Value], value: &Datum) -> f64 {
     (at as f64 - 1.0 + within) / groups as f64
 }
 
-/// A value as a place on a line, for values that have one.
+/// How a value of a column compares with a constant, which may be of another type: a date with a timestamp, an integer
+/// with a numeric.
+fn order(own: &Datum, constant: &Datum) -> Ordering {
+    let numbers = || number(own).zip(number(constant)).and_then(|(own, constant)| own.partial_cmp(&constant));
+    match std::mem::discriminant(own) == std::mem::discriminant(constant) {
+        true => compare(own, constant),
+        false => numbers().unwrap_or_else(|| compare(own, constant)),
+    }
+}
+
+/// A value as a place on a line, for values that have one: of times, microseconds.
 fn number(value: &Datum) -> Option<f64> {
     let number = match value {
         Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) => value.as_i64()? as f64,
         Datum::Float4(value) => f64::from(*value),
         Datum::Float8(value) => *value,
         Datum::Numeric(value) => value.to_f64(),
-        Datum::Date(value) => f64::from(*value),
+        Datum::Date(value) => f64::from(*value) * temporal::DAY as f64,
         Datum::Time(value) | Datum::Timestamp(value) | Datum::TimestampTz(value) => *value as f64,
         _ => return None,
     };
@@ -325,6 +336,19 @@ mod tests {
         near(share(&[compared(CompareOp::Ge, 100), compared(CompareOp::Lt, 200)]), 0.1);
         near(share(&[compared(CompareOp::Gt, 1_000)]), 0.0);
         assert!(share(&[compared(CompareOp::Gt, 1_000)]) > 0.0);
+    }
+
+    #[test]
+    fn constants_of_other_types_are_judged_too() {
+        let numeric = |text: &str| Datum::Numeric(text.parse().unwrap());
+        near(share(&[Condition::Compare { part: 0, op: CompareOp::Lt, value: numeric("200.0") }]), 0.7);
+        near(share(&[Condition::Compare { part: 0, op: CompareOp::Eq, value: numeric("0.0") }]), 0.5);
+        let bounds = (0..=4).map(|at| Value(Datum::Date(at * 100))).collect();
+        let days = ValueStatistics { distinct: -1.0, bounds, ..ValueStatistics::default() };
+        let of = |_: usize| Some(&days);
+        let noon = Datum::Timestamp(100 * 86_400_000_000 + 43_200_000_000);
+        let condition = Condition::Compare { part: 0, op: CompareOp::Lt, value: noon };
+        near(Known::of_all(&of, 1_000.0).share(&[condition]), 0.25);
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl RegionTable {
         let decoder = chosen.source.decoder(&projection)?;
         let (checks, entry_checks) = self.all_checks(session, &chosen.source, &chosen.path)?;
         let estimate = self.estimate(&reader, &chosen, &checks, &decoder, &projection).await;
-        let Chosen { source, path, partner, cost, skips, .. } = chosen;
+        let Chosen { source, path, partner, cost, skips, knowledge, .. } = chosen;
         let finders = self.finders(&source, filters);
         let handed_out = DFSchema::try_from(decoder.schema().as_ref().clone())?;
         // An expression of columns that are not handed out is no order that anybody could ask for.
@@ -195,6 +195,7 @@ impl RegionTable {
             cost: cost.cost,
             skips,
             finders,
+            knowledge,
             computed,
         })?;
         // Sorts by what is computed above do not come down to a scan: it gives their order by itself.

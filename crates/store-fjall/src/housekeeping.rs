@@ -1,5 +1,6 @@
-//! The background threads: one syncs groups, one keeps house.
+//! The background threads: one syncs groups, one keeps house, some compact.
 
+use crate::compaction;
 use crate::error::{engine, io};
 use crate::inner::Inner;
 use crate::memtable_budget::Budget;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use store::StoreResult;
 
 /// How often the housekeeper looks. At 0.5 M rows/s a memtable grows by about 1 MiB in between.
-const TICK: Duration = Duration::from_millis(20);
+pub(crate) const TICK: Duration = Duration::from_millis(20);
 
 /// The threads of one store.
 pub(crate) struct Housekeeper {
@@ -42,6 +43,7 @@ impl Housekeeper {
         let (housed, until) = (inner.clone(), stop.clone());
         let keeper = spawn("bennu-keeper", move || keep_house(&housed, &until))?;
         let mut threads = vec![sync_thread, keeper];
+        threads.extend(compaction::start(inner, &stop)?);
         threads.extend(engine_threads::start(inner, &stop)?);
         Ok(Self { inner: inner.clone(), stop, threads: Mutex::new(threads) })
     }
@@ -100,6 +102,10 @@ pub(crate) fn pipeline_is_sound(inner: &Inner) -> StoreResult<()> {
 }
 
 impl Stop {
+    pub(crate) fn is_set(&self) -> bool {
+        *self.stopped.lock()
+    }
+
     /// Sleeps for `tick`; returns whether it is time to end.
     pub(crate) fn wait(&self, tick: Duration) -> bool {
         let mut stopped = self.stopped.lock();

@@ -2,6 +2,7 @@
 
 use crate::admission::Admission;
 use crate::commit::pipeline::{Dropped, Pipeline};
+use crate::compaction::Compactions;
 use crate::disk_room::DiskRoom;
 use crate::folder::Folder;
 use crate::held_journals::SealedNumbers;
@@ -30,6 +31,7 @@ pub(crate) struct Inner {
     pub(crate) reclaim: Mutex<Dropped>,
     /// Keyspaces whose memtables were sealed, if it is not fjall that remembers them.
     pub(crate) sealed: Sealed,
+    pub(crate) compactions: Compactions,
     /// What journals wait for.
     pub(crate) sealed_numbers: SealedNumbers,
     /// Numbers the folders of bulk loads.
@@ -58,6 +60,7 @@ impl Inner {
             reclaim: Mutex::new(reclaim),
             sealed: Sealed::default(),
             sealed_numbers: SealedNumbers::default(),
+            compactions: Compactions::default(),
             loads: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             snapshots: Keeper::default(),

@@ -34,6 +34,7 @@ mod admission;
 mod archive;
 mod check;
 mod commit;
+mod compaction;
 mod disk_room;
 mod disk_space;
 mod error;

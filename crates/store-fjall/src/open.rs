@@ -5,6 +5,7 @@ use crate::commit::journal_file::JournalFile;
 use crate::commit::pipeline::{Dropped, Last, Parts, Pipeline};
 use crate::commit::publish::{Publisher, State};
 use crate::commit::seqnos::Seqnos;
+use crate::compaction;
 use crate::error::{engine, io};
 use crate::folder::{Folder, sync_folder};
 use crate::inner::Inner;
@@ -156,6 +157,7 @@ fn keyspace_options() -> KeyspaceCreateOptions {
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         // Memtables are sealed by our own budget only, see `flush::rotate`.
         .max_memtable_size(u64::MAX)
+        .compaction_strategy(compaction::of_fjall())
 }
 
 /// Keyspaces of loads that a crash interrupted, and of tables that were dropped just before it.

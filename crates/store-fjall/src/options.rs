@@ -35,8 +35,10 @@ pub struct Options {
     pub buffered_sync_interval: Duration,
     /// Files of tables that are kept open, at least 10. Others are opened when they are read.
     pub cached_files: usize,
-    /// Threads of fjall that flush and compact.
+    /// Threads of fjall that flush.
     pub worker_threads: usize,
+    /// Threads that compact, at least 1.
+    pub compaction_threads: usize,
     /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under it.
     pub large_commit_bytes: usize,
     /// So are commits of more rows: each takes some microseconds under the lock. But these do not wait for another one.
@@ -74,6 +76,7 @@ impl Default for Options {
             buffered_sync_interval: Duration::from_millis(10),
             cached_files: default_cached_files(),
             worker_threads: 2,
+            compaction_threads: (cores / 2).clamp(1, 4),
             large_commit_bytes: 8 << 20,
             large_commit_rows: 131_072,
             small_load_bytes: 8 << 20,

@@ -10,10 +10,11 @@
 use super::dynamic_filter;
 use super::range_lists::intersect;
 use super::scan::{FAMILY, RegionScanExec};
+use crate::choose_path::Knowledge;
 use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
 use crate::error::QueryResult;
 use crate::scan_source::TableIndex;
-use ::index::{Reach, Source, Way};
+use ::index::{Expected, Judged, JudgedWay, Reach, Source, Way};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, TableSize};
@@ -55,14 +56,20 @@ impl RegionScanExec {
         let table = self.source.table_codec().table().storage_id();
         let size = self.reader.estimate(table, FAMILY, &ranges).await?;
         let whole = Reach::Ranges(ranges.len() as u64);
-        let mut best = (way(Source::Table, whole, 1, false, size).cost(None), None);
+        let mut best = (way(Source::Table, whole, 1, size).cost(None), None);
         for finder in &self.finders {
-            let Some(found) = self.entry_ranges(finder) else { continue };
+            let Some((conditions, found)) = self.entry_ranges(finder) else { continue };
             let entries = to_store_ranges(&found.ranges);
-            let storage = finder.index.entries.table().storage_id();
-            let size = self.reader.estimate(storage, FAMILY, &entries).await?;
+            let expected = self.knowledge.as_ref().map(|known| self.expected(finder, known, &conditions, &found));
+            let size = match expected.filter(|expected| expected.is_told) {
+                Some(expected) => TableSize { rows: expected.in_ranges.ceil() as u64, bytes: 0 },
+                // The store counts whole blocks.
+                None => self.reader.estimate(finder.index.entries.table().storage_id(), FAMILY, &entries).await?,
+            };
             let reach = Reach::Ranges(entries.len() as u64);
-            let cost = way(Source::Fetching, reach, found.parts_used, is_unique(finder, &found), size).cost(None);
+            let unique = is_unique(finder, &found);
+            let by_index = Way { unique, expected, ..way(Source::Fetching, reach, found.parts_used, size) };
+            let cost = by_index.cost(None);
             if cost < best.0 && size.rows <= MOST_KEYS as u64 {
                 best = (cost, Some((finder, entries)));
             }
@@ -73,8 +80,9 @@ impl RegionScanExec {
         }
     }
 
-    /// Where the entries are of rows that joins may want, by what they know now; `None` if that is nothing of the index.
-    fn entry_ranges(&self, finder: &Finder) -> Option<KeyRanges> {
+    /// Where the entries are of rows that joins may want, by what they know now, and the conditions that say so; `None` if
+    /// that is nothing of the index.
+    fn entry_ranges(&self, finder: &Finder) -> Option<(Vec<Condition>, KeyRanges)> {
         let key = finder.index.key_columns();
         let part_of = |output: usize| {
             let column = *self.projection.get(output)?;
@@ -86,7 +94,20 @@ impl RegionScanExec {
         }
         let all: Vec<Condition> = finder.conditions.iter().cloned().chain(found).collect();
         let ranges = ranges_of(&finder.index.entries, &all);
-        (ranges.parts_used > 0 && ranges.access != Access::Full).then_some(ranges)
+        (ranges.parts_used > 0 && ranges.access != Access::Full).then_some((all, ranges))
+    }
+
+    /// What statistics say of the entries in the ranges.
+    fn expected(&self, finder: &Finder, known: &Knowledge, conditions: &[Condition], found: &KeyRanges) -> Expected {
+        let way = JudgedWay {
+            index: Some((finder.index.codec.index(), finder.index.entries.table().as_ref())),
+            key: finder.index.key_columns(),
+            conditions,
+            parts_used: found.parts_used,
+            columns: &[],
+            on_entries: &|_| true,
+        };
+        Judged::new(self.source.table_codec().table(), &known.statistics, known.rows).expect(&way)
     }
 
     /// The keys of the entries' rows that lie in `within`; `None` if they are too many.
@@ -121,12 +142,12 @@ fn is_unique(finder: &Finder, found: &KeyRanges) -> bool {
     finder.index.codec.index().unique && found.parts_used >= finder.index.own_parts()
 }
 
-fn way(source: Source, reach: Reach, parts_used: usize, unique: bool, size: TableSize) -> Way {
+fn way(source: Source, reach: Reach, parts_used: usize, size: TableSize) -> Way {
     Way {
         source,
         reach,
         parts_used,
-        unique,
+        unique: false,
         rows: size.rows,
         bytes: size.bytes,
         exact: true,

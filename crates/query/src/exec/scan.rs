@@ -8,6 +8,7 @@
 //! The node is plain data (table, ranges, projection, limit, direction, filters) and the view that it reads from.
 
 use crate::access_path::AccessPath;
+use crate::choose_path::Knowledge;
 use crate::convert::RowDecoder;
 use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::error::{QueryError, QueryResult};
@@ -73,6 +74,8 @@ pub struct RegionScanExec {
     pub(super) dynamic: Vec<Arc<dyn PhysicalExpr>>,
     /// Indexes that these filters may find rows by.
     pub(super) finders: Vec<Finder>,
+    /// What statistics say of the table.
+    pub(super) knowledge: Option<Knowledge>,
     estimate: Estimate,
     /// What its way costs, in rows of a scan.
     cost: f64,
@@ -106,6 +109,7 @@ pub(crate) struct ScanParts {
     pub(crate) cost: f64,
     pub(crate) skips: Option<usize>,
     pub(crate) finders: Vec<Finder>,
+    pub(crate) knowledge: Option<Knowledge>,
     /// For each part of the key, if it is an expression over the output, that.
     pub(crate) computed: Vec<Option<Arc<dyn PhysicalExpr>>>,
 }
@@ -133,6 +137,7 @@ impl RegionScanExec {
             fetch: parts.fetch,
             dynamic: Vec::new(),
             finders: parts.finders,
+            knowledge: parts.knowledge,
             estimate: parts.estimate,
             cost: parts.cost,
             skips: parts.skips,

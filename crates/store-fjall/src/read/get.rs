@@ -1,7 +1,7 @@
 //! Point reads: bloom filters keep them from runs that lack the key.
 
 use super::ReadSource;
-use super::blocks::{Lent, Points};
+use super::blocks::{GROUP, Lent, Points};
 use crate::limits::is_possible_key;
 use bytes::Bytes;
 use std::ops::Range;
@@ -29,11 +29,15 @@ pub(crate) fn get<'a>(source: &ReadSource, rowkeys: impl Iterator<Item = &'a [u8
         return rowkeys.into_iter().map(|rowkey| Ok(get(rowkey)?.map(copied))).collect();
     }
     let mut in_order: Vec<(usize, &[u8])> = rowkeys.iter().copied().enumerate().collect();
+    in_order.retain(|(_, rowkey)| is_possible_key(rowkey) && source.can_hold(rowkey));
     in_order.sort_unstable_by_key(|(_, rowkey)| *rowkey);
     let mut copies = Copies { answers: vec![None; rowkeys.len()], ..Copies::default() };
-    for (at, rowkey) in in_order {
-        if let Some(found) = get(rowkey)? {
-            copies.add(at, found.bytes());
+    for group in in_order.chunks(GROUP) {
+        let found = source.get_group(group.iter().map(|(_, rowkey)| *rowkey), view.as_deref(), &mut points)?;
+        for ((at, _), found) in group.iter().zip(found) {
+            if let Some(found) = found {
+                copies.add(*at, found.bytes());
+            }
         }
     }
     Ok(copies.finish())

@@ -46,6 +46,11 @@ impl ReadSource {
         key.extend_from_slice(rowkey);
     }
 
+    /// Can the keyspace have a row of this key? fjall panics at keys that it cannot hold.
+    pub(crate) fn can_hold(&self, rowkey: &[u8]) -> bool {
+        (1..=MAX_STORED_KEY).contains(&(self.prefix.len() + rowkey.len()))
+    }
+
     /// Entries below this number are visible.
     pub(crate) fn seqno(&self) -> u64 {
         match &self.position {
@@ -88,13 +93,34 @@ impl ReadSource {
         let mut key = std::mem::take(&mut points.key);
         self.stored_key_into(rowkey, &mut key);
         let found = match view {
-            // fjall panics at keys that it cannot hold.
-            _ if key.is_empty() || key.len() > MAX_STORED_KEY => Ok(None),
+            _ if !self.can_hold(rowkey) => Ok(None),
             Some(view) => points.get(view, self.seqno(), &key),
             None => self.merged_get(&key),
         };
         points.key = key;
         found
+    }
+
+    /// The fragments of several rows, whose keys ascend and can be there, from the blocks of `view` if there is one.
+    ///
+    /// # Errors
+    /// I/O failures and damaged bytes.
+    pub(crate) fn get_group<'k>(
+        &self,
+        rowkeys: impl Iterator<Item = &'k [u8]>,
+        view: Option<&View>,
+        points: &mut Points,
+    ) -> StoreResult<Vec<Option<Lent>>> {
+        let Some(view) = view else {
+            return rowkeys.map(|rowkey| self.get(rowkey, None, points)).collect();
+        };
+        let stored = |rowkey: &[u8]| {
+            let mut key = Vec::with_capacity(self.prefix.len() + rowkey.len());
+            self.stored_key_into(rowkey, &mut key);
+            key
+        };
+        let keys: Vec<Vec<u8>> = rowkeys.map(stored).collect();
+        points.get_group(view, self.seqno(), &keys)
     }
 
     /// The fragment under a stored key, from whatever holds it.

@@ -111,17 +111,11 @@ pub(crate) mod engine_threads {
         thread::spawn("fjall", body).map(Some).map_err(io("starting a thread"))
     }
 
-    /// As `worker_tick` of fjall 3.1.13: syncs the journal, flushes what is sealed, compacts once.
+    /// As `worker_tick` of fjall 3.1.13: syncs the journal, flushes what is sealed.
     fn work(db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
         if keyspace.sealed_memtable_count() > 0 {
             point("flush");
             flush(db, keyspace)?;
-        }
-        if keyspace.tree.l0_run_count() > 0 {
-            point("compact");
-            let oldest = db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
-            let compacted = keyspace.tree.compact(keyspace.config.compaction_strategy.clone(), oldest);
-            compacted.map_err(|error| storage("compacting")(&error))?;
         }
         Ok(())
     }

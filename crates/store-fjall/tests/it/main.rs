@@ -5,6 +5,7 @@ extern crate bennu_store_fjall as store_fjall;
 
 mod close;
 mod commit;
+mod compaction;
 mod conformance;
 mod damage;
 mod disk_full;

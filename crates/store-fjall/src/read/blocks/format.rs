@@ -68,6 +68,11 @@ impl Trailer {
         Ok(offset as usize)
     }
 
+    /// The first byte of each interval.
+    pub(crate) fn heads(&self, block: &[u8]) -> impl Iterator<Item = u8> {
+        (0..self.restarts).filter_map(|n| block.get(self.restart(block, n).ok()?).copied())
+    }
+
     /// How many intervals, from the first, satisfy `holds`, which is true of a number of them and then false.
     fn partition(&self, holds: impl FnMut(u32) -> Result<bool, Malformed>) -> Result<u32, Malformed> {
         self.partition_from(0, holds)

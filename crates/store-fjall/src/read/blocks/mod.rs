@@ -17,6 +17,7 @@
 //! table of a run, newest first, but may lie in neighbouring blocks.
 
 mod format;
+mod group;
 mod image;
 mod index;
 mod lens;
@@ -31,6 +32,7 @@ mod view;
 mod views;
 
 pub(crate) use format::{Entries, Entry, Malformed, compare_key};
+pub(crate) use group::GROUP;
 pub(crate) use image::Image;
 pub(crate) use lens::Rows;
 pub(crate) use long_scans::{LongScans, ScanCaching};

@@ -17,13 +17,13 @@ pub(crate) struct Points {
     /// The block of the last key.
     last: Option<LastBlock>,
     /// The table of the last key in each run.
-    open: Vec<Option<OpenTable>>,
+    pub(super) open: Vec<Option<OpenTable>>,
     /// For the stored key of the next row, kept by whoever asks.
     pub(crate) key: Vec<u8>,
 }
 
 /// A table that stays open for the keys that follow.
-struct OpenTable {
+pub(super) struct OpenTable {
     reader: Arc<TableReader>,
     index: Option<IndexCursor>,
 }
@@ -35,7 +35,7 @@ struct LastBlock {
 }
 
 /// What a block says about a key.
-enum Found {
+pub(super) enum Found {
     /// The newest visible version; `None`: a tombstone.
     Version(Option<Lent>),
     /// No visible version, and none in later blocks.
@@ -51,13 +51,10 @@ impl Points {
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn get(&mut self, view: &View, seqno: u64, key: &[u8]) -> StoreResult<Option<Lent>> {
-        if !view.memtable.is_empty()
-            && let Some(found) = view.memtable.get(key, seqno)
-        {
-            return Ok((!found.key.is_tombstone()).then(|| Lent::whole(found.value)));
+        if let Some(version) = view.in_memtable(key, seqno) {
+            return Ok(version);
         }
         let mut hash = None;
-        self.open.resize_with(view.runs.len().max(self.open.len()), || None);
         for (at, run) in view.runs.iter().enumerate() {
             let Some(table) = self.reader(at, run, view, key) else { continue };
             let visible_below = seqno.saturating_sub(table.table.global_seqno());
@@ -82,7 +79,10 @@ impl Points {
     }
 
     /// The reader of the table of the `at`-th run that may hold `key`.
-    fn reader(&mut self, at: usize, run: &Run, view: &View, key: &[u8]) -> Option<Arc<TableReader>> {
+    pub(super) fn reader(&mut self, at: usize, run: &Run, view: &View, key: &[u8]) -> Option<Arc<TableReader>> {
+        if at >= self.open.len() {
+            self.open.resize_with(view.runs.len().max(at + 1), || None);
+        }
         let slot = self.open.get_mut(at)?;
         if let Some(open) = slot.as_ref().filter(|open| open.reader.table.metadata.key_range.contains_key(key)) {
             return Some(Arc::clone(&open.reader));
@@ -90,6 +90,23 @@ impl Points {
         let reader = Arc::new(run.reader_for(&view.files, key)?);
         *slot = Some(OpenTable { reader: Arc::clone(&reader), index: None });
         Some(reader)
+    }
+
+    /// The index of a run's table, in front of the first block that may hold the key.
+    pub(super) fn index_at<'t>(
+        open: &'t mut [Option<OpenTable>],
+        run: usize,
+        table: &TableReader,
+        key: &[u8],
+    ) -> StoreResult<Option<&'t mut IndexCursor>> {
+        let Some(open) = open.get_mut(run).and_then(Option::as_mut) else { return Ok(None) };
+        Ok(Some(match &mut open.index {
+            Some(index) => {
+                index.move_to(table, key)?;
+                index
+            }
+            none => none.insert(IndexCursor::seek(table, key, Caching::Fill)?),
+        }))
     }
 
     /// From the first block of the table that may hold the key. `may_hold` is asked before a block is read from disk.
@@ -101,14 +118,7 @@ impl Points {
         visible_below: u64,
         mut may_hold: impl FnMut() -> StoreResult<bool>,
     ) -> StoreResult<Option<Option<Lent>>> {
-        let Some(open) = self.open.get_mut(run).and_then(Option::as_mut) else { return Ok(None) };
-        let index = match &mut open.index {
-            Some(index) => {
-                index.move_to(table, key)?;
-                index
-            }
-            none => none.insert(IndexCursor::seek(table, key, Caching::Fill)?),
-        };
+        let Some(index) = Self::index_at(&mut self.open, run, table, key)? else { return Ok(None) };
         while let Some(at) = index.next_block(table)? {
             let data = match table.cached_block(&at)? {
                 Some(data) => data,
@@ -143,7 +153,7 @@ impl LastBlock {
     }
 }
 
-fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<Found, Malformed> {
+pub(super) fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<Found, Malformed> {
     let mut entries = Entries::seek(&data.bytes, &data.trailer, key)?;
     // How much of `key` the first key of the interval has. What an entry shares with that key then tells how the two
     // compare, mostly without a look at their bytes.

@@ -41,11 +41,23 @@ pub(crate) enum Caching {
     Bypass,
 }
 
+impl DataBlock {
+    /// Reads a byte of the head of each interval; what comes of it means nothing.
+    pub(super) fn touch_intervals(&self) -> u8 {
+        self.trailer.heads(&self.bytes).fold(0, |sum, head| sum ^ head)
+    }
+}
+
 impl TableReader {
     /// For `table` of the tree of `files`.
     pub(crate) fn new(files: &Files, table: Table, top: TopIndex) -> Self {
         let id = (files.tree_id, table.id()).into();
         Self { table, id, descriptors: files.descriptors.clone(), file: OnceLock::new(), top }
+    }
+
+    /// Is it of the same table?
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.table.id() == other.table.id()
     }
 
     /// Reads a data block.

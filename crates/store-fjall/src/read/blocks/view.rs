@@ -2,7 +2,7 @@
 
 use super::lens::SeenParts;
 use super::overlay::MemtableEntries;
-use super::{Run, RunCursor};
+use super::{Lent, Run, RunCursor};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree};
@@ -91,6 +91,16 @@ impl View {
         let runs = runs.into_iter().filter_map(Run::new).collect();
         let sealed = Vec::new();
         Self { memtable, sealed, runs, files, version: 0, seqno: 0, data_blocks, cache_bytes }
+    }
+
+    /// The newest version of the stored key `key` that is visible at `seqno`, if it is in memory; in it `None` for a
+    /// tombstone.
+    pub(super) fn in_memtable(&self, key: &[u8], seqno: u64) -> Option<Option<Lent>> {
+        if self.memtable.is_empty() {
+            return None;
+        }
+        let found = self.memtable.get(key, seqno)?;
+        Some((!found.key.is_tombstone()).then(|| Lent::whole(found.value)))
     }
 
     /// About what the memtables hold of `range`, each by itself.

@@ -2,7 +2,8 @@
 
 use super::bed::{Bed, Form, Kind, between, fragment, request};
 use crate::read::blocks::Points;
-use crate::read::{ReadSource, scan};
+use crate::read::{ReadSource, get, scan};
+use bytes::Bytes;
 use std::time::{Duration, Instant};
 use store::{KeyRange, Scan, ScanRequest};
 
@@ -52,18 +53,25 @@ fn rates_of_scans() {
     }
 }
 
-/// Nanoseconds of one get where `each` keys are asked for with one [`Points`], in key order, about `gap` rows apart. The
-/// best of five runs.
-fn time_of_gets(source: &ReadSource, each: u32, gap: u32) -> f64 {
+/// Nanoseconds of one get where `each` keys are asked for at once, about half of `gap` rows apart; `alone`: one after the
+/// other. The best of five runs.
+fn time_of_gets(source: &ReadSource, each: u32, gap: u32, alone: bool) -> f64 {
     let runs = 200_000 / each;
     let run = |_| {
         let (begun, mut random) = (Instant::now(), store_testkit::Random::new(7));
         for _ in 0..runs {
-            let (view, mut points) = (source.view(), Points::default());
             let mut row = random.below(u64::from(ROWS - each * gap)) as u32;
-            for _ in 0..each {
+            let keys = (0..each).map(|_| {
                 row += random.below(u64::from(gap)) as u32;
-                std::hint::black_box(source.get(&key(row), view.as_deref(), &mut points).unwrap().unwrap());
+                key(row)
+            });
+            let keys: Vec<Vec<u8>> = keys.collect();
+            if alone {
+                let (view, mut points) = (source.view(), Points::default());
+                let rows = keys.iter().map(|key| source.get(key, view.as_deref(), &mut points).unwrap().unwrap());
+                rows.for_each(|row| drop(std::hint::black_box(Bytes::copy_from_slice(row.bytes()))));
+            } else {
+                drop(std::hint::black_box(get(source, keys.iter().map(Vec::as_slice)).unwrap()));
             }
         }
         begun.elapsed().as_secs_f64() * 1e9 / f64::from(runs * each)
@@ -83,8 +91,9 @@ fn rates_of_gets() {
     }
     written.keyspace.rotate_memtable_and_wait().unwrap();
     for (how, bed) in [("loaded", &bed), ("written and flushed", &written)] {
-        for (each, gap) in [(1, 1), (1000, 200), (1000, 20)] {
-            println!("{how:20} {each:4} rows, {gap:3} apart: {:6.1} ns a get", time_of_gets(&bed.source(), each, gap));
+        for (each, gap) in [(1, 1), (8, 20_000), (16, 20_000), (1000, 900), (1000, 200), (1000, 20)] {
+            let [alone, together] = [true, false].map(|alone| time_of_gets(&bed.source(), each, gap, alone));
+            println!("{how:20} {each:4} rows, {gap:5} apart: {alone:6.1} ns a get, {together:6.1} together");
         }
     }
 }

@@ -1,0 +1,134 @@
+//! Compaction, on threads of the store's own.
+//!
+//! fjall 3.1.13 compacts on its workers, of which the first takes each request for a compaction out of the queue and puts
+//! it back, without a pause, while another compacts: a core is lost. So keyspaces are made with limits that leave its
+//! workers nothing to do but to move tables that overlap with none, and the threads of this module compact with the
+//! limits that are meant. A keyspace that was made with other options is compacted by whoever comes first.
+
+use crate::error::storage;
+use crate::flush::all_keyspaces;
+use crate::housekeeping::{Stop, TICK, spawn};
+use crate::inner::Inner;
+use crate::seam::{Mutex, thread};
+use fjall::compaction::Leveled;
+use fjall::{AbstractTree, Keyspace};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::StoreResult;
+
+/// The largest that fjall takes.
+const MOST_TABLES_OF_LEVEL_0: u8 = u8::MAX;
+/// How much larger than the one above it a level may be.
+const MOST_GROWTH: f32 = 1e6;
+
+/// What fjall may compact by itself: next to nothing. Tables that it writes all the same have the usual size.
+pub(crate) fn of_fjall() -> Arc<Leveled> {
+    let limits = Leveled::default().with_l0_threshold(MOST_TABLES_OF_LEVEL_0);
+    Arc::new(limits.with_level_ratio_policy(vec![MOST_GROWTH]))
+}
+
+/// What was compacted, and what needs no more of it.
+#[derive(Default)]
+pub(crate) struct Compactions {
+    /// The version of each keyspace's tables in which there was nothing to compact. A short mutex.
+    settled: Mutex<HashMap<u64, u64>>,
+    active: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Compactions {
+    /// How many run.
+    pub(crate) fn active(&self) -> u64 {
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// How many are done.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    fn forget_all_but(&self, keyspaces: &[Keyspace]) {
+        self.settled.lock().retain(|id, _| keyspaces.iter().any(|keyspace| keyspace.id() == *id));
+    }
+}
+
+/// Starts the threads.
+///
+/// # Errors
+/// The operating system has no more threads.
+pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Vec<thread::JoinHandle>> {
+    let threads = inner.options.compaction_threads.max(1);
+    let compactor = |_| {
+        let (inner, stop) = (inner.clone(), stop.clone());
+        spawn("bennu-compact", move || run(&inner, &stop))
+    };
+    (0..threads).map(compactor).collect()
+}
+
+fn run(inner: &Inner, stop: &Stop) {
+    while !stop.wait(TICK) {
+        if inner.pipeline.read_only.is_set() || inner.check_open().is_err() {
+            continue;
+        }
+        let keyspaces = all_keyspaces(inner);
+        inner.compactions.forget_all_but(&keyspaces);
+        for keyspace in keyspaces {
+            // What was begun may have left files behind that only an opening finds.
+            if let Err(error) = compact(inner, stop, &keyspace) {
+                inner.pipeline.read_only.set(&error);
+            }
+        }
+    }
+}
+
+/// Compacts a keyspace until there is nothing more to compact.
+fn compact(inner: &Inner, stop: &Stop, keyspace: &Keyspace) -> StoreResult<()> {
+    let compactions = &inner.compactions;
+    let version = || keyspace.tree.current_version().id();
+    let mut seen = version();
+    while compactions.settled.lock().get(&keyspace.id()) != Some(&seen) && !stop.is_set() {
+        compactions.active.fetch_add(1, Ordering::Relaxed);
+        let oldest = inner.pipeline.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+        let outcome = keyspace.tree.compact(Arc::new(Leveled::default()), oldest);
+        compactions.active.fetch_sub(1, Ordering::Relaxed);
+        outcome.map_err(|error| storage("compacting")(&error))?;
+        let now = version();
+        if now == seen {
+            compactions.settled.lock().insert(keyspace.id(), seen);
+        } else {
+            compactions.done.fetch_add(1, Ordering::Relaxed);
+        }
+        seen = now;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use fjall::{Database, KeyspaceCreateOptions};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    /// More than is usual in level 0, and less than stops writers.
+    const FLUSHES: usize = 16;
+
+    #[test]
+    fn fjall_leaves_flushed_tables_alone_also_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = || KeyspaceCreateOptions::default().compaction_strategy(of_fjall());
+        for flushes in [FLUSHES / 2, FLUSHES] {
+            let db = Database::builder(folder.path()).worker_threads(2).open().unwrap();
+            let rows = db.keyspace("rows", options).unwrap();
+            while rows.tree.l0_run_count() < flushes {
+                rows.insert("row", "value").unwrap();
+                rows.rotate_memtable_and_wait().unwrap();
+            }
+            // Each flush asked for a compaction: time to do them.
+            sleep(Duration::from_millis(200));
+            assert_eq!(rows.tree.l0_run_count(), flushes);
+        }
+    }
+}
