@@ -340,9 +340,9 @@ mod tests {
 
     #[test]
     fn constants_of_other_types_are_judged_too() {
-        let numeric = |text: &str| Datum::Numeric(text.parse().unwrap());
-        near(share(&[Condition::Compare { part: 0, op: CompareOp::Lt, value: numeric("200.0") }]), 0.7);
-        near(share(&[Condition::Compare { part: 0, op: CompareOp::Eq, value: numeric("0.0") }]), 0.5);
+        let numeric = |unscaled: i128| Datum::Numeric(types::Decimal::new(unscaled, 1).unwrap());
+        near(share(&[Condition::Compare { part: 0, op: CompareOp::Lt, value: numeric(2_000) }]), 0.7);
+        near(share(&[Condition::Compare { part: 0, op: CompareOp::Eq, value: numeric(0) }]), 0.5);
         let bounds = (0..=4).map(|at| Value(Datum::Date(at * 100))).collect();
         let days = ValueStatistics { distinct: -1.0, bounds, ..ValueStatistics::default() };
         let of = |_: usize| Some(&days);

@@ -15,6 +15,7 @@ use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
 use crate::error::QueryResult;
 use crate::scan_source::TableIndex;
 use ::index::{Expected, Judged, JudgedWay, Reach, Source, Way};
+use datafusion::physical_expr::PhysicalExpr;
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, TableSize};
@@ -43,6 +44,15 @@ impl RegionScanExec {
         let mut all = self.path.conditions.clone();
         all.extend(found);
         intersect(ranges, &to_store_ranges(&ranges_of(self.source.scanned(), &all).ranges))
+    }
+
+    /// The share of its rows that pass a predicate over its output, by statistics if there are any and they can tell.
+    pub(crate) fn share_passing(&self, predicate: &Arc<dyn PhysicalExpr>) -> Option<f64> {
+        let known = self.knowledge.as_ref()?;
+        let column_of = |output: usize| self.projection.get(output).copied();
+        let conditions = dynamic_filter::conditions(std::slice::from_ref(predicate), &column_of);
+        let judged = Judged::new(self.source.table_codec().table(), &known.statistics, known.rows);
+        (!conditions.is_empty()).then(|| judged.share(&conditions))
     }
 
     /// The ranges, or single keys in them where an index finds these with less work.

@@ -13,8 +13,9 @@ mod named_groups;
 mod null_safe_keys;
 mod pauses;
 mod pushed_filters;
+mod told_filters;
 
-use crate::error::QueryResult;
+use crate::error::{QueryError, QueryResult};
 use chrono::{DateTime, Utc};
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
@@ -55,6 +56,9 @@ fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> QueryResult<Vec<Arc<fences::Physical>>> {
     let mut rules = fences::fenced(PhysicalOptimizer::new().rules, &fences::PHYSICAL, |rule| rule.name())?;
+    let asks = rules.iter().position(|rule| rule.name() == told_filters::BEFORE);
+    let asks = asks.ok_or_else(|| QueryError::internal(format!("no rule {}", told_filters::BEFORE)))?;
+    rules.insert(asks, Arc::new(told_filters::ToldFilters));
     // The others look for projections.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
     // Last: nobody expects what it puts between operators.

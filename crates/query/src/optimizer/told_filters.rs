@@ -1,0 +1,45 @@
+//! How many rows a filter lets through, by the statistics of the table that it stands on.
+//!
+//! DataFusion 55.2 judges comparisons of numbers by the ranges of columns, and takes every other filter to let a fifth of the
+//! rows through (`FilterExec::default_selectivity`). That decides which side of a join is built.
+
+use crate::exec::RegionScanExec;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
+use std::sync::Arc;
+
+/// Tells filters over scans what they let through.
+#[derive(Debug)]
+pub(super) struct ToldFilters;
+
+/// The rule that asks how many rows there are.
+pub(super) const BEFORE: &str = "join_selection";
+
+impl PhysicalOptimizerRule for ToldFilters {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let told = |plan: Arc<dyn ExecutionPlan>| {
+            let Some(filter) = plan.downcast_ref::<FilterExec>() else { return Ok(Transformed::no(plan)) };
+            let scan = filter.input().downcast_ref::<RegionScanExec>();
+            let Some(share) = scan.and_then(|scan| scan.share_passing(filter.predicate())) else {
+                return Ok(Transformed::no(plan));
+            };
+            // Whole percents; none of them would be no rows at all.
+            let percent = (share * 100.0).ceil().clamp(1.0, 100.0) as u8;
+            let told = FilterExecBuilder::from(filter).with_default_selectivity(percent).build()?;
+            Ok(Transformed::yes(Arc::new(told) as Arc<dyn ExecutionPlan>))
+        };
+        plan.transform_up(told).data()
+    }
+
+    fn name(&self) -> &str {
+        "told_filters"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
