@@ -48,6 +48,10 @@ impl Compactions {
         self.done.load(Ordering::Relaxed)
     }
 
+    fn is_settled(&self, keyspace: &Keyspace) -> bool {
+        self.settled.lock().get(&keyspace.id()) == Some(&version(keyspace))
+    }
+
     fn forget_all_but(&self, keyspaces: &[Keyspace]) {
         self.settled.lock().retain(|id, _| keyspaces.iter().any(|keyspace| keyspace.id() == *id));
     }
@@ -66,42 +70,60 @@ pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Vec<thr
     (0..threads).map(compactor).collect()
 }
 
+/// Works until `stop`, also while the store is closed or read-only: a commit may wait for room in level 0. Ends at a failure,
+/// after which only an opening knows which files count.
 fn run(inner: &Inner, stop: &Stop) {
-    while !stop.wait(TICK) {
-        if inner.pipeline.read_only.is_set() || inner.check_open().is_err() {
-            continue;
-        }
-        let keyspaces = all_keyspaces(inner);
-        inner.compactions.forget_all_but(&keyspaces);
-        for keyspace in keyspaces {
-            // What was begun may have left files behind that only an opening finds.
-            if let Err(error) = compact(inner, stop, &keyspace) {
+    let mut worked = false;
+    while !(if worked { stop.is_set() } else { stop.wait(TICK) }) {
+        match pass(inner, stop) {
+            Ok(did) => worked = did,
+            Err(error) => {
                 inner.pipeline.read_only.set(&error);
+                return;
             }
         }
     }
 }
 
-/// Compacts a keyspace until there is nothing more to compact.
-fn compact(inner: &Inner, stop: &Stop, keyspace: &Keyspace) -> StoreResult<()> {
-    let compactions = &inner.compactions;
-    let version = || keyspace.tree.current_version().id();
-    let mut seen = version();
-    while compactions.settled.lock().get(&keyspace.id()) != Some(&seen) && !stop.is_set() {
-        compactions.active.fetch_add(1, Ordering::Relaxed);
-        let oldest = inner.pipeline.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
-        let outcome = keyspace.tree.compact(Arc::new(Leveled::default()), oldest);
-        compactions.active.fetch_sub(1, Ordering::Relaxed);
-        outcome.map_err(|error| storage("compacting")(&error))?;
-        let now = version();
-        if now == seen {
-            compactions.settled.lock().insert(keyspace.id(), seen);
-        } else {
-            compactions.done.fetch_add(1, Ordering::Relaxed);
+/// One compaction of each keyspace that wants one, so that none waits for all of another; returns whether there was any.
+fn pass(inner: &Inner, stop: &Stop) -> StoreResult<bool> {
+    let keyspaces = all_keyspaces(inner);
+    inner.compactions.forget_all_but(&keyspaces);
+    let unsettled = keyspaces.into_iter().filter(|keyspace| !inner.compactions.is_settled(keyspace));
+    let unsettled: Vec<u64> = unsettled.map(|keyspace| keyspace.id()).collect();
+    let mut worked = false;
+    for id in unsettled {
+        // Those of dropped tables are not held, or their files would stay.
+        let Some(keyspace) = all_keyspaces(inner).into_iter().find(|keyspace| keyspace.id() == id) else { continue };
+        if stop.is_set() {
+            break;
         }
-        seen = now;
+        worked |= compact(inner, &keyspace)?;
     }
-    Ok(())
+    Ok(worked)
+}
+
+/// Compacts once; returns whether there was something to compact.
+fn compact(inner: &Inner, keyspace: &Keyspace) -> StoreResult<bool> {
+    let compactions = &inner.compactions;
+    let before = version(keyspace);
+    compactions.active.fetch_add(1, Ordering::Relaxed);
+    let oldest = inner.pipeline.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+    let outcome = keyspace.tree.compact(Arc::new(Leveled::default()), oldest);
+    compactions.active.fetch_sub(1, Ordering::Relaxed);
+    outcome.map_err(|error| storage("compacting")(&error))?;
+    let did = version(keyspace) != before;
+    if did {
+        compactions.done.fetch_add(1, Ordering::Relaxed);
+    } else {
+        compactions.settled.lock().insert(keyspace.id(), before);
+    }
+    Ok(did)
+}
+
+/// The number of the version of its tables.
+fn version(keyspace: &Keyspace) -> u64 {
+    keyspace.tree.current_version().id()
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ fn summary(arena: &Arena, report: &mut Report, times: &[Times]) -> Report {
         theirs,
         target: Some(target),
     };
-    report.add(&line("PostgreSQL", ours.clone(), theirs, 2.0));
+    report.add(&line("PostgreSQL", ours.clone(), theirs, 3.5));
     if times.iter().all(|t| !t.datafusion.is_empty()) {
         report.add(&line("DataFusion over Parquet", ours, parquet, 0.7));
     }

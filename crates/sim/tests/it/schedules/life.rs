@@ -50,6 +50,9 @@ impl DiskSpace for Roomy {
 /// Thresholds so small that everything happens all the time.
 pub(super) fn options() -> Options {
     Options {
+        // The same on every machine, so that seeds are.
+        compaction_threads: 1,
+        load_threads: 2,
         cache_bytes: 1 << 20,
         memtable_entries: 150,
         idle_flush: Duration::from_millis(300),
