@@ -5,6 +5,7 @@
 //! side by side: a core goes on to the next key while it waits for the memory of one (Kocberber and others, "Asynchronous
 //! Memory Access Chaining", VLDB 2015).
 
+use super::index::BlockRef;
 use super::points::{Found, Points, find};
 use super::table::{Caching, DataBlock, TableReader};
 use super::{Lent, Run, View};
@@ -19,8 +20,19 @@ pub(crate) const GROUP: usize = 16;
 struct Approached {
     key: usize,
     table: Arc<TableReader>,
-    offset: u64,
+    at: BlockRef,
     block: DataBlock,
+}
+
+impl Approached {
+    /// Is its block the first that may hold `key`, too, which is not below its own key?
+    fn serves(&self, table: &TableReader, key: &[u8]) -> bool {
+        self.table.is_same(table) && key <= self.at.end_key()
+    }
+
+    fn shares_block(&self, other: &Self) -> bool {
+        self.table.is_same(&other.table) && self.at.offset == other.at.offset
+    }
 }
 
 impl Points {
@@ -35,11 +47,12 @@ impl Points {
             let open = keys.iter().enumerate().filter(|(key, _)| matches!(found.get(*key), Some(None)));
             let approached = self.approach(view, (number, run), open)?;
             // The heads of all intervals at once: a search among them would wait for each in turn.
-            std::hint::black_box(approached.iter().fold(0, |sum, near| sum ^ near.block.touch_intervals()));
-            for Approached { key: place, table, offset, block } in approached {
+            let blocks = approached.chunk_by(Approached::shares_block).filter_map(<[_]>::first);
+            std::hint::black_box(blocks.fold(0, |sum, near| sum ^ near.block.touch_intervals()));
+            for Approached { key: place, table, at, block } in approached {
                 let (Some(key), Some(found)) = (keys.get(place), found.get_mut(place)) else { continue };
                 let visible_below = seqno.saturating_sub(table.table.global_seqno());
-                match find(&block, key, visible_below).map_err(|damage| table.damaged(offset, damage))? {
+                match find(&block, key, visible_below).map_err(|damage| table.damaged(at.offset, damage))? {
                     Found::Version(version) => *found = Some(version),
                     Found::Nothing => {}
                     // Older versions of the key are in the next block.
@@ -65,18 +78,19 @@ impl Points {
             if !is_oldest && !may_hold()? {
                 continue;
             }
+            if let Some(last) = approached.last().filter(|last| last.serves(&table, key)) {
+                let (at, block) = (last.at.clone(), last.block.clone());
+                approached.push(Approached { key: place, table, at, block });
+                continue;
+            }
             let Some(index) = Self::index_at(&mut self.open, number, &table, key)? else { continue };
             let Some(at) = index.next_block(&table)? else { continue };
-            let last = approached.last().filter(|last| last.offset == at.offset && last.table.is_same(&table));
-            let block = match last {
-                Some(last) => last.block.clone(),
-                None => match table.cached_block(&at)? {
-                    Some(block) => block,
-                    None if is_oldest && !may_hold()? => continue,
-                    None => table.data_block(&at, Caching::Fill)?,
-                },
+            let block = match table.cached_block(&at)? {
+                Some(block) => block,
+                None if is_oldest && !may_hold()? => continue,
+                None => table.data_block(&at, Caching::Fill)?,
             };
-            approached.push(Approached { key: place, table, offset: at.offset, block });
+            approached.push(Approached { key: place, table, at, block });
         }
         Ok(approached)
     }

@@ -1,8 +1,8 @@
 //! Random histories: after them, and at each snapshot held meanwhile, every scan gives the map's rows.
 
 use super::bed::{Bed, Form, Kind, Rows, between, collect, fragment, request};
-use crate::read::ReadSource;
 use crate::read::blocks::{Lent, Points};
+use crate::read::{ReadSource, get};
 use fragment::Verdict;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -194,7 +194,7 @@ proptest! {
     }
 }
 
-/// Single rows, there or not: from blocks, from the block of the row before, and as fjall finds them.
+/// Single rows, there or not: from blocks, from the block of the row before, and as fjall finds them; and many at once.
 fn check_points(source: &ReadSource, rows: &Rows) {
     let (view, mut points) = (source.view(), Points::default());
     for n in (0..KEYS).chain((0..KEYS).rev()) {
@@ -208,6 +208,14 @@ fn check_points(source: &ReadSource, rows: &Rows) {
         for found in [near, alone, plain] {
             assert_eq!(found.as_ref().map(Lent::bytes), expected, "key {n}");
         }
+    }
+    // Many at once: neighbours, such as lie apart, and some twice.
+    for apart in [1, 7, 30] {
+        let keys: Vec<Vec<u8>> = (0..KEYS).chain(0..KEYS / 2).rev().step_by(apart).map(key).collect();
+        let found = get(source, keys.iter().map(Vec::as_slice)).unwrap();
+        let expected: Vec<Option<&[u8]>> = keys.iter().map(|key| rows.get(key).map(Vec::as_slice)).collect();
+        let found: Vec<Option<&[u8]>> = found.iter().map(Option::as_deref).collect();
+        assert_eq!(found, expected, "{apart} apart");
     }
 }
 
