@@ -8,7 +8,6 @@ use crate::purge::Purge;
 use crate::seam::{Condvar, Mutex, engine_threads, thread};
 use crate::snapshots::Limits;
 use crate::watermark_follower::Follower;
-use fjall::PersistMode;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreResult;
@@ -83,6 +82,7 @@ fn keep_house(inner: &Inner, stop: &Stop) {
             inner.pipeline.read_only.set(&error);
             continue;
         }
+        inner.pipeline.group_sync.look();
         inner.room.look(inner.memtables.unflushed());
         let outcome = budget.tick(inner).and_then(|()| follower.tick(inner)).and_then(|()| purge.tick(inner));
         if let Err(error) = outcome {
@@ -98,7 +98,7 @@ fn keep_house(inner: &Inner, stop: &Stop) {
 /// # Errors
 /// The failure.
 pub(crate) fn pipeline_is_sound(inner: &Inner) -> StoreResult<()> {
-    inner.pipeline.db.persist(PersistMode::Buffer).map_err(engine("flushing or compacting in the background"))
+    inner.pipeline.group_sync.journal().write_out().map_err(engine("flushing or compacting in the background"))
 }
 
 impl Stop {

@@ -62,7 +62,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let meta = keyspace(&db, &watermark, meta::META)?;
     let shared = keyspace(&db, &watermark, meta::SHARED)?;
     let found = meta::load(&db, &meta, &shared, &db.snapshot())?;
-    let journal = Arc::new(JournalFile::open(&folder.database())?);
+    let journal = Arc::new(JournalFile::open(&db, &folder.database())?);
     // What was replayed may never have been synced: it is published now, so it must be durable first.
     journal.sync()?;
     let seqnos = Seqnos::new(journals.last_seqno);

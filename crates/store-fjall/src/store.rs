@@ -109,6 +109,11 @@ impl Drop for FjallStore {
         if let Err(error) = self.inner.pipeline.group_sync.sync_blocking() {
             tracing::error!(%error, "the last sync failed");
         }
+        // Also what no commit waits for: fjall would write it when a thread of its own drops the journal, perhaps after the
+        // folder is open again.
+        if let Err(error) = self.inner.pipeline.group_sync.journal().write_out() {
+            tracing::error!(%error, "the last batches could not be written to the journal");
+        }
     }
 }
 

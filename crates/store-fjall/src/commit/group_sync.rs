@@ -81,6 +81,15 @@ impl GroupSync {
         done.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    /// Sees to it that everything applied becomes durable even if nobody waits for it: a `Sync` commit whose caller was
+    /// cancelled before it came to [`Self::sync`] asks nobody.
+    pub(crate) fn look(&self) {
+        let newest = self.publisher.newest().commit;
+        if newest > self.publisher.durable() {
+            self.soon(newest);
+        }
+    }
+
     /// Sees to it that `commit` becomes durable even if nobody waits for it.
     pub(crate) fn soon(&self, commit: CommitNo) {
         let mut request = self.request.lock();
@@ -129,20 +138,13 @@ impl GroupSync {
         loop {
             match self.next_request(interval) {
                 Request::Stop => break,
-                Request::Soon(commit) if self.publisher.durable() >= commit => self.look_again(),
+                // Those after it get an interval of their own.
+                Request::Soon(commit) if self.publisher.durable() >= commit => self.look(),
                 _ => while self.sync_once() {},
             }
         }
         // What waits now would wait for ever.
         while self.sync_once() {}
-    }
-
-    /// The commit that was to be durable soon is; those after it get an interval of their own.
-    fn look_again(&self) {
-        let newest = self.publisher.newest().commit;
-        if newest > self.publisher.durable() {
-            self.soon(newest);
-        }
     }
 
     /// Sleeps until there is something to do. `Soon` is handed out only after `interval`, unless

@@ -9,14 +9,14 @@
 //!   0                                      hole                       64 MiB
 //!   |  batches  |  zeros that were written  |  zeros that nobody wrote  |
 //! ```
-//! - The hole begins behind everything that was written, and all who write batches hold the commit lock: zeros
-//!   that are written there under it cover none.
+//! - The hole begins behind everything that was written. All who make batches hold the commit lock, and under it fjall's
+//!   buffer is written out before: nobody writes until the zeros are there, and they cover no batch.
 //! - No zero is written at the end of the file or behind it. fjall appends to a journal that it opened again,
 //!   and would append behind such zeros, where recovery never looks.
 //! - Readers take a zero for the end of the batches, written or not: a crash leaves what it would leave without this.
 
 use crate::commit::journal_file::JournalFile;
-use crate::error::io;
+use crate::error::{engine, io};
 use crate::seam::Mutex;
 use rustix::fs::{SeekFrom, seek};
 use std::fs::File;
@@ -63,6 +63,7 @@ impl JournalRoom {
     }
 
     fn add(&self, room: &mut Room) -> StoreResult<()> {
+        self.journal.write_out().map_err(engine("writing the journal"))?;
         let (id, file) = self.journal.active()?;
         if room.journal != Some(id) {
             // Half a piece is always before the next batch from here on.
@@ -97,16 +98,16 @@ mod tests {
     use super::*;
     use crate::commit::journal_file::journal_path;
     use crate::journal::read_to_end;
-    use fjall::{Database, PersistMode};
+    use fjall::Database;
     use std::path::Path;
 
     /// Commits batches of many sizes and says what each wrote.
     fn write(folder: &Path, rounds: usize) -> (JournalRoom, u64) {
         let db = Database::builder(folder).open().unwrap();
         let keyspace = db.keyspace("k", Default::default).unwrap();
-        let room = JournalRoom::new(Arc::new(JournalFile::open(folder).unwrap()));
+        let room = JournalRoom::new(Arc::new(JournalFile::open(&db, folder).unwrap()));
         for round in 0..rounds {
-            let mut batch = db.batch().durability(Some(PersistMode::Buffer));
+            let mut batch = db.batch().durability(None);
             let bytes = 1 + round * 7919 % 30_000;
             // No compression makes these shorter.
             let value: Vec<u8> = (0..bytes).map(|at| (((at * at + round * 31) * 2_654_435_761) >> 11) as u8).collect();
@@ -114,6 +115,7 @@ mod tests {
             batch.commit().unwrap();
             room.used(bytes);
         }
+        room.journal.write_out().unwrap();
         let file = File::open(journal_path(folder, 0)).unwrap();
         let end = read_to_end(&file).unwrap();
         assert!(!end.torn, "nothing but zeros behind the batches");

@@ -178,7 +178,9 @@ impl Pipeline {
         self.journal_room.used(bytes);
         drop(last);
         self.rows_written.fetch_add(rows, Ordering::Relaxed);
-        self.group_sync.soon(stamp.commit);
+        if durability == Durability::Buffered {
+            self.group_sync.soon(stamp.commit);
+        }
         Ok((stamp.commit, dropped))
     }
 
@@ -235,7 +237,9 @@ impl Pipeline {
         Ok(Last { commit, stamp: self.clock.now().max(last.stamp) })
     }
 
-    /// Writes a fjall batch and makes the state after it the newest. The caller holds the commit lock.
+    /// Writes a fjall batch and makes the state after it the newest. The caller holds the commit lock. A `Buffered` commit
+    /// is handed to the operating system here: it is acknowledged and shown without a sync, and a crash of this process alone
+    /// does not lose it.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`]: the outcome is unknown, and no later commit will be accepted.
@@ -248,6 +252,10 @@ impl Pipeline {
         durability: Durability,
     ) -> StoreResult<()> {
         self.write_locked(batch)?;
+        if durability == Durability::Buffered {
+            let written = self.group_sync.journal().write_out();
+            written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))?;
+        }
         self.applied(last, stamp, tables, durability);
         Ok(())
     }

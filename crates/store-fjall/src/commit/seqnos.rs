@@ -1,9 +1,10 @@
 //! Writes batches to fjall, with a mark where their sequence numbers may leave a gap (`seqno_chain.rs`).
 
+use crate::commit::journal_file::keep_unwritten;
 use crate::meta;
 use crate::seam::Mutex;
 use crate::seqno_chain::SeqnoMark;
-use fjall::{Database, Keyspace, OwnedWriteBatch, PersistMode};
+use fjall::{Database, Keyspace, OwnedWriteBatch};
 use std::ops::Range;
 
 /// Where the numbers stand. Its lock is never waited for: whoever takes it holds the commit lock.
@@ -25,7 +26,8 @@ impl Seqnos {
         Self { last: Mutex::new(Last { range: last.map(|last| last..last + 1), before_opening: true }) }
     }
 
-    /// Writes a batch. The caller holds the commit lock.
+    /// Writes a batch: to the memtables, and to the journal as far as fjall's buffer (see `journal_file.rs`). The caller
+    /// holds the commit lock.
     ///
     /// # Errors
     /// Those of fjall; the outcome is unknown.
@@ -63,26 +65,18 @@ fn write(
     if let Some(mark) = mark {
         meta::put_seqno_mark(&mut batch, meta, &mark);
     }
-    batch.durability(Some(PersistMode::Buffer)).commit().inspect_err(|_| keep_unwritten(db))?;
+    batch.durability(None).commit().inspect_err(|_| keep_unwritten(db))?;
     Ok(Last { range: Some(low..db.seqno()), before_opening: false })
-}
-
-/// Lets nobody write what is left of a batch that failed.
-///
-/// fjall's journal writer (3.1.13) keeps the bytes that it could not write, and writes them when it is dropped: by
-/// the last worker thread, perhaps after `Database::drop` has returned, for that waits only until the threads have
-/// left their loops. The folder may be open again by then, with other batches where these bytes would go. So the
-/// writer is never dropped: its memtables and locks go with the database, a file handle stays.
-fn keep_unwritten(db: &Database) {
-    std::mem::forget(db.supervisor.clone());
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::commit::journal_file::{JournalFile, journal_path};
     use crate::meta::SEQNO_KEY;
     use crate::seqno_chain::Chain;
+    use std::path::Path;
 
     /// A flush that ended within the last batch before a crash left a gap that nobody remembers.
     #[test]
@@ -120,13 +114,14 @@ mod tests {
         let db = Database::builder(&folder).open().unwrap();
         let meta = db.keyspace("meta", Default::default).unwrap();
         let seqnos = Seqnos::new(None);
+        let file = JournalFile::open(&db, Path::new(&folder)).unwrap();
         let write = |value: &str| {
             let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1);
             batch.insert(&meta, "row", value);
-            seqnos.write(&db, &meta, batch)
+            seqnos.write(&db, &meta, batch).and_then(|()| file.write_out())
         };
         write("whole").unwrap();
-        let journal = || std::fs::read(std::path::Path::new(&folder).join("0.jnl")).unwrap();
+        let journal = || std::fs::read(journal_path(Path::new(&folder), 0)).unwrap();
         let len = crate::journal::read_to_end(journal().as_slice()).unwrap().whole_bytes;
         let (soft, hard) = rlimit::Resource::FSIZE.get().unwrap();
         rlimit::Resource::FSIZE.set(len + 20, hard).unwrap();
@@ -134,7 +129,7 @@ mod tests {
         rlimit::Resource::FSIZE.set(soft, hard).unwrap();
         // A worker thread that is slower than the rest of the database.
         let late = db.supervisor.clone();
-        drop((meta, db));
+        drop((meta, file, db));
         let left = journal();
         drop(late);
         assert!(journal() == left, "the rest of the batch was written");
