@@ -28,6 +28,7 @@ mod functions;
 mod held_memory;
 mod intersected;
 mod join_order;
+mod key_partitions;
 mod lower;
 mod optimizer;
 mod plan;

@@ -14,6 +14,7 @@ use crate::exec::narrowing::Finder;
 use crate::exec::row_checks::{RowCheck, RowChecks};
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::intersected::Partner;
+use crate::key_partitions::Partitions;
 use crate::sample::{Estimate, Sampling};
 use crate::scan_source::{ScanSource, TableIndex};
 use crate::told;
@@ -31,7 +32,7 @@ use index::{IndexChoice, ScanHints, ScanRules};
 use rowkey::range::Access;
 use std::any::Any;
 use std::sync::Arc;
-use store::{KeyRange, TableSize};
+use store::TableSize;
 use txn::ReadView;
 use types::interrupt;
 
@@ -213,10 +214,10 @@ impl RegionTable {
         chosen: &Chosen,
         projection: &[usize],
         fetch: Option<usize>,
-    ) -> QueryResult<Vec<Vec<KeyRange>>> {
+    ) -> QueryResult<Partitions> {
         let Chosen { source, path, ranges, size, partner, .. } = chosen;
         if ranges.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Partitions::default());
         }
         // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
         let counted =
@@ -224,8 +225,11 @@ impl RegionTable {
         // A set of rowkeys is read by one task for itself.
         let is_alone = self.rules.serial || partner.as_ref().is_some_and(|partner| !partner.merges);
         match if counted || is_alone { 1 } else { pieces(session, source, path, *size, fetch) } {
-            1 => Ok(vec![ranges.clone()]),
-            pieces => Ok(reader.split(source.scanned().table().storage_id(), FAMILY, ranges, pieces).await?),
+            1 => Ok(Partitions::one(ranges.clone())),
+            pieces => {
+                let split = reader.split(source.scanned().table().storage_id(), FAMILY, ranges, pieces).await?;
+                Partitions::of_split(split, (source, path), reader, size.rows).await
+            }
         }
     }
 
@@ -305,7 +309,7 @@ impl RegionTable {
     fn checks(&self, session: &dyn Session, filters: &Filters, decoder: DecoderOf<'_>) -> QueryResult<RowChecks> {
         let filter = self.check(session, &filters.rows, decoder)?;
         let recheck = self.check(session, &filters.bytes, decoder)?;
-        Ok(RowChecks { recheck, filter, sieve: None })
+        Ok(RowChecks { recheck, filter, sieves: Vec::new() })
     }
 
     /// All of `filters` as one check of rows.

@@ -151,6 +151,12 @@ impl TableMap {
     }
 }
 
+fn add_reads(region: Option<&Region>, rows: u64) {
+    if let Some(region) = region {
+        region.load.reads.fetch_add(rows, Ordering::Relaxed);
+    }
+}
+
 impl Table {
     /// The region that `key` belongs to.
     pub(crate) fn region_of(&self, key: &[u8]) -> Option<&Region> {
@@ -158,31 +164,29 @@ impl Table {
         self.regions.get(after.checked_sub(1)?)
     }
 
-    /// Counts one row read by key.
-    pub(crate) fn count_read(&self, key: &[u8]) {
-        if let Some(region) = self.region_of(key) {
-            region.load.reads.fetch_add(1, Ordering::Relaxed);
+    /// Counts the rows of a batch of a scan. Rows without keys are counted where the scan begins.
+    pub(crate) fn count_scanned(&self, batch: &RowBatch, begins: &[u8]) {
+        match batch.key_ends().len() < batch.len() {
+            true => add_reads(self.region_of(begins), batch.len() as u64),
+            false => self.count_reads(batch.len(), batch.keys()),
         }
     }
 
-    /// Counts the rows of a batch of a scan. Rows without keys are counted where the scan begins.
-    pub(crate) fn count_scanned(&self, batch: &RowBatch, begins: &[u8]) {
-        let add = |region: Option<&Region>, rows: u64| {
-            region.map(|region| region.load.reads.fetch_add(rows, Ordering::Relaxed));
-        };
-        if self.regions.len() == 1 || batch.key_ends().len() < batch.len() {
-            return add(self.region_of(begins), batch.len() as u64);
+    /// Counts rows that were read, with these keys.
+    pub(crate) fn count_reads<'k>(&self, rows: usize, keys: impl Iterator<Item = &'k [u8]>) {
+        if let [only] = self.regions.as_slice() {
+            return add_reads(Some(only), rows as u64);
         }
         let (mut current, mut rows) = (None, 0);
-        for key in batch.keys() {
+        for key in keys {
             let region = self.region_of(key);
             if region.map(|region| region.id) != current.map(|region: &Region| region.id) {
-                add(current, std::mem::take(&mut rows));
+                add_reads(current, std::mem::take(&mut rows));
                 current = region;
             }
             rows += 1;
         }
-        add(current, rows);
+        add_reads(current, rows);
     }
 
     /// Counts one row written.

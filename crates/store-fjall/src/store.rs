@@ -84,7 +84,7 @@ impl FjallStore {
         keys: &[&[u8]],
     ) -> StoreResult<Vec<Option<Bytes>>> {
         let counters = tables.table(table)?;
-        keys.iter().for_each(|key| counters.count_read(key));
+        counters.count_reads(keys.len(), keys.iter().copied());
         if keys.len() <= LARGE_MULTI_GET {
             return read::get(&source, keys.iter().copied());
         }

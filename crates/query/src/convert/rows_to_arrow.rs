@@ -85,6 +85,18 @@ impl RowDecoder {
         self.columns.iter().any(|column| matches!(column.place, Place::Value(_)))
     }
 
+    /// So many first bytes of a key tell all the columns, and others may have the same: the columns are leading ones of the
+    /// key, not all of them, and lie at fixed bytes.
+    pub(crate) fn key_prefix(&self) -> Option<usize> {
+        let schema = self.codec.key_schema();
+        let end = |column: &Wanted| match column.place {
+            Place::Key(part) => schema.fixed_slot(part).map(|(start, width)| start + width),
+            Place::Value(_) => None,
+        };
+        let ends: Option<Vec<usize>> = self.columns.iter().map(end).collect();
+        ends?.into_iter().max().filter(|end| schema.fixed_len() != Some(*end))
+    }
+
     /// The rows of `batch` as Arrow columns.
     ///
     /// # Errors

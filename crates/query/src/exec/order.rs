@@ -1,11 +1,15 @@
 //! The order in which a scan hands out rows, as the planner sees it.
 
+use crate::key_partitions::Aligned;
 use crate::scan_source::ScanSource;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr::{
+    AcrossPartitions, ConstExpr, EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr,
+    RangePartitioning,
+};
 use std::sync::Arc;
 
 /// The key parts of a scan's output.
@@ -69,6 +73,13 @@ impl KeyOrder {
             .collect();
         properties.add_constants(constants)?;
         Ok(properties)
+    }
+
+    /// What partitions are known by that have ranges of a part's values; `None` if the output has not got it.
+    pub(crate) fn partitioning(&self, aligned: &Aligned) -> Option<Partitioning> {
+        let part = self.parts.get(aligned.part)?;
+        let key = LexOrdering::new([PhysicalSortExpr::new(part.column()?, part.options(false))])?;
+        RangePartitioning::try_new(key, aligned.points.clone()).ok().map(Partitioning::Range)
     }
 
     /// The order as expressions over the output.

@@ -3,7 +3,7 @@
 use store::KeyRange;
 
 /// What is in both of two sorted lists of disjoint ranges.
-pub(super) fn intersect(left: &[KeyRange], right: &[KeyRange]) -> Vec<KeyRange> {
+pub(crate) fn intersect(left: &[KeyRange], right: &[KeyRange]) -> Vec<KeyRange> {
     let (mut a, mut b) = (left.iter().peekable(), right.iter().peekable());
     let mut both = Vec::new();
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {

@@ -5,10 +5,12 @@
 //!                      columns of that filter only     their columns only         their columns only      the output's
 //! ```
 //! Each check decodes the columns that it looks at, and only of rows that are left; the output's columns are
-//! decoded of those that pass all.
+//! decoded of those that pass all. A check of leading columns of the key alone is made once for rows that share them.
 
 use crate::convert::RowDecoder;
 use crate::error::{QueryError, QueryResult};
+use crate::exec::key_runs::KeyRuns;
+use crate::exec::sieve::Sieve;
 use arrow::array::{Array, BooleanArray, cast::AsArray};
 use arrow::buffer::BooleanBuffer;
 use datafusion::common::ScalarValue;
@@ -27,6 +29,13 @@ pub(crate) struct RowCheck {
 impl RowCheck {
     /// Which rows pass; `None` when all do.
     pub(crate) fn passing(&self, rows: &RowBatch) -> QueryResult<Option<BooleanBuffer>> {
+        match self.decoder.key_prefix().and_then(|prefix| KeyRuns::of(rows, prefix)) {
+            Some(runs) => Ok(self.each_passing(&runs.firsts)?.map(|passing| runs.spread(&passing))),
+            None => self.each_passing(rows),
+        }
+    }
+
+    fn each_passing(&self, rows: &RowBatch) -> QueryResult<Option<BooleanBuffer>> {
         let batch = self.decoder.decode(rows)?;
         let mask = match self.predicate.evaluate(&batch)? {
             ColumnarValue::Scalar(ScalarValue::Boolean(Some(true))) => return Ok(None),
@@ -52,19 +61,19 @@ pub(crate) struct RowChecks {
     pub(crate) recheck: Option<RowCheck>,
     /// Filters that cannot be told from bytes.
     pub(crate) filter: Option<RowCheck>,
-    pub(crate) sieve: Option<Sieve>,
+    pub(crate) sieves: Vec<Sieve>,
 }
 
 impl RowChecks {
     /// Does nothing but the store's own filter decide about a row?
     pub(crate) fn are_none(&self) -> bool {
-        self.filter.is_none() && self.sieve.is_none()
+        self.filter.is_none() && self.sieves.is_empty()
     }
 
     /// Does one of them need what `part` asks for?
     pub(crate) fn need(&self, part: impl Fn(&RowDecoder) -> bool) -> bool {
-        let sieve = self.sieve.as_ref().map(|sieve| &sieve.check);
-        [self.recheck.as_ref(), self.filter.as_ref(), sieve].into_iter().flatten().any(|check| part(&check.decoder))
+        let sieves = self.sieves.iter().map(|sieve| &sieve.check);
+        self.recheck.iter().chain(&self.filter).chain(sieves).any(|check| part(&check.decoder))
     }
 
     /// The rows that pass; `None` when all do.
@@ -78,7 +87,7 @@ impl RowChecks {
         if let Some(filter) = &self.filter {
             narrow(rows, &mut left, |rows| filter.passing(rows))?;
         }
-        if let Some(sieve) = &mut self.sieve {
+        for sieve in &mut self.sieves {
             narrow(rows, &mut left, |rows| Ok(sieve.passing(rows)))?;
         }
         Ok(left)
@@ -96,38 +105,4 @@ fn narrow(
         *left = Some(rows.select(passing.set_indices()));
     }
     Ok(())
-}
-
-/// Drops rows that the operators above will not want, by what they found out while the statement runs.
-///
-/// A hash join says which keys its build side has. It checks the rows again, so leaving some in is no mistake, and
-/// costs less than asking where most rows pass.
-#[derive(Clone, Debug)]
-pub(crate) struct Sieve {
-    check: RowCheck,
-    /// Batches that go through as they are before the next is looked at.
-    rest: u32,
-}
-
-/// Batches between two looks when too few rows were dropped.
-const REST: u32 = 16;
-
-impl Sieve {
-    pub(crate) fn new(check: RowCheck) -> Self {
-        Self { check, rest: 0 }
-    }
-
-    fn passing(&mut self, rows: &RowBatch) -> Option<BooleanBuffer> {
-        if self.rest > 0 {
-            self.rest -= 1;
-            return None;
-        }
-        // An expression may fail on a row that a filter above the scan takes out: if it is wanted, it fails there.
-        let passing = self.check.passing(rows).unwrap_or(None);
-        // A quarter must go, or looking costs more than it saves.
-        if passing.as_ref().is_none_or(|passing| passing.count_set_bits() > rows.len() / 4 * 3) {
-            self.rest = REST;
-        }
-        passing
-    }
 }

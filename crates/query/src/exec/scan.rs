@@ -12,16 +12,16 @@ use crate::choose_path::Knowledge;
 use crate::convert::RowDecoder;
 use crate::convert::expr_to_ranges::to_store_ranges;
 use crate::error::{QueryError, QueryResult};
-use crate::exec::dynamic_filter;
 use crate::exec::intersection::{Intersection, OtherIndex};
 use crate::exec::narrowing::Finder;
 use crate::exec::order::KeyOrder;
 use crate::exec::range_lists::by_bucket;
-use crate::exec::row_checks::{RowCheck, RowChecks, Sieve};
+use crate::exec::row_checks::RowChecks;
 use crate::exec::row_fetch::RowFetch;
 use crate::exec::running_scan::{ScanMetrics, ScanWork};
 use crate::intersected::Partner;
 use crate::sample::Estimate;
+use crate::key_partitions::Partitions;
 use crate::scan_source::ScanSource;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
@@ -29,7 +29,6 @@ use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{
@@ -64,12 +63,12 @@ pub struct RegionScanExec {
     entry_checks: RowChecks,
     /// Another index whose rowkeys alone count.
     other: Option<(Partner, OtherIndex)>,
-    partitions: Vec<Vec<KeyRange>>,
+    partitions: Partitions,
     /// Do salt buckets have to be merged to keep key order?
     merge: bool,
     order: KeyOrder,
     reverse: bool,
-    fetch: Option<usize>,
+    pub(super) fetch: Option<usize>,
     /// Filters that joins and the like make while the statement runs; used to read less, never relied on.
     pub(super) dynamic: Vec<Arc<dyn PhysicalExpr>>,
     /// Indexes that these filters may find rows by.
@@ -81,7 +80,7 @@ pub struct RegionScanExec {
     cost: f64,
     /// Leading parts of the key: of rows that are equal in these one is enough.
     skips: Option<usize>,
-    schema: SchemaRef,
+    pub(super) schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -103,7 +102,7 @@ pub(crate) struct ScanParts {
     pub(crate) checks: RowChecks,
     pub(crate) entry_checks: RowChecks,
     pub(crate) other: Option<(Partner, OtherIndex)>,
-    pub(crate) partitions: Vec<Vec<KeyRange>>,
+    pub(crate) partitions: Partitions,
     pub(crate) fetch: Option<usize>,
     pub(crate) estimate: Estimate,
     pub(crate) cost: f64,
@@ -119,8 +118,8 @@ impl RegionScanExec {
         let ScanParts { source, reader, path, projection, decoder, checks, entry_checks, .. } = parts;
         let schema = Arc::clone(decoder.schema());
         let order = KeyOrder::new(&source, &projection, path.ranges.equal_parts, parts.computed);
-        let partitions = if parts.partitions.is_empty() { vec![Vec::new()] } else { parts.partitions };
-        let properties = Arc::new(properties(&schema, &order, path.is_in_key_order(), false, partitions.len())?);
+        let partitions = if parts.partitions.ranges.is_empty() { Partitions::one(Vec::new()) } else { parts.partitions };
+        let properties = Arc::new(properties(&schema, &order, path.is_in_key_order(), false, &partitions)?);
         Ok(Self {
             source,
             reader,
@@ -158,15 +157,15 @@ impl RegionScanExec {
         scan.reverse = reverse;
         scan.merge = !self.path.is_in_key_order();
         if scan.merge {
-            scan.partitions = self.bucket_groups();
+            scan.partitions = Partitions { ranges: self.bucket_groups(), aligned: None };
         }
-        scan.properties = Arc::new(properties(&self.schema, &self.order, true, reverse, scan.partitions.len())?);
+        scan.properties = Arc::new(properties(&self.schema, &self.order, true, reverse, &scan.partitions)?);
         Ok(scan)
     }
 
     /// Salt buckets dealt to as many partitions as there are now.
     fn bucket_groups(&self) -> Vec<Vec<KeyRange>> {
-        let mut groups = vec![Vec::new(); self.partitions.len()];
+        let mut groups = vec![Vec::new(); self.partitions.ranges.len()];
         let count = groups.len();
         let buckets = self.path.ranges.buckets.clone().unwrap_or_default();
         for (number, bucket) in buckets.into_iter().enumerate() {
@@ -227,32 +226,12 @@ impl RegionScanExec {
         self.schema.fields().iter().map(|field| field.name().as_str())
     }
 
-    /// The dynamic filters as a check of rows. A scan that hands out its first rows only is not for it: which ones
-    /// these are must not depend on what is above.
-    fn sieve(&self) -> QueryResult<Option<Sieve>> {
-        if self.fetch.is_some() {
-            return Ok(None);
-        }
-        let plain: Vec<_> = self.dynamic.iter().filter(|filter| !self.reads_lists(filter)).cloned().collect();
-        let Some(predicate) = dynamic_filter::predicate(&plain)? else { return Ok(None) };
-        let columns: Vec<usize> =
-            predicate.columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
-        let decoder = self.source.decoder(&columns)?;
-        Ok(Some(Sieve::new(RowCheck { decoder, predicate: predicate.expr })))
-    }
-
-    /// Does it look at a column of lists? The bounds of a join's keys are not those of lists: comparing by them loses rows.
-    fn reads_lists(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
-        let is_list = |at: usize| self.schema.fields().get(at).is_some_and(|field| field.data_type().is_nested());
-        collect_columns(filter).iter().any(|column| is_list(column.index()))
-    }
-
     fn work(&self, ranges: Vec<KeyRange>, context: &TaskContext) -> QueryResult<ScanWork> {
         let both = self.other.as_ref().zip(self.source.used_index()).map(|((_, other), index)| {
             let (table, pool) = (self.source.table_codec(), context.memory_pool());
             Intersection::new(index.codec.clone(), table, other.clone(), pool, self.reverse)
         });
-        let checks = RowChecks { sieve: self.sieve()?, ..self.checks.clone() };
+        let checks = RowChecks { sieves: self.sieves()?, ..self.checks.clone() };
         let rows = self.source.fetched_by().map(|index| RowFetch {
             index: index.codec.clone(),
             table: Arc::clone(self.source.table_codec()),
@@ -318,10 +297,11 @@ fn properties(
     order: &KeyOrder,
     ordered: bool,
     reverse: bool,
-    partitions: usize,
+    partitions: &Partitions,
 ) -> QueryResult<PlanProperties> {
     let equivalence = order.properties(schema, ordered, reverse)?;
-    let partitioning = Partitioning::UnknownPartitioning(partitions);
+    let by_range = partitions.aligned.as_ref().and_then(|aligned| order.partitioning(aligned));
+    let partitioning = by_range.unwrap_or(Partitioning::UnknownPartitioning(partitions.ranges.len()));
     Ok(PlanProperties::new(equivalence, partitioning, EmissionType::Incremental, Boundedness::Bounded))
 }
 
@@ -369,7 +349,7 @@ impl ExecutionPlan for RegionScanExec {
             return Err(QueryError::NotPopulated { name: table.name.clone() }.into());
         }
         let ranges =
-            self.partitions.get(partition).ok_or_else(|| QueryError::internal(format!("no partition {partition}")))?;
+            self.partitions.ranges.get(partition).ok_or_else(|| QueryError::internal(format!("no partition {partition}")))?;
         if self.merge {
             return self.merged(partition, self.narrowed(ranges), &context);
         }
@@ -390,7 +370,7 @@ impl ExecutionPlan for RegionScanExec {
 
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.schema);
-        let share = if args.partition().is_some() { self.partitions.len().max(1) as u64 } else { 1 };
+        let share = if args.partition().is_some() { self.partitions.ranges.len().max(1) as u64 } else { 1 };
         let rows = usize::try_from(self.estimate.rows / share).unwrap_or(usize::MAX);
         if let Some(columns) = &self.estimate.columns {
             statistics.column_statistics.clone_from(columns);

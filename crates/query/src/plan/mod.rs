@@ -362,6 +362,8 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 4096;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
+    // Partitions that differ in one column of a GROUP BY need no exchange, however few there are.
+    options.optimizer.subset_repartition_threshold = 1;
     // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
     options.execution.sort_pushdown_buffer_capacity = 1 << 20;
     options.execution.collect_statistics = false;

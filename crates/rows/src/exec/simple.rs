@@ -116,11 +116,26 @@ impl Operator for Project<'_> {
 pub(super) struct Pick<'p> {
     input: Source<'p>,
     places: &'p [usize],
+    /// Do they ascend? Then a row keeps them where it is.
+    ascend: bool,
 }
 
 impl<'p> Pick<'p> {
     pub(super) fn new(input: &'p Node, places: &'p [usize]) -> Self {
-        Self { input: open(input), places }
+        Self { input: open(input), places, ascend: places.is_sorted_by(|a, b| a < b) }
+    }
+
+    fn pick(&self, mut row: Row) -> Row {
+        if !self.ascend {
+            return picked(&row, self.places);
+        }
+        for (to, at) in self.places.iter().enumerate() {
+            if *at < row.len() {
+                row.swap(to, *at);
+            }
+        }
+        row.truncate(self.places.len());
+        row
     }
 }
 
@@ -128,7 +143,7 @@ impl<'p> Pick<'p> {
 impl Operator for Pick<'_> {
     async fn next(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>> {
         let batch = self.input.next(run, wanted).await?;
-        Ok(batch.map(|batch| batch.iter().map(|row| picked(row, self.places)).collect()))
+        Ok(batch.map(|batch| batch.into_iter().map(|row| self.pick(row)).collect()))
     }
 }
 

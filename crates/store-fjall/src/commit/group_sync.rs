@@ -74,7 +74,7 @@ impl GroupSync {
         }
         // Whoever leads leaves those who came meanwhile to the sync thread.
         let leave = thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once();
-        if leave && !is_left_out("the word to the sync thread") && !self.ask(Request::Now) {
+        if leave && !self.ask(Request::Now) {
             // Its end is past: who waits now would wait for ever.
             while self.sync_once() {}
         }

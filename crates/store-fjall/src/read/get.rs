@@ -32,12 +32,14 @@ pub(crate) fn get<'a>(source: &ReadSource, rowkeys: impl Iterator<Item = &'a [u8
     in_order.retain(|(_, rowkey)| is_possible_key(rowkey) && source.can_hold(rowkey));
     in_order.sort_unstable_by_key(|(_, rowkey)| *rowkey);
     let mut copies = Copies { answers: vec![None; rowkeys.len()], ..Copies::default() };
+    let mut left = in_order.len();
     for group in in_order.chunks(GROUP) {
         let found = source.get_group(group.iter().map(|(_, rowkey)| *rowkey), view.as_deref(), &mut points)?;
         for ((at, _), found) in group.iter().zip(found) {
             if let Some(found) = found {
-                copies.add(*at, found.bytes());
+                copies.add(*at, found.bytes(), left);
             }
+            left -= 1;
         }
     }
     Ok(copies.finish())
@@ -53,7 +55,11 @@ struct Copies {
 }
 
 impl Copies {
-    fn add(&mut self, at: usize, fragment: &[u8]) {
+    /// `left` rows are still to come, with this one.
+    fn add(&mut self, at: usize, fragment: &[u8], left: usize) {
+        if self.buffer.is_empty() {
+            self.buffer.reserve(fragment.len().saturating_mul(left).min(SHARED + fragment.len()));
+        }
         let start = self.buffer.len();
         self.buffer.extend_from_slice(fragment);
         self.places.push((at, start..self.buffer.len()));

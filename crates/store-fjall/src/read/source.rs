@@ -6,7 +6,7 @@ use bytes::Bytes;
 use fjall::{AbstractTree, Keyspace, Readable, Snapshot};
 use std::fmt;
 use std::sync::Arc;
-use store::StoreResult;
+use store::{KeyList, StoreResult};
 
 /// Longest key that fjall holds, with its prefix.
 pub(crate) const MAX_STORED_KEY: usize = u16::MAX as usize;
@@ -114,13 +114,15 @@ impl ReadSource {
         let Some(view) = view else {
             return rowkeys.map(|rowkey| self.get(rowkey, None, points)).collect();
         };
-        let stored = |rowkey: &[u8]| {
-            let mut key = Vec::with_capacity(self.prefix.len() + rowkey.len());
+        if self.prefix.is_empty() {
+            return points.get_group(view, self.seqno(), &rowkeys.collect::<Vec<_>>());
+        }
+        let (mut stored, mut key) = (KeyList::default(), Vec::new());
+        for rowkey in rowkeys {
             self.stored_key_into(rowkey, &mut key);
-            key
-        };
-        let keys: Vec<Vec<u8>> = rowkeys.map(stored).collect();
-        points.get_group(view, self.seqno(), &keys)
+            stored.push(&key);
+        }
+        points.get_group(view, self.seqno(), &stored.iter().collect::<Vec<_>>())
     }
 
     /// The fragment under a stored key, from whatever holds it.

@@ -29,8 +29,40 @@ async fn a_buffered_commit_is_seen_at_once_and_soon_durable() {
     let applied = store.apply(batch(vec![put(1, "a", "1")]), Durability::Buffered).await.unwrap();
     assert_eq!(now(&store).await.commit(), applied);
     assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
+    becomes_durable(&store, applied).await;
+}
+
+/// The caller of the sync may have been cancelled.
+#[tokio::test]
+async fn a_sync_commit_that_nobody_waits_for_is_soon_durable_and_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    commit(&store, create(1)).await;
+    let applied = store.apply(batch(vec![put(1, "a", "1")]), Durability::Sync).await.unwrap();
+    becomes_durable(&store, applied).await;
+    assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
+}
+
+/// Nobody syncs here, so nothing else hands it to the operating system.
+#[tokio::test]
+async fn a_buffered_commit_outlives_the_process_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let quiet = std::time::Duration::from_secs(600);
+    let options = store_fjall::Options { buffered_sync_interval: quiet, ..options() };
+    let store = store_fjall::FjallStore::open(folder.path(), options).unwrap();
+    commit(&store, create(1)).await;
+    let journal = || std::fs::read(folder.path().join("db/0.jnl")).unwrap();
+    for round in 0..20 {
+        let value = format!("written in round {round}");
+        store.apply(batch(vec![put(1, "a", &value)]), Durability::Buffered).await.unwrap();
+        let (journal, value) = (journal(), value.as_bytes());
+        assert!(journal.windows(value.len()).any(|bytes| bytes == value), "round {round}");
+    }
+}
+
+async fn becomes_durable(store: &store_fjall::FjallStore, commit: CommitNo) {
     for _ in 0..500 {
-        if durable(&store) >= applied.0 {
+        if durable(store) >= commit.0 {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;

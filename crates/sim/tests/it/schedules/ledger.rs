@@ -59,6 +59,9 @@ pub(crate) struct Ledger {
     pub(crate) acknowledged: u64,
     /// The highest commit that was said to be durable, and so is visible.
     pub(crate) durable: u64,
+    /// The highest commit that a kill of the process must leave: a `Buffered` one when it was acknowledged, a `Sync` one
+    /// when it was said to be durable, or shown.
+    pub(crate) kept: u64,
     /// The highest commit of a snapshot.
     shown: u64,
     /// Somebody closes the store.
@@ -69,8 +72,8 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn new(base: Tables, base_commit: u64, first: u64) -> Self {
-        let (acknowledged, durable) = (base_commit, base_commit);
-        Self { base, first, acknowledged, durable, ..Self::default() }
+        let (acknowledged, durable, kept) = (base_commit, base_commit, base_commit);
+        Self { base, first, acknowledged, durable, kept, ..Self::default() }
     }
 
     /// Somebody begins a deed. Returns its number.
@@ -92,12 +95,16 @@ impl Ledger {
         };
         scheduler::note(told);
         let entry = &mut self.entries[(number - self.first) as usize];
+        if let (Outcome::Done(commit), false) = (&outcome, entry.deed.sync) {
+            self.kept = self.kept.max(*commit);
+        }
         (entry.outcome, entry.ended) = (outcome, scheduler::steps());
     }
 
     /// A sync has ended well.
     pub(crate) fn synced(&mut self, commit: CommitNo) {
         self.durable = self.durable.max(commit.0);
+        self.kept = self.kept.max(commit.0);
         self.say(commit.0);
     }
 
@@ -117,7 +124,9 @@ impl Ledger {
         assert!(commit >= at_least, "a snapshot of commit {commit}, though {at_least} was visible before");
         self.shown = self.shown.max(commit);
         // What is shown survives, if it was to be durable first.
-        self.say(self.last_sync_up_to(commit));
+        let sync = self.last_sync_up_to(commit);
+        self.kept = self.kept.max(sync);
+        self.say(sync);
     }
 
     /// A table was read through a snapshot.

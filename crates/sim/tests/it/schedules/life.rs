@@ -73,7 +73,7 @@ pub(super) fn options() -> Options {
 /// What the next life must find.
 struct Left {
     ledger: Ledger,
-    /// After a kill: the commit that was acknowledged then.
+    /// After a kill: the commit that it must leave, with all before it.
     killed_at: Option<u64>,
     folder: PathBuf,
 }
@@ -192,7 +192,7 @@ impl History {
         (store, Ledger::new(tables, highest, first))
     }
 
-    /// One life: what was done, and after a kill what is left, with the commit that was acknowledged then.
+    /// One life: what was done, and after a kill what is left, with the commit that must be there.
     fn live(
         &mut self,
         store: Arc<FjallStore>,
@@ -221,7 +221,7 @@ impl History {
             }
             End::Killed => {
                 self.wait();
-                left = Some((folder::image(&self.folder(life)), shared.lock().unwrap().ledger.acknowledged));
+                left = Some((folder::image(&self.folder(life)), shared.lock().unwrap().ledger.kept));
                 shared.lock().unwrap().enough = true;
             }
         }

@@ -40,11 +40,11 @@ impl Points {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn get_group(&mut self, view: &View, seqno: u64, keys: &[Vec<u8>]) -> StoreResult<Vec<Option<Lent>>> {
+    pub(crate) fn get_group(&mut self, view: &View, seqno: u64, keys: &[&[u8]]) -> StoreResult<Vec<Option<Lent>>> {
         // `None`: not found so far; of those that are found some are deleted.
         let mut found: Vec<Option<Option<Lent>>> = keys.iter().map(|key| view.in_memtable(key, seqno)).collect();
         for (number, run) in view.runs.iter().enumerate() {
-            let open = keys.iter().enumerate().filter(|(key, _)| matches!(found.get(*key), Some(None)));
+            let open = keys.iter().copied().enumerate().filter(|(key, _)| matches!(found.get(*key), Some(None)));
             let approached = self.approach(view, (number, run), open)?;
             // The heads of all intervals at once: a search among them would wait for each in turn.
             let blocks = approached.chunk_by(Approached::shares_block).filter_map(<[_]>::first);
@@ -68,7 +68,7 @@ impl Points {
         &mut self,
         view: &View,
         (number, run): (usize, &Run),
-        keys: impl Iterator<Item = (usize, &'k Vec<u8>)>,
+        keys: impl Iterator<Item = (usize, &'k [u8])>,
     ) -> StoreResult<Vec<Approached>> {
         let is_oldest = number + 1 == view.runs.len();
         let mut approached: Vec<Approached> = Vec::with_capacity(GROUP);

@@ -1,0 +1,88 @@
+//! Rows in key order whose keys begin alike, so that one verdict on these first bytes holds for all of them.
+//!
+//! ```text
+//!   lineitem   | 7,1 | 7,2 | 7,3 | 8,1 | 9,1 | 9,2 |      of each order one row is judged by `l_orderkey IN (...)`
+//! ```
+
+use arrow::array::BooleanBufferBuilder;
+use arrow::buffer::BooleanBuffer;
+use store::{RowBatch, RowBatchBuilder};
+
+/// The runs of a batch.
+pub(super) struct KeyRuns {
+    /// The key of the first row of each, without its fragment.
+    pub(super) firsts: RowBatch,
+    /// Rows up to the end of each.
+    ends: Vec<usize>,
+}
+
+impl KeyRuns {
+    /// The runs of rows that have the first `prefix` bytes of their keys in common; `None` where so many rows begin one
+    /// that it is as good to judge each row.
+    pub(super) fn of(rows: &RowBatch, prefix: usize) -> Option<Self> {
+        let most = rows.len() / 2;
+        let mut firsts = RowBatchBuilder::with_capacity(most, false, true);
+        let (mut ends, mut last): (_, Option<&[u8]>) = (Vec::with_capacity(most), None);
+        for (row, key) in rows.keys().enumerate() {
+            let begin = key.get(..prefix)?;
+            if last != Some(begin) {
+                if firsts.len() == most {
+                    return None;
+                }
+                if last.is_some() {
+                    ends.push(row);
+                }
+                firsts.push_rows(1);
+                firsts.push_key(key, &[]);
+                last = Some(begin);
+            }
+        }
+        ends.push(rows.len());
+        Some(Self { firsts: firsts.finish(), ends })
+    }
+
+    /// The verdicts on the first rows, for all rows.
+    pub(super) fn spread(&self, firsts: &BooleanBuffer) -> BooleanBuffer {
+        let rows = self.ends.last().copied().unwrap_or_default();
+        let (mut all, mut begin) = (BooleanBufferBuilder::new(rows), 0);
+        for (passes, end) in firsts.iter().zip(&self.ends) {
+            all.append_n(end - begin, passes);
+            begin = *end;
+        }
+        all.finish()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn batch(keys: &[&str]) -> RowBatch {
+        let mut rows = RowBatchBuilder::with_capacity(keys.len(), false, true);
+        for key in keys {
+            rows.push_rows(1);
+            rows.push_key(key.as_bytes(), &[]);
+        }
+        rows.finish()
+    }
+
+    #[test]
+    fn a_verdict_on_the_first_row_of_a_run_is_that_on_each_of_its_rows() {
+        let keys = ["aa1", "aa2", "aa3", "ab1", "ab1", "ac1", "ac2", "aa1"];
+        let rows = batch(&keys);
+        let runs = KeyRuns::of(&rows, 2).unwrap();
+        assert_eq!(runs.firsts.keys().collect::<Vec<_>>(), [b"aa1", b"ab1", b"ac1", b"aa1"]);
+        let passes = |key: &[u8]| key.get(1) != Some(&b'b');
+        let firsts: BooleanBuffer = runs.firsts.keys().map(passes).collect();
+        let all: BooleanBuffer = rows.keys().map(passes).collect();
+        assert_eq!(runs.spread(&firsts), all);
+    }
+
+    #[test]
+    fn rows_with_few_neighbours_are_judged_one_by_one() {
+        assert!(KeyRuns::of(&batch(&["aa", "ab", "ac", "ac"]), 2).is_none());
+        assert!(KeyRuns::of(&batch(&["aa", "b"]), 2).is_none(), "a key that is too short");
+        assert!(KeyRuns::of(&batch(&[]), 2).is_none());
+    }
+}
