@@ -12,20 +12,28 @@ use types::{DataType, Datum};
 
 /// An engine over a new store: the model, or the embedded store with `BENNU_TEST_STORE=fjall`.
 pub async fn engine() -> Arc<Engine> {
-    let store: Arc<dyn Store> = match std::env::var("BENNU_TEST_STORE").as_deref() {
+    engine_over(store()).await
+}
+
+fn store() -> Arc<dyn Store> {
+    match std::env::var("BENNU_TEST_STORE").as_deref() {
         Ok("fjall") => {
             let options = store_fjall::Options { temporary: true, ..store_fjall::Options::default() };
             FjallStore::open(tempfile::tempdir().unwrap().keep(), options).unwrap()
         }
         _ => Arc::new(ModelStore::new()),
-    };
-    engine_over(store).await
+    }
 }
 
 /// An engine over that store.
 pub async fn engine_over(store: Arc<dyn Store>) -> Arc<Engine> {
     let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
     Engine::open(store, options).await.unwrap()
+}
+
+/// An engine over a new store, as [`engine`], of which so many threads run queries.
+pub async fn engine_with_threads(query_threads: usize) -> Arc<Engine> {
+    Engine::open(store(), EngineOptions { query_threads, ..EngineOptions::default() }).await.unwrap()
 }
 
 /// Waits until so many lock requests wait.

@@ -12,6 +12,7 @@
 extern crate bennu_engine as engine;
 
 mod advisory_locks;
+mod aligned_partitions;
 mod analyze;
 mod array_parameters;
 mod as_query;

@@ -20,12 +20,21 @@ impl KeyRuns {
     /// The runs of rows that have the first `prefix` bytes of their keys in common; `None` where so many rows begin one
     /// that it is as good to judge each row.
     pub(super) fn of(rows: &RowBatch, prefix: usize) -> Option<Self> {
+        // One number is compared faster than bytes.
+        match prefix {
+            4 => Self::by(rows, |key| key.first_chunk::<4>()),
+            8 => Self::by(rows, |key| key.first_chunk::<8>()),
+            _ => Self::by(rows, |key| key.get(..prefix)),
+        }
+    }
+
+    fn by<'r, T: PartialEq>(rows: &'r RowBatch, begin_of: impl Fn(&'r [u8]) -> Option<T>) -> Option<Self> {
         let most = rows.len() / 2;
         let mut firsts = RowBatchBuilder::with_capacity(most, false, true);
-        let (mut ends, mut last): (_, Option<&[u8]>) = (Vec::with_capacity(most), None);
+        let (mut ends, mut last) = (Vec::with_capacity(most), None);
         for (row, key) in rows.keys().enumerate() {
-            let begin = key.get(..prefix)?;
-            if last != Some(begin) {
+            let begin = begin_of(key)?;
+            if last.as_ref() != Some(&begin) {
                 if firsts.len() == most {
                     return None;
                 }

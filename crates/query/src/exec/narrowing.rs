@@ -20,6 +20,8 @@ use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, TableSize};
 
+/// So few ranges are read without asking whether that is worth it.
+const FEW_RANGES: usize = 64;
 /// Most keys that an index finds for one partition.
 const MOST_KEYS: usize = 50_000;
 
@@ -31,8 +33,26 @@ pub(crate) struct Finder {
 }
 
 impl RegionScanExec {
-    /// The ranges of a partition, narrowed by what joins have found out by now.
-    pub(super) fn narrowed(&self, ranges: &[KeyRange]) -> Vec<KeyRange> {
+    /// The ranges of a partition, narrowed by what joins have found out by now; as they are where that would take more
+    /// look-ups than reading all rows is worth.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(super) async fn narrowed(&self, ranges: &[KeyRange]) -> QueryResult<Vec<KeyRange>> {
+        let narrowed = self.narrowed_by_key(ranges);
+        if narrowed.len() <= FEW_RANGES.max(ranges.len()) {
+            return Ok(narrowed);
+        }
+        let table = self.source.scanned().table().storage_id();
+        let size = self.reader.estimate(table, FAMILY, ranges).await?;
+        let all = way(Source::Table, Reach::Ranges(ranges.len() as u64), 1, size);
+        let count = narrowed.len() as u64;
+        let some = way(Source::Table, Reach::Ranges(count), 1, TableSize { rows: count, bytes: 0 });
+        Ok(if some.cost(None) < all.cost(None) { narrowed } else { ranges.to_vec() })
+    }
+
+    /// The ranges as far as the key allows what joins have found out by now.
+    pub(super) fn narrowed_by_key(&self, ranges: &[KeyRange]) -> Vec<KeyRange> {
         if self.dynamic.is_empty() {
             return ranges.to_vec();
         }

@@ -20,8 +20,8 @@ use crate::exec::row_checks::RowChecks;
 use crate::exec::row_fetch::RowFetch;
 use crate::exec::running_scan::{ScanMetrics, ScanWork};
 use crate::intersected::Partner;
-use crate::sample::Estimate;
 use crate::key_partitions::Partitions;
+use crate::sample::Estimate;
 use crate::scan_source::ScanSource;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
@@ -118,7 +118,8 @@ impl RegionScanExec {
         let ScanParts { source, reader, path, projection, decoder, checks, entry_checks, .. } = parts;
         let schema = Arc::clone(decoder.schema());
         let order = KeyOrder::new(&source, &projection, path.ranges.equal_parts, parts.computed);
-        let partitions = if parts.partitions.ranges.is_empty() { Partitions::one(Vec::new()) } else { parts.partitions };
+        let partitions =
+            if parts.partitions.ranges.is_empty() { Partitions::one(Vec::new()) } else { parts.partitions };
         let properties = Arc::new(properties(&schema, &order, path.is_in_key_order(), false, &partitions)?);
         Ok(Self {
             source,
@@ -348,16 +349,19 @@ impl ExecutionPlan for RegionScanExec {
         if table.is_unpopulated() {
             return Err(QueryError::NotPopulated { name: table.name.clone() }.into());
         }
-        let ranges =
-            self.partitions.ranges.get(partition).ok_or_else(|| QueryError::internal(format!("no partition {partition}")))?;
+        let ranges = self
+            .partitions
+            .ranges
+            .get(partition)
+            .ok_or_else(|| QueryError::internal(format!("no partition {partition}")))?;
         if self.merge {
-            return self.merged(partition, self.narrowed(ranges), &context);
+            return self.merged(partition, self.narrowed_by_key(ranges), &context);
         }
         let metrics = ScanMetrics::new(&self.metrics, partition);
         let (scan, ranges) = (self.clone(), ranges.clone());
         // Narrowed at the first poll: by then a join has read its build side.
         let stream = futures::stream::once(async move {
-            let ranges = scan.found_by_index(scan.narrowed(&ranges)).await?;
+            let ranges = scan.found_by_index(scan.narrowed(&ranges).await?).await?;
             Ok::<_, DataFusionError>(scan.work(ranges, &context)?.run(metrics))
         });
         let stream = futures::TryStreamExt::try_flatten(stream);

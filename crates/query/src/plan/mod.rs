@@ -359,8 +359,9 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     let alone = ROWS_BUILT_ALONE / options.execution.target_partitions.max(1);
     options.optimizer.hash_join_single_partition_threshold_rows = alone;
     options.optimizer.hash_join_single_partition_threshold = alone * 64;
-    // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150.
-    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 4096;
+    // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150. The scan
+    // asks whether they are too many for its table.
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 16_384;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
     // Partitions that differ in one column of a GROUP BY need no exchange, however few there are.
     options.optimizer.subset_repartition_threshold = 1;

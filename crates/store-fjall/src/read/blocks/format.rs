@@ -337,13 +337,19 @@ fn take<'a>(unread: &mut &'a [u8], len: usize) -> Result<&'a [u8], Malformed> {
 #[inline(always)]
 fn varint(unread: &mut &[u8]) -> Result<u64, Malformed> {
     let first = byte(unread)?;
-    if first < 0x80 { Ok(u64::from(first)) } else { long_varint(u64::from(first & 0x7F), unread) }
+    if first < 0x80 {
+        return Ok(u64::from(first));
+    }
+    // Lengths of rows.
+    let second = byte(unread)?;
+    let value = u64::from(first & 0x7F) | u64::from(second & 0x7F) << 7;
+    if second < 0x80 { Ok(value) } else { long_varint(value, unread) }
 }
 
-/// Nearly all numbers have one byte; apart, so that the loop does not weigh on them.
+/// Nearly all numbers have one byte or two; apart, so that the loop does not weigh on them.
 #[inline(never)]
 fn long_varint(mut value: u64, unread: &mut &[u8]) -> Result<u64, Malformed> {
-    for shift in (7..64).step_by(7) {
+    for shift in (14..64).step_by(7) {
         let next = byte(unread)?;
         value |= u64::from(next & 0x7F) << shift;
         if next < 0x80 {
