@@ -68,8 +68,47 @@ impl KeySchema {
         Some((self.fixed_offset(part)?, self.parts.get(part)?.fixed_width()?))
     }
 
+    /// Offset and width of each part's value in a key without NULLs, and the length of such a key, when all types have a
+    /// fixed width. A key of another length has NULLs, for a NULL takes fewer bytes than a value.
+    pub fn slots_without_nulls(&self) -> Option<(Vec<(usize, usize)>, usize)> {
+        let (mut slots, mut end) = (Vec::with_capacity(self.parts.len()), self.salt_width());
+        for part in &self.parts {
+            let (start, width) = (end + usize::from(part.nullable), part.ty.fixed_width()?);
+            slots.push((start, width));
+            end = start + width;
+        }
+        Some((slots, end))
+    }
+
     /// Bytes of every key, when they never vary.
     pub fn fixed_len(&self) -> Option<usize> {
         self.parts.iter().try_fold(self.salt_width(), |len, part| Some(len + part.fixed_width()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use types::Datum;
+
+    #[test]
+    fn a_key_is_as_long_as_one_without_nulls_if_it_has_none() {
+        let nullable = |ty| KeyPart { nullable: true, ..KeyPart::ascending(ty) };
+        let parts = vec![nullable(DataType::Integer), KeyPart::descending(DataType::BigInt), nullable(DataType::Date)];
+        let schema = KeySchema::new(parts);
+        let (slots, length) = schema.slots_without_nulls().unwrap_or_default();
+        assert_eq!((slots.as_slice(), length), ([(1, 4), (5, 8), (14, 4)].as_slice(), 18));
+        let values = [Datum::Int4(7), Datum::Int8(8), Datum::Date(9)];
+        for nulls in 0..4_u8 {
+            let value = |at: usize| match at != 1 && nulls & (1 << (at / 2)) != 0 {
+                true => Datum::Null,
+                false => values.get(at).cloned().unwrap_or(Datum::Null),
+            };
+            let mut key = Vec::new();
+            assert_eq!(schema.encode(&[value(0), value(1), value(2)], &mut key), Ok(()));
+            assert_eq!(key.len() == length, nulls == 0, "{nulls:b}: {key:?}");
+        }
+        let variable = KeySchema::new(vec![KeyPart::ascending(DataType::Text)]);
+        assert_eq!(variable.slots_without_nulls(), None);
     }
 }

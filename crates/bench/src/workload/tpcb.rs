@@ -6,12 +6,20 @@ use crate::error::BenchError;
 use crate::pgbench::Script;
 use crate::report::Report;
 
-const SCRIPTS: [&str; 3] = ["tpcb-like", "simple-update", "select-only"];
+/// Connections, and how many times as fast as PostgreSQL it is to be.
+type Clients = &'static [(u32, Option<f64>)];
+
+const SCRIPTS: [(&str, Clients); 3] = [
+    ("tpcb-like", &[(1, Some(1.2)), (8, Some(1.5)), (64, Some(2.0))]),
+    ("simple-update", &[(1, None), (8, None)]),
+    ("select-only", &[(1, None), (8, None)]),
+];
 
 pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
     let name = |script: &str, clients: u32| format!("pgbench {script}, {clients} connections");
-    let wanted = |script: &str| [1, 8].iter().any(|clients| settings.wants(&name(script, *clients)));
-    if !SCRIPTS.iter().any(|script| wanted(script)) {
+    let wanted =
+        |(script, all): &(&str, Clients)| all.iter().any(|(clients, _)| settings.wants(&name(script, *clients)));
+    if !SCRIPTS.iter().any(wanted) {
         return Ok(());
     }
     let branches = rows_at(settings.scale, 10);
@@ -25,11 +33,11 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
          INSERT INTO pgbench_accounts SELECT a, (a - 1) / 100000 + 1, 0, '' FROM generate_series(1, {branches} * 100000) AS g(a)"
     );
     arena.prepare(&fill, &format!("{fill}; VACUUM ANALYZE")).await?;
-    for script in SCRIPTS {
-        for clients in [1, 8] {
+    for (script, all) in SCRIPTS {
+        for &(clients, target) in all {
             let name = name(script, clients);
             if settings.wants(&name) {
-                arena.alternate(report, settings, (&name, Script::Builtin(script), clients, None))?;
+                arena.alternate(report, settings, (&name, Script::Builtin(script), clients, target))?;
             }
         }
     }

@@ -3,7 +3,8 @@
 //! ```text
 //!   all rows dense, of the newest layout   column by column, at offsets that are constants of the loop
 //!   otherwise                              column by column over gathered cells: other layouts, sparse rows
-//!   key columns                            at fixed bytes of each key, or split part by part
+//!   key columns                            at fixed bytes of each key, if only because no key of the batch has a NULL;
+//!                                          or split part by part
 //! ```
 //! Arrays are made from plain vectors, and text is checked to be UTF-8 once for a whole column of a batch.
 
@@ -159,10 +160,15 @@ impl RowDecoder {
 
     fn decode_keys(&self, batch: &RowBatch, arrays: &mut [Option<ArrayRef>]) -> QueryResult<()> {
         let schema = self.codec.key_schema();
+        let without_nulls = schema.slots_without_nulls().filter(|(_, length)| all_are_as_long(batch, *length));
+        let slot_of = |part| match &without_nulls {
+            Some((slots, _)) => slots.get(part).copied(),
+            None => schema.fixed_slot(part),
+        };
         let mut walked: Vec<(usize, usize, Box<dyn CellSink>)> = Vec::new();
         for (at, (column, array)) in self.columns.iter().zip(arrays.iter_mut()).enumerate() {
             let Place::Key(part) = column.place else { continue };
-            match (schema.fixed_slot(part), schema.parts.get(part)) {
+            match (slot_of(part), schema.parts.get(part)) {
                 (Some(slot), Some(key_part)) => {
                     let made = column_builder::key_column(slot, key_part.descending, &column.ty, batch);
                     *array = Some(made.map_err(|error| self.codec.corrupted(&error))?);
@@ -199,4 +205,13 @@ impl RowDecoder {
         }
         Ok(())
     }
+}
+
+/// Has each key so many bytes?
+fn all_are_as_long(batch: &RowBatch, length: usize) -> bool {
+    let mut end = 0;
+    batch.key_ends().iter().all(|key_end| {
+        end += length;
+        *key_end as usize == end
+    })
 }
