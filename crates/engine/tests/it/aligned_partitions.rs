@@ -17,7 +17,7 @@ const TABLES: [(&str, &str, &str); 6] = [
     ("salted", "PRIMARY KEY (a, b)) SALT_BUCKETS = 3", "n / 4, n % 4, n"),
 ];
 
-const QUERIES: [&str; 12] = [
+const QUERIES: [&str; 14] = [
     "SELECT a, count(*), sum(v) FROM {} GROUP BY a",
     "SELECT a, b % 3, count(*), min(v) FROM {} GROUP BY a, b % 3",
     "SELECT a, sum(v) FROM {} GROUP BY a HAVING count(*) > 3 ORDER BY a DESC LIMIT 50",
@@ -28,9 +28,24 @@ const QUERIES: [&str; 12] = [
     "SELECT coalesce(x.a, y.a), x.s, y.s FROM (SELECT a, sum(v) AS s FROM {} GROUP BY a) AS x
      FULL JOIN (SELECT a, sum(v) AS s FROM {} WHERE v % 5 = 0 GROUP BY a) AS y ON x.a = y.a",
     "SELECT a, count(*) FROM (SELECT a FROM {} UNION ALL SELECT a + 1 FROM {}) AS u GROUP BY a",
+    "SELECT a, count(*) FROM (SELECT a FROM {} WHERE v < 900 UNION ALL SELECT a FROM {} WHERE v > 400) AS u GROUP BY a",
+    "(SELECT a, v FROM {} WHERE v < 900 UNION ALL SELECT a, v FROM {} WHERE v > 400) ORDER BY a, v LIMIT 70",
     "SELECT a, b, count(*) FROM {} GROUP BY ROLLUP (a, b) HAVING count(*) > 1",
     "SELECT a, v FROM {} AS x WHERE v = (SELECT max(v) FROM {} AS y WHERE y.a = x.a)",
     "SELECT a + 1 AS a, count(*) FROM {} WHERE a BETWEEN 100 AND 2500 GROUP BY a",
+];
+
+/// Joins of partitions with the same borders, and with others.
+const JOINS: [&str; 8] = [
+    "SELECT {h} x.a, x.b, y.v FROM {x} AS x JOIN {y} AS y ON x.a = y.a AND x.v % 3 = y.b",
+    "SELECT {h} x.a, x.v, y.v FROM {x} AS x LEFT JOIN {y} AS y ON x.a = y.a AND y.v % 1000 = 0",
+    "SELECT {h} y.a, x.v, y.v FROM {x} AS x RIGHT JOIN {y} AS y ON x.a = y.a AND x.v % 1000 = 0",
+    "SELECT {h} x.a, x.v, y.a, y.v FROM (SELECT * FROM {x} WHERE v % 7 = 0) AS x
+     FULL JOIN (SELECT * FROM {y} WHERE v % 5 = 0) AS y ON x.a = y.a",
+    "SELECT {h} a, v FROM {x} AS x WHERE EXISTS (SELECT 1 FROM {y} AS y WHERE y.a = x.a AND y.v % 50 = 3)",
+    "SELECT {h} a, v FROM {x} AS x WHERE NOT EXISTS (SELECT 1 FROM {y} AS y WHERE y.a = x.a AND y.v % 5 = 3)",
+    "SELECT {h} x.a, count(*), sum(y.v) FROM {x} AS x JOIN {y} AS y ON x.a = y.a GROUP BY x.a",
+    "SELECT {h} x.a, x.v FROM {x} AS x JOIN {y} AS y ON x.a = y.a JOIN {x} AS z ON z.a = y.a AND z.b = y.b WHERE z.v < 300",
 ];
 
 async fn tables(client: &mut Client) {
@@ -83,5 +98,40 @@ async fn borders_between_values_spare_the_exchange_unless_few_values_have_most_r
         assert_eq!(!plan.contains("Spread over tasks"), spares, "{table}\n{plan}");
         let plan = client.run(&format!("EXPLAIN VERBOSE SELECT a, b % 3, sum(v) FROM {table} GROUP BY a, b % 3")).await;
         assert_eq!(!plan.contains("Spread over tasks"), spares, "{table}\n{plan}");
+    }
+}
+
+/// With so many tasks DataFusion deals out both sides of joins of these tables, or takes them as they are partitioned.
+const MANY_TASKS: usize = 100;
+
+#[tokio::test]
+async fn joins_of_aligned_partitions_are_those_of_copies_without_keys() {
+    let engine = engine_with_threads(MANY_TASKS).await;
+    let mut client = Client::of(&engine);
+    tables(&mut client).await;
+    for hint in ["", "/*+ USE_SORT_MERGE_JOIN */"] {
+        for (x, y) in [("even", "even"), ("descending", "descending"), ("even", "descending"), ("whole", "even")] {
+            for join in JOINS {
+                let of = |x: &str, y: &str| join.replace("{h}", hint).replace("{x}", x).replace("{y}", y);
+                let keyed = of(x, y);
+                let answer = client.run(&keyed).await;
+                let wanted = client.run(&of(&format!("{x}_copy"), &format!("{y}_copy"))).await;
+                assert!(!answer.contains("ERROR"), "{keyed}\n{answer}");
+                assert!(sorted(&answer) == sorted(&wanted), "{keyed}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_table_is_joined_with_itself_partition_by_partition() {
+    let engine = engine_with_threads(MANY_TASKS).await;
+    let mut client = Client::of(&engine);
+    tables(&mut client).await;
+    for (hint, join) in [("", "Hash join"), ("/*+ USE_SORT_MERGE_JOIN */", "Merge join")] {
+        let of = |y| format!("EXPLAIN VERBOSE SELECT {hint} x.v, y.v FROM even AS x JOIN {y} AS y ON x.a = y.a");
+        let (same, other) = (client.run(&of("even")).await, client.run(&of("descending")).await);
+        assert!(same.contains(join) && !same.contains("Spread over tasks"), "{same}");
+        assert!(other.contains(join) && other.contains("Spread over tasks"), "{other}");
     }
 }

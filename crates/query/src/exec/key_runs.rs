@@ -30,6 +30,9 @@ impl KeyRuns {
 
     fn by<'r, T: PartialEq>(rows: &'r RowBatch, begin_of: impl Fn(&'r [u8]) -> Option<T>) -> Option<Self> {
         let most = rows.len() / 2;
+        if most == 0 {
+            return None;
+        }
         let mut firsts = RowBatchBuilder::with_capacity(most, false, true);
         let (mut ends, mut last) = (Vec::with_capacity(most), None);
         for (row, key) in rows.keys().enumerate() {

@@ -33,8 +33,8 @@ pub(crate) struct Finder {
 }
 
 impl RegionScanExec {
-    /// The ranges of a partition, narrowed by what joins have found out by now; as they are where that would take more
-    /// look-ups than reading all rows is worth.
+    /// The ranges of a partition, narrowed by what joins have found out by now; only from the first to the last of those
+    /// where they are so many look-ups that reading all rows costs less.
     ///
     /// # Errors
     /// Those of the store.
@@ -48,7 +48,12 @@ impl RegionScanExec {
         let all = way(Source::Table, Reach::Ranges(ranges.len() as u64), 1, size);
         let count = narrowed.len() as u64;
         let some = way(Source::Table, Reach::Ranges(count), 1, TableSize { rows: count, bytes: 0 });
-        Ok(if some.cost(None) < all.cost(None) { narrowed } else { ranges.to_vec() })
+        if some.cost(None) < all.cost(None) {
+            return Ok(narrowed);
+        }
+        let ends = narrowed.first().zip(narrowed.last());
+        let around = ends.map(|(first, last)| KeyRange { start: first.start.clone(), end: last.end.clone() });
+        Ok(intersect(ranges, around.as_slice()))
     }
 
     /// The ranges as far as the key allows what joins have found out by now.

@@ -363,8 +363,11 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     // asks whether they are too many for its table.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 16_384;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
-    // Partitions that differ in one column of a GROUP BY need no exchange, however few there are.
-    options.optimizer.subset_repartition_threshold = 1;
+    // Partitions that differ in one column of a GROUP BY need no exchange, however few there are. Rows that come in one
+    // partition are still dealt out.
+    options.optimizer.subset_repartition_threshold = 2;
+    // Scans of the same ranges of a table would be interleaved, and their order lost.
+    options.optimizer.prefer_existing_union = true;
     // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
     options.execution.sort_pushdown_buffer_capacity = 1 << 20;
     options.execution.collect_statistics = false;

@@ -126,14 +126,12 @@ impl<'p> Pick<'p> {
     }
 
     fn pick(&self, mut row: Row) -> Row {
-        if !self.ascend {
+        // Of a wide row the room would stay as well.
+        let in_place = self.ascend && self.places.last().is_some_and(|last| *last < row.len());
+        if !in_place || self.places.len() * 2 < row.len() {
             return picked(&row, self.places);
         }
-        for (to, at) in self.places.iter().enumerate() {
-            if *at < row.len() {
-                row.swap(to, *at);
-            }
-        }
+        self.places.iter().enumerate().for_each(|(to, at)| row.swap(to, *at));
         row.truncate(self.places.len());
         row
     }

@@ -96,7 +96,7 @@ impl fmt::Debug for JournalFile {
 /// fjall's journal writer (3.1.13) keeps the bytes that it could not write, and writes them when it is dropped: by
 /// the last worker thread, perhaps after `Database::drop` has returned, for that waits only until the threads have
 /// left their loops. The folder may be open again by then, with other batches where these bytes would go. So the
-/// writer is never dropped: its memtables and locks go with the database, a file handle stays.
+/// writer is never dropped: memtables and locks go with the database, a file handle and the block cache stay.
 pub(crate) fn keep_unwritten(db: &Database) {
     std::mem::forget(db.supervisor.clone());
 }

@@ -88,8 +88,9 @@ fn append_one(inner: &Inner, part: &Part) -> StoreResult<CommitNo> {
     fence.check(&newest.tables)?;
     // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
     // become durable by half.
-    pipeline.close_journal_numbers()?;
     pipeline.group_sync.sync_blocking()?;
+    pipeline.close_journal_numbers()?;
+    pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error))?;
     ingestion.finish().map_err(|error| pipeline.read_only.set(&error))?;
     let stamp = inner.pipeline.shown_by(&last, writer.stamp)?;
     newest.tables.table(part.of.table)?.changed.by(stamp.commit);
