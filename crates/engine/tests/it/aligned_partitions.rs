@@ -109,7 +109,7 @@ async fn joins_of_aligned_partitions_are_those_of_copies_without_keys() {
     let engine = engine_with_threads(MANY_TASKS).await;
     let mut client = Client::of(&engine);
     tables(&mut client).await;
-    for (x, y) in [("even", "even"), ("descending", "descending"), ("whole", "even")] {
+    for (x, y) in [("descending", "descending"), ("whole", "even")] {
         for join in JOINS {
             let of = |hint: &str, x: &str, y: &str| join.replace("{h}", hint).replace("{x}", x).replace("{y}", y);
             let wanted = client.run(&of("", &format!("{x}_copy"), &format!("{y}_copy"))).await;
