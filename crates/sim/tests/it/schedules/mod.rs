@@ -115,9 +115,11 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
 }
 
 /// Parts of the store that are left out, one at a time.
-const PARTS: [&str; 5] = [
+const PARTS: [&str; 7] = [
     "the end of commits in close",
     "the sync before a commit is shown",
+    "the write before a commit is acknowledged",
+    "the write before a sync",
     "the reservation of commit numbers",
     "the fence of a load",
     "the commit lock of a refresh",
