@@ -58,7 +58,7 @@ impl Wire {
         match self.stream.read_buf(&mut self.input).await? {
             0 => Err(End::Closed),
             _ => {
-                self.tide.note();
+                self.tide.received();
                 if self.input.len() > LONG_MESSAGE { self.hold_message().await } else { Ok(()) }
             }
         }
@@ -116,6 +116,7 @@ impl Wire {
                 count => self.sent += count,
             }
         }
+        self.tide.answered();
         self.out.buffer.clear();
         self.sent = 0;
         if self.out.buffer.capacity() > FLUSH_AT * 4 {

@@ -56,6 +56,7 @@ mod memory;
 mod memtable_budget;
 mod memtables;
 mod meta;
+mod new_journal;
 mod open;
 mod options;
 mod placement;

@@ -6,6 +6,7 @@ use crate::commit::pipeline::{Dropped, Last, Parts, Pipeline};
 use crate::commit::publish::{Publisher, State};
 use crate::commit::seqnos::Seqnos;
 use crate::compaction;
+use crate::disk_room::DiskRoom;
 use crate::error::{engine, io};
 use crate::folder::{Folder, sync_folder};
 use crate::inner::Inner;
@@ -15,6 +16,7 @@ use crate::keyspace_names::Names;
 use crate::large::redo;
 use crate::manifests;
 use crate::meta;
+use crate::new_journal;
 use crate::options::{FEWEST_FILES, Options};
 use crate::read_only::ReadOnly;
 use crate::recovery;
@@ -65,6 +67,9 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let journal = Arc::new(JournalFile::open(&db, &folder.database())?);
     // What was replayed may never have been synced: it is published now, so it must be durable first.
     journal.sync()?;
+    if written && engine_threads::BEGIN_JOURNALS && has_room(&folder, &options) {
+        new_journal::begin(&db, &meta, &folder.database())?;
+    }
     let seqnos = Seqnos::new(journals.last_seqno);
     if let Some(intent) = &found.intent {
         let home = |name: &str| meta::existing_keyspace(&db, name);
@@ -90,6 +95,11 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let pipeline = Pipeline::new(parts);
     let reclaim = Dropped { slots: found.purges, keyspaces: Vec::new() };
     Ok(Inner::new(pipeline, folder, floors, options, reclaim))
+}
+
+/// Without room for a flush the store opens all the same, with the journal that it has.
+fn has_room(folder: &Folder, options: &Options) -> bool {
+    DiskRoom::new(folder.path().to_owned(), options.disk.clone()).take(new_journal::BYTES).is_ok()
 }
 
 /// What fjall must not fall behind.

@@ -108,9 +108,20 @@ impl Current {
         let path = journal_path(folder, id);
         let file = File::options().read(true).write(true).open(&path);
         let file = file.map_err(io(format!("opening journal {}", path.display())))?;
+        do_not_read_ahead(&file);
         Ok(Self { id, file: Arc::new(file), next: journal_path(folder, id + 1) })
     }
 }
+
+/// Reading ahead in a hole makes large pages in the page cache, as writing does (`journal_room.rs`).
+#[cfg(target_os = "linux")]
+fn do_not_read_ahead(file: &File) {
+    // A hint: without it syncs take longer.
+    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn do_not_read_ahead(_: &File) {}
 
 /// Where fjall keeps a journal.
 pub(crate) fn journal_path(folder: &Path, id: u64) -> PathBuf {

@@ -13,6 +13,8 @@
 //!   buffer is written out before: nobody writes until the zeros are there, and they cover no batch.
 //! - No zero is written at the end of the file or behind it. fjall appends to a journal that it opened again,
 //!   and would append behind such zeros, where recovery never looks.
+//! - They are written block by block: the page cache keeps what is written at once as one large page, and each commit
+//!   and sync would look at all of its blocks (ext4 of Linux 6.16 and later: a fifth of a lone client's commit).
 //! - Readers take a zero for the end of the batches, written or not: a crash leaves what it would leave without this.
 
 use crate::commit::journal_file::JournalFile;
@@ -26,6 +28,7 @@ use store::StoreResult;
 
 /// Zeros are written in pieces of this size: a sync that has them with it takes about half as long again.
 const PIECE: usize = 128 << 10;
+const BLOCK: usize = 4 << 10;
 
 /// Keeps written blocks before the place where the next batch goes.
 pub(crate) struct JournalRoom {
@@ -88,8 +91,12 @@ fn extend(file: &File, from: u64) -> std::io::Result<u64> {
     if zeros.iter().any(|&byte| byte != 0) {
         return Err(std::io::Error::other("there is something in a hole"));
     }
-    file.write_all_at(&zeros, hole)?;
-    Ok(hole + piece as u64)
+    let mut at = hole;
+    for block in zeros.chunks(BLOCK) {
+        file.write_all_at(block, at)?;
+        at += block.len() as u64;
+    }
+    Ok(at)
 }
 
 #[cfg(test)]

@@ -133,7 +133,6 @@ mod tests {
     use fjall::{AbstractTree, Readable};
     use std::collections::BTreeSet;
     use std::sync::Arc;
-    use std::time::{Duration, Instant};
     use store::{LoadRows, LoadTable, OnDuplicate, Store, StoreError, TableId, UniquePrefix};
 
     const ROWS: u32 = 20_000;
@@ -155,14 +154,10 @@ mod tests {
             load.finish().await.unwrap();
             let state = store.inner().pipeline.publisher.newest().clone();
             let (_, place) = state.tables.place(TABLE, FAMILY).unwrap();
-            // fjall moves the pieces to another level, one after the other.
-            let runs = || -> usize {
-                place.keyspace.tree.current_version().iter_levels().map(|level| level.run_count()).sum()
-            };
-            let begun = Instant::now();
-            while runs() != 1 {
-                assert!(begun.elapsed() < Duration::from_secs(30), "{load_threads} threads: {} runs", runs());
-            }
+            // fjall may have moved some of the pieces to another level.
+            let version = place.keyspace.tree.current_version();
+            let runs = version.iter_levels().map(|level| level.run_count()).max();
+            assert_eq!(runs, Some(1), "{load_threads} threads");
             assert!(place.keyspace.table_count() >= load_threads.min(2), "{load_threads} threads");
             let keys = state.snapshot.iter(&place.keyspace).map(|row| row.key().unwrap().to_vec());
             assert!(keys.eq((0..ROWS).map(|number| mixed(number).to_vec()).collect::<BTreeSet<_>>()));

@@ -79,6 +79,9 @@ pub(crate) mod engine_threads {
     use std::sync::Arc;
     use store::StoreResult;
 
+    /// Do they begin a journal when the last one is full?
+    pub(crate) const BEGIN_JOURNALS: bool = true;
+
     /// Lets fjall have `threads` of them.
     pub(crate) fn count(builder: DatabaseBuilder<Database>, threads: usize) -> DatabaseBuilder<Database> {
         builder.worker_threads(threads.max(1))

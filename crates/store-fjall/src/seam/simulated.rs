@@ -90,6 +90,9 @@ pub(crate) mod engine_threads {
     /// fjall puts writers to sleep at 4 sealed memtables, whatever waits for the turn: flushes come before that.
     const MOST_SEALED: usize = 3;
 
+    /// The task that does their work does not do this.
+    pub(crate) const BEGIN_JOURNALS: bool = false;
+
     /// None.
     pub(crate) fn count(builder: DatabaseBuilder<Database>, _: usize) -> DatabaseBuilder<Database> {
         builder.worker_threads_unchecked(0)

@@ -48,6 +48,19 @@ fn damage(folder: &Path, at: usize) {
     fs::write(journal, bytes).unwrap();
 }
 
+/// See `new_journal.rs`.
+#[test]
+fn a_journal_that_is_opened_again_has_no_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let len = || fs::metadata(folder.path().join("0.jnl")).unwrap().len();
+    written(folder.path());
+    let db = open(folder.path());
+    assert_eq!(len(), 20 * BATCH as u64);
+    keyspace(&db, "rows").insert("k", "v").unwrap();
+    db.persist(PersistMode::Buffer).unwrap();
+    assert!((20 * BATCH as u64 + 1..64_000_000).contains(&len()), "{} bytes", len());
+}
+
 #[test]
 fn the_id_of_a_deleted_keyspace_is_given_again() {
     let folder = tempfile::tempdir().unwrap();

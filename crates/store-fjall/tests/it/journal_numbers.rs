@@ -4,7 +4,7 @@ use crate::damage::copy;
 use crate::support::*;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{KeyRange, OnDuplicate, ScanRequest, Store, StoreError, TableId};
@@ -34,9 +34,19 @@ async fn number(store: &FjallStore, number: u32) {
         .await;
 }
 
-/// Commits with everything between them that takes sequence numbers: loads, flushes, a restart.
-async fn history(folder: &Path) -> Arc<FjallStore> {
-    let store = open_small(folder).unwrap();
+/// A folder as a crash left it, and the journal in it that was written to.
+struct Crashed {
+    folder: PathBuf,
+    journal: &'static str,
+}
+
+/// Commits with everything between them that takes sequence numbers: loads, flushes, a crash. Two crashes, each so long after the
+/// last commit.
+async fn history(folder: &Path, pause: Duration) -> [Crashed; 2] {
+    let crashed = |name: &str, journal| Crashed { folder: folder.join(name), journal };
+    let (first, second) = (crashed("first", "db/0.jnl"), crashed("second", "db/1.jnl"));
+    let live = folder.join("live");
+    let store = open_small(&live).unwrap();
     for table in 1..=LOADED {
         commit(&store, create(table)).await;
     }
@@ -46,8 +56,12 @@ async fn history(folder: &Path) -> Arc<FjallStore> {
     number(&store, 1).await;
     commit(&store, batch(vec![put(LOADED, "k0005", "written")])).await;
     load(&store, "second").await;
+    tokio::time::sleep(pause).await;
+    copy(&live, &first.folder);
     drop(store);
-    let store = open_small(folder).unwrap();
+    fs::remove_dir_all(&live).unwrap();
+    copy(&first.folder, &live);
+    let store = open_small(&live).unwrap();
     for n in 2..5 {
         number(&store, n).await;
     }
@@ -55,7 +69,10 @@ async fn history(folder: &Path) -> Arc<FjallStore> {
     store.flush(TableId(2), false).await.unwrap();
     number(&store, 5).await;
     number(&store, 6).await;
-    store
+    tokio::time::sleep(pause).await;
+    copy(&live, &second.folder);
+    drop(store);
+    [first, second]
 }
 
 /// Where batches begin.
@@ -92,15 +109,18 @@ async fn rows(folder: &Path) -> Result<Vec<Vec<(String, String)>>, StoreError> {
 }
 
 /// Opens a copy of the folder for each of some bits of each sequence number.
-async fn flip_bits(folder: &Path, judge: impl Fn(usize, u32, Result<Vec<Vec<(String, String)>>, StoreError>)) -> usize {
-    let journal = fs::read(folder.join("db/0.jnl")).unwrap();
+async fn flip_bits(
+    Crashed { folder, journal: name }: &Crashed,
+    judge: impl Fn(usize, u32, Result<Vec<Vec<(String, String)>>, StoreError>),
+) -> usize {
+    let journal = fs::read(folder.join(name)).unwrap();
     let batches = batches(&journal);
     for (index, start) in batches.iter().enumerate() {
         for bit in [0, 1, 2, 3, 5, 19, 63].into_iter().skip(index % 2).step_by(2) {
             let target = tempfile::tempdir().unwrap();
             copy(folder, target.path());
             let at = start + 5 + bit as usize / 8;
-            let file = File::options().write(true).open(target.path().join("db/0.jnl")).unwrap();
+            let file = File::options().write(true).open(target.path().join(name)).unwrap();
             file.write_all_at(&[journal[at] ^ 1 << (bit % 8)], at as u64).unwrap();
             judge(index, bit, rows(target.path()).await);
         }
@@ -111,47 +131,40 @@ async fn flip_bits(folder: &Path, judge: impl Fn(usize, u32, Result<Vec<Vec<(Str
 #[tokio::test]
 async fn a_flipped_bit_in_a_durable_sequence_number_is_refused_or_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let live = folder.path().join("live");
-    let store = history(&live).await;
+    let (mut batches, refused) = (0, std::cell::Cell::new(0));
     // The watermark moves once a second.
-    tokio::time::sleep(Duration::from_millis(1300)).await;
-    let killed = folder.path().join("killed");
-    copy(&live, &killed);
-    drop(store);
-    let expected = {
-        let sound = folder.path().join("sound");
-        copy(&killed, &sound);
-        rows(&sound).await.unwrap()
-    };
-    let refused = std::cell::Cell::new(0);
-    let batches = flip_bits(&killed, |index, bit, found| match found {
-        Err(StoreError::Corrupted { detail }) if detail.contains("0.jnl") => refused.set(refused.get() + 1),
-        other => assert_eq!(other.unwrap(), expected, "batch {index}, bit {bit}"),
-    });
-    assert!(batches.await >= 15 && refused.get() >= 45, "{} were refused", refused.get());
+    for crashed in history(folder.path(), Duration::from_millis(1300)).await {
+        let sound = tempfile::tempdir().unwrap();
+        copy(&crashed.folder, sound.path());
+        let expected = rows(sound.path()).await.unwrap();
+        batches += flip_bits(&crashed, |index, bit, found| match found {
+            Err(StoreError::Corrupted { detail }) if detail.contains(".jnl") => refused.set(refused.get() + 1),
+            other => assert_eq!(other.unwrap(), expected, "{}, batch {index}, bit {bit}", crashed.journal),
+        })
+        .await;
+    }
+    assert!(batches >= 15 && refused.get() >= 45, "{} of {batches} batches were refused", refused.get());
 }
 
 #[tokio::test]
 async fn a_flipped_bit_behind_the_watermark_costs_at_most_what_follows_it() {
     let folder = tempfile::tempdir().unwrap();
-    let live = folder.path().join("live");
-    let store = history(&live).await;
-    let killed = folder.path().join("killed");
-    copy(&live, &killed);
-    drop(store);
-    flip_bits(&killed, |index, bit, found| match found {
-        Err(StoreError::Corrupted { detail }) => {
-            assert!(detail.contains("0.jnl"), "batch {index}, bit {bit}: {detail}")
-        }
-        other => {
-            let tables = other.unwrap();
-            for rows in &tables[..2] {
-                let commits = rows.iter().filter(|(key, _)| key.starts_with('c')).count();
-                let last = rows.iter().find(|(key, _)| key == "last").map(|(_, value)| value.clone());
-                let expected = commits.checked_sub(1).map(|last| last.to_string());
-                assert_eq!(last, expected, "batch {index}, bit {bit}: the first {commits} commits");
+    for crashed in history(folder.path(), Duration::ZERO).await {
+        let at = |index, bit| format!("{}, batch {index}, bit {bit}", crashed.journal);
+        flip_bits(&crashed, |index, bit, found| match found {
+            Err(StoreError::Corrupted { detail }) => {
+                assert!(detail.contains(".jnl"), "{}: {detail}", at(index, bit));
             }
-        }
-    })
-    .await;
+            other => {
+                let tables = other.unwrap();
+                for rows in &tables[..2] {
+                    let commits = rows.iter().filter(|(key, _)| key.starts_with('c')).count();
+                    let last = rows.iter().find(|(key, _)| key == "last").map(|(_, value)| value.clone());
+                    let expected = commits.checked_sub(1).map(|last| last.to_string());
+                    assert_eq!(last, expected, "{}: the first {commits} commits", at(index, bit));
+                }
+            }
+        })
+        .await;
+    }
 }

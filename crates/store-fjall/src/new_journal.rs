@@ -1,0 +1,165 @@
+//! A journal of its own for what is written after an opening.
+//!
+//! fjall (3.1.13, `Writer::from_file`) appends to the last journal that it finds. Each commit then makes the file longer, and
+//! a sync writes the file's inode with the rows: commits of a single client take a third longer than in a journal whose blocks are
+//! there before (`commit/journal_room.rs`). fjall begins the next journal before a flush if the last write ended behind
+//! byte 64,000,000. So the old one is made to end there for a moment:
+//!
+//! ```text
+//!   1  longer, without blocks       |  batches  |  zeros                                     |
+//!   2  a tombstone at its end       |  batches  |  zeros                                     | tombstone |
+//!   3  the records are flushed: fjall makes the next journal
+//!   4  as long as it was            |  batches  |
+//! ```
+//! The old journal has its length back, durably, before anybody writes to the new one. A crash before leaves batches with
+//! zeros or with a torn batch behind them in the last journal that has any, which recovery takes for its end. The tombstone is
+//! of a key that no record has.
+
+use crate::commit::journal_file::{journal_ids, journal_path};
+use crate::error::{engine, io};
+use crate::seam::{files, thread};
+use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch, PersistMode};
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+use store::StoreResult;
+
+/// fjall begins a journal when the last write ended behind this byte.
+const FULL: u64 = 64_000_000;
+/// What a flush of the records may write, and the new journal.
+pub(crate) const BYTES: usize = 1 << 20;
+/// Each opening adds a table to level 0 of the records. fjall lets nobody write beside 30 of them, and nobody merges them before
+/// the store is open.
+const MOST_TABLES: usize = 8;
+/// No record has it.
+const NOBODYS: [u8; 1] = [0xFF];
+
+/// Lets fjall begin a new journal in `folder`, its own, unless the tables of the records are to be merged first. All of the last
+/// one is durable, and nobody commits meanwhile.
+///
+/// # Errors
+/// I/O failures, and those of fjall.
+pub(crate) fn begin(db: &Database, meta: &Keyspace, folder: &Path) -> StoreResult<()> {
+    if meta.tree.l0_run_count() >= MOST_TABLES {
+        return Ok(());
+    }
+    let Some(id) = journal_ids(folder)?.last().copied() else { return Ok(()) };
+    let path = journal_path(folder, id);
+    let doing = || io(format!("renewing journal {}", path.display()));
+    let file = File::options().write(true).open(&path).map_err(doing())?;
+    let len = file.metadata().map_err(doing())?.len();
+    if len >= FULL {
+        return Ok(());
+    }
+    file.set_len(FULL).map_err(doing())?;
+    let flushed = flush_a_tombstone(db, meta);
+    file.set_len(len).and_then(|()| files::sync_all(&file)).map_err(doing())?;
+    flushed.map_err(engine("beginning a journal"))
+}
+
+fn flush_a_tombstone(db: &Database, meta: &Keyspace) -> fjall::Result<()> {
+    let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1).durability(Some(PersistMode::Buffer));
+    batch.remove(meta, NOBODYS);
+    batch.commit()?;
+    meta.rotate_memtable()?;
+    while meta.tree.sealed_memtable_count() > 0 {
+        // Fails when the flush has.
+        db.persist(PersistMode::Buffer)?;
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::journal::read_to_end;
+    use crate::open::open;
+    use crate::options::Options;
+    use std::fs;
+    use store::{Durability, FamilyId, FamilySpec, TableChange, TableId, TableSpec, WriteBatch};
+
+    fn lengths(folder: &Path) -> Vec<(u64, u64)> {
+        let folder = folder.join("db");
+        let len = |id: &u64| fs::metadata(journal_path(&folder, *id)).unwrap().len();
+        journal_ids(&folder).unwrap().iter().map(|id| (*id, len(id))).collect()
+    }
+
+    /// Opens the store, commits, and ends without a flush, as a process that is killed.
+    fn crash(folder: &Path, table: u32) {
+        let inner = open(folder, Options::default()).unwrap();
+        let spec = TableSpec { id: TableId(table), families: vec![FamilySpec::new(FamilyId(0))], splits: vec![] };
+        let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
+        let creation = inner.pipeline.prepare(creation).unwrap();
+        inner.pipeline.apply(creation, Durability::Buffered, &[]).unwrap();
+        inner.pipeline.group_sync.sync_blocking().unwrap();
+    }
+
+    #[test]
+    fn each_opening_writes_to_a_journal_that_has_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let room = 64 << 20;
+        crash(folder.path(), 1);
+        assert_eq!(lengths(folder.path()), [(0, room)]);
+        let inner = open(folder.path(), Options::default()).unwrap();
+        let now = lengths(folder.path());
+        assert_eq!(now.last(), Some(&(1, room)));
+        // The old one is whole, and as long as its batches.
+        let (id, len) = now[0];
+        if id == 0 {
+            let old = read_to_end(fs::read(folder.path().join("db/0.jnl")).unwrap().as_slice()).unwrap();
+            assert!(!old.torn && old.whole_bytes == len, "{old:?} in {len} bytes");
+        }
+        drop(inner);
+        for table in 2..5 {
+            crash(folder.path(), table);
+        }
+        let inner = open(folder.path(), Options::default()).unwrap();
+        let tables = inner.pipeline.publisher.newest().tables.iter().count();
+        assert_eq!((tables, lengths(folder.path()).last().unwrap()), (4, &(5, room)));
+    }
+
+    /// Where a crash leaves the old journal before it has its length back.
+    #[test]
+    fn a_journal_that_was_not_shortened_again_loses_nothing() {
+        for stray in [&[][..], &[1, 2, 3]] {
+            let folder = tempfile::tempdir().unwrap();
+            crash(folder.path(), 1);
+            let path = folder.path().join("db/0.jnl");
+            let mut bytes = fs::read(&path).unwrap();
+            bytes.resize(usize::try_from(FULL).unwrap(), 0);
+            bytes.extend_from_slice(stray);
+            fs::write(&path, bytes).unwrap();
+            File::create(folder.path().join("db/1.jnl")).unwrap().set_len(64 << 20).unwrap();
+            crash(folder.path(), 2);
+            let inner = open(folder.path(), Options::default()).unwrap();
+            assert_eq!(inner.pipeline.publisher.newest().tables.iter().count(), 2, "{stray:?}");
+        }
+    }
+
+    #[test]
+    fn however_often_a_store_is_opened_it_does_not_wait_for_compactions() {
+        let folder = tempfile::tempdir().unwrap();
+        for table in 1..40 {
+            crash(folder.path(), table);
+        }
+        let inner = open(folder.path(), Options::default()).unwrap();
+        assert!(inner.pipeline.meta.tree.l0_run_count() < 30);
+    }
+
+    #[test]
+    fn a_full_disk_is_opened_with_the_journal_that_is_there() {
+        #[derive(Debug)]
+        struct Full;
+        impl crate::options::DiskSpace for Full {
+            fn space(&self, _: &Path) -> Option<crate::options::Space> {
+                Some(crate::options::Space { free: 0, total: 1 << 40 })
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        crash(folder.path(), 1);
+        let _inner = open(folder.path(), Options { disk: std::sync::Arc::new(Full), ..Options::default() }).unwrap();
+        assert!(matches!(lengths(folder.path()).as_slice(), [(0, _)]));
+    }
+}
