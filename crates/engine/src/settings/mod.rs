@@ -249,6 +249,10 @@ impl Settings {
 
     /// Reported settings that changed since the last call.
     pub(crate) fn take_changed(&mut self) -> Vec<(&'static str, String)> {
+        // Asked for after each statement.
+        if self.changed.is_empty() {
+            return Vec::new();
+        }
         let mut names = std::mem::take(&mut self.changed);
         names.dedup();
         SETTINGS.iter().filter(|def| names.contains(&def.name)).map(|def| (def.name, self.value_of(def))).collect()
