@@ -1,7 +1,7 @@
 //! A journal of its own for what is written after an opening.
 //!
 //! fjall (3.1.13, `Writer::from_file`) appends to the last journal that it finds. Each commit then makes the file longer, and
-//! a sync writes the file's inode with the rows: commits of a single client take a third longer than in a journal whose blocks are
+//! a sync writes the file's inode with the rows: commits of a single client take half as long again as in a journal whose blocks are
 //! there before (`commit/journal_room.rs`). fjall begins the next journal before a flush if the last write ended behind
 //! byte 64,000,000. So the old one is made to end there for a moment:
 //!
@@ -11,14 +11,17 @@
 //!   3  the records are flushed: fjall makes the next journal
 //!   4  as long as it was            |  batches  |
 //! ```
-//! The old journal has its length back, durably, before anybody writes to the new one. A crash before leaves batches with
-//! zeros or with a torn batch behind them in the last journal that has any, which recovery takes for its end. The tombstone is
-//! of a key that no record has.
+//! The old journal has its length back, durably, before anybody writes to the new one. After a crash before that, the last
+//! journal with batches has zeros behind them, and perhaps the tombstone behind the zeros: recovery ends at the first zero and
+//! cuts the rest. The tombstone is of a key that no record has.
+//!
+//! Nothing of this is needed. Where flushes are under way, or tables of the records are to be merged first, the store goes on
+//! with the journal that is there.
 
-use crate::commit::journal_file::{journal_ids, journal_path};
+use crate::commit::journal_file::{JournalFile, journal_ids, journal_path, keep_unwritten};
 use crate::error::{engine, io};
-use crate::seam::{files, thread};
-use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch, PersistMode};
+use crate::seam::{engine_threads, files, thread};
+use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch};
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
@@ -34,13 +37,14 @@ const MOST_TABLES: usize = 8;
 /// No record has it.
 const NOBODYS: [u8; 1] = [0xFF];
 
-/// Lets fjall begin a new journal in `folder`, its own, unless the tables of the records are to be merged first. All of the last
-/// one is durable, and nobody commits meanwhile.
+/// Lets fjall begin a new journal in `folder`, where it keeps them. All of the last one is durable, and nobody commits meanwhile.
 ///
 /// # Errors
-/// I/O failures, and those of fjall.
-pub(crate) fn begin(db: &Database, meta: &Keyspace, folder: &Path) -> StoreResult<()> {
-    if meta.tree.l0_run_count() >= MOST_TABLES {
+/// I/O failures, and those of fjall: nothing may be written before the store is opened again.
+pub(crate) fn begin(db: &Database, meta: &Keyspace, journal: &JournalFile, folder: &Path) -> StoreResult<()> {
+    // fjall would have the write wait for them, also if they fail.
+    let flushes = engine_threads::outstanding_flushes(db) > 0 || meta.tree.sealed_memtable_count() > 0;
+    if flushes || meta.tree.l0_run_count() >= MOST_TABLES {
         return Ok(());
     }
     let Some(id) = journal_ids(folder)?.last().copied() else { return Ok(()) };
@@ -52,26 +56,27 @@ pub(crate) fn begin(db: &Database, meta: &Keyspace, folder: &Path) -> StoreResul
         return Ok(());
     }
     file.set_len(FULL).map_err(doing())?;
-    let flushed = flush_a_tombstone(db, meta);
+    let flushed = flush_a_tombstone(db, meta, journal);
     file.set_len(len).and_then(|()| files::sync_all(&file)).map_err(doing())?;
     flushed.map_err(engine("beginning a journal"))
 }
 
-fn flush_a_tombstone(db: &Database, meta: &Keyspace) -> fjall::Result<()> {
-    let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1).durability(Some(PersistMode::Buffer));
+fn flush_a_tombstone(db: &Database, meta: &Keyspace, journal: &JournalFile) -> fjall::Result<()> {
+    let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1).durability(None);
     batch.remove(meta, NOBODYS);
-    batch.commit()?;
+    batch.commit().inspect_err(|_| keep_unwritten(db))?;
+    journal.write_out()?;
     meta.rotate_memtable()?;
     while meta.tree.sealed_memtable_count() > 0 {
         // Fails when the flush has.
-        db.persist(PersistMode::Buffer)?;
+        journal.write_out()?;
         thread::sleep(Duration::from_millis(1));
     }
     Ok(())
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use crate::journal::read_to_end;
@@ -123,18 +128,24 @@ mod tests {
     /// Where a crash leaves the old journal before it has its length back.
     #[test]
     fn a_journal_that_was_not_shortened_again_loses_nothing() {
-        for stray in [&[][..], &[1, 2, 3]] {
+        for stray in ["nothing", "half a batch", "a batch"] {
             let folder = tempfile::tempdir().unwrap();
             crash(folder.path(), 1);
             let path = folder.path().join("db/0.jnl");
             let mut bytes = fs::read(&path).unwrap();
+            let batches = usize::try_from(read_to_end(bytes.as_slice()).unwrap().whole_bytes).unwrap();
+            let stray_bytes = match stray {
+                "nothing" => Vec::new(),
+                "half a batch" => bytes[..20].to_vec(),
+                _ => bytes[..batches].to_vec(),
+            };
             bytes.resize(usize::try_from(FULL).unwrap(), 0);
-            bytes.extend_from_slice(stray);
+            bytes.extend(stray_bytes);
             fs::write(&path, bytes).unwrap();
             File::create(folder.path().join("db/1.jnl")).unwrap().set_len(64 << 20).unwrap();
             crash(folder.path(), 2);
             let inner = open(folder.path(), Options::default()).unwrap();
-            assert_eq!(inner.pipeline.publisher.newest().tables.iter().count(), 2, "{stray:?}");
+            assert_eq!(inner.pipeline.publisher.newest().tables.iter().count(), 2, "{stray}");
         }
     }
 

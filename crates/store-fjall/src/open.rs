@@ -67,8 +67,11 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let journal = Arc::new(JournalFile::open(&db, &folder.database())?);
     // What was replayed may never have been synced: it is published now, so it must be durable first.
     journal.sync()?;
+    let read_only = Arc::new(ReadOnly::new(folder.path().to_owned()));
     if written && engine_threads::BEGIN_JOURNALS && has_room(&folder, &options) {
-        new_journal::begin(&db, &meta, &folder.database())?;
+        let begun = new_journal::begin(&db, &meta, &journal, &folder.database());
+        // What is there can be read all the same.
+        begun.unwrap_or_else(|error| drop(read_only.set(&error)));
     }
     let seqnos = Seqnos::new(journals.last_seqno);
     if let Some(intent) = &found.intent {
@@ -88,7 +91,6 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let snapshot = nonces.take(&db);
     let state = State { commit: last.commit, snapshot, tables: Arc::new(found.tables), views: Arc::default() };
     let publisher = Arc::new(Publisher::new(state));
-    let read_only = Arc::new(ReadOnly::new(folder.path().to_owned()));
     let group_sync = Arc::new(GroupSync::new(publisher.clone(), journal, read_only.clone()));
     let clock = options.clock.clone();
     let parts = Parts { db, meta, shared, publisher, read_only, group_sync, watermark, nonces, clock, last, seqnos };

@@ -18,7 +18,8 @@ const EVERY: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct Follower {
     at: Option<Instant>,
-    journal: u64,
+    /// `None` before the first.
+    journal: Option<u64>,
     bytes: u64,
     /// The sequence number of the last batch in them.
     seqno: Option<u64>,
@@ -48,11 +49,11 @@ impl Follower {
         let (journal, file) = pipeline.group_sync.journal().active()?;
         // A journal that was begun after a write had failed says nothing about the one before it.
         pipeline_is_sound(inner)?;
-        if journal == self.journal && durable == self.commit && self.bytes > 0 {
+        if self.journal == Some(journal) && durable == self.commit {
             return Ok(());
         }
-        if journal != self.journal {
-            (self.journal, self.bytes, self.seqno) = (journal, 0, None);
+        if self.journal != Some(journal) {
+            (self.journal, self.bytes, self.seqno) = (Some(journal), 0, None);
         }
         let reading = format!("reading journal {journal}");
         let end = read_batches(ReadFrom { file: &file, at: self.bytes }).map_err(io(reading))?;
