@@ -23,7 +23,7 @@ use crate::error::{engine, io};
 use crate::seam::{engine_threads, files, thread};
 use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::StoreResult;
 
@@ -47,18 +47,32 @@ pub(crate) fn begin(db: &Database, meta: &Keyspace, journal: &JournalFile, folde
     if flushes || meta.tree.l0_run_count() >= MOST_TABLES {
         return Ok(());
     }
-    let Some(id) = journal_ids(folder)?.last().copied() else { return Ok(()) };
+    let (path, file, len) = match lengthened(folder) {
+        Ok(Some(journal)) => journal,
+        Ok(None) => return Ok(()),
+        Err(error) => {
+            tracing::debug!(%error, "no journal is begun");
+            return Ok(());
+        }
+    };
+    let flushed = flush_a_tombstone(db, meta, journal);
+    let shortened = file.set_len(len).and_then(|()| files::sync_all(&file));
+    shortened.map_err(io(format!("shortening journal {}", path.display())))?;
+    flushed.map_err(engine("beginning a journal"))
+}
+
+/// The last journal, made as long as a full one, and the length that it had; `None` where it is so long already.
+fn lengthened(folder: &Path) -> StoreResult<Option<(PathBuf, File, u64)>> {
+    let Some(id) = journal_ids(folder)?.last().copied() else { return Ok(None) };
     let path = journal_path(folder, id);
-    let doing = || io(format!("renewing journal {}", path.display()));
+    let doing = || io(format!("lengthening journal {}", path.display()));
     let file = File::options().write(true).open(&path).map_err(doing())?;
     let len = file.metadata().map_err(doing())?.len();
     if len >= FULL {
-        return Ok(());
+        return Ok(None);
     }
     file.set_len(FULL).map_err(doing())?;
-    let flushed = flush_a_tombstone(db, meta, journal);
-    file.set_len(len).and_then(|()| files::sync_all(&file)).map_err(doing())?;
-    flushed.map_err(engine("beginning a journal"))
+    Ok(Some((path, file, len)))
 }
 
 fn flush_a_tombstone(db: &Database, meta: &Keyspace, journal: &JournalFile) -> fjall::Result<()> {
@@ -157,6 +171,39 @@ mod tests {
         }
         let inner = open(folder.path(), Options::default()).unwrap();
         assert!(inner.pipeline.meta.tree.l0_run_count() < 30);
+    }
+
+    const CHILD: &str = "BENNU_FAILED_BEGINNING_CHILD";
+
+    /// Not a test of its own: a process in which no file may grow beyond a size.
+    #[test]
+    fn child_that_opens_a_store_twice() {
+        let Some(folder) = std::env::var_os(CHILD) else { return };
+        let folder = Path::new(&folder);
+        let opened = || {
+            let inner = open(folder, Options::default()).unwrap();
+            (inner.pipeline.publisher.newest().tables.iter().count(), inner.pipeline.read_only.is_set())
+        };
+        let (soft, hard) = rlimit::Resource::FSIZE.get().unwrap();
+        rlimit::Resource::FSIZE.set(FULL - 1, hard).unwrap();
+        assert_eq!(opened(), (1, false), "not lengthened: as if nothing had been tried");
+        rlimit::Resource::FSIZE.set(FULL + 10, hard).unwrap();
+        assert_eq!(opened(), (1, true), "a part of the tombstone was written: it can be read");
+        rlimit::Resource::FSIZE.set(soft, hard).unwrap();
+        crash(folder, 2);
+        assert_eq!(opened(), (2, false));
+    }
+
+    #[test]
+    fn a_beginning_that_fails_costs_no_row() {
+        let folder = tempfile::tempdir().unwrap();
+        crash(folder.path(), 1);
+        let mut child = std::process::Command::new("sh");
+        // A write beyond the limit is to fail, not to end the process.
+        child.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+        child.args(["--exact", "new_journal::tests::child_that_opens_a_store_twice", "--nocapture"]);
+        let output = child.env(CHILD, folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
     #[test]
