@@ -126,6 +126,19 @@ pub struct Way {
     pub preferred: Option<usize>,
     /// What it costs to read the entries of another index with which its entries are intersected; `None`: there is none.
     pub beside: Option<f64>,
+    /// The keys that joins are expected to look its rows up by while the statement runs; `None`: they do not.
+    pub lookups: Option<Lookups>,
+}
+
+/// Look-ups by values of the first column of a key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lookups {
+    /// How many values.
+    pub keys: f64,
+    /// How many rows each of them has.
+    pub rows_of_each: f64,
+    /// Is it the key of an index whose rows are fetched?
+    pub fetches: bool,
 }
 
 /// To go to a place in a store and find out where to read on.
@@ -202,10 +215,12 @@ impl Way {
             (_, Source::Fetching) => 1.0 + width + passing * self.get(),
         };
         let sort = if self.ordered { 0.0 } else { all * SORT };
+        let scan = seeks + read * each;
+        let read = self.lookups.map_or(scan, |lookups| scan.min(lookups.cost(1.0 + width, self.get())));
         // Free of what is left of fractions.
         let rows = (all * self.expected.map_or(1.0, |_| wanted)).round().max(1.0);
         let rows = fetch.map_or(rows, |fetch| rows.min(fetch as f64));
-        Cost { cost: seeks + read * each + sort + self.beside.unwrap_or(0.0), rows }
+        Cost { cost: read + sort + self.beside.unwrap_or(0.0), rows }
     }
 
     /// Of the rows in the ranges, the share whose rows are fetched, and the share that is wanted.
@@ -237,6 +252,14 @@ impl Way {
             _ if guessed > ROWS_OF_BLOCKS * ranges => guessed,
             _ => guessed * SHARE_OF_BLOCKS,
         }
+    }
+}
+
+impl Lookups {
+    /// What they cost where reading a row takes `each`, and to get one for an entry `get`.
+    fn cost(&self, each: f64, get: f64) -> f64 {
+        let each = if self.fetches { each + get } else { each };
+        self.keys * (SEEK + self.rows_of_each * each)
     }
 }
 
@@ -292,6 +315,7 @@ mod tests {
             groups: None,
             preferred: None,
             beside: None,
+            lookups: None,
         }
     }
 
@@ -311,6 +335,7 @@ mod tests {
             groups: None,
             preferred: None,
             beside: None,
+            lookups: None,
         }
     }
 

@@ -26,7 +26,7 @@ mod row_exprs;
 mod selectivity;
 
 pub use change::{Change, change};
-pub use choice::{Cost, Expected, IndexChoice, Reach, Source, Way, choose};
+pub use choice::{Cost, Expected, IndexChoice, Lookups, Reach, Source, Way, choose};
 pub use codec::{Entry, IndexCodec};
 pub use columns::EntryColumns;
 pub use expected::{Judged, JudgedWay};

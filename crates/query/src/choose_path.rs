@@ -20,7 +20,7 @@ use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, create_physical_expr};
-use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, Reach, ScanRules, Source, Way, choose};
+use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, Lookups, Reach, ScanRules, Source, Way, choose};
 use rowkey::range::{Access, Condition};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,6 +64,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) first: Option<&'a FirstRows>,
     /// Is each combination of the columns that are read wanted once?
     pub(crate) groups: bool,
+    /// Columns by which joins look rows up, each with the number of values.
+    pub(crate) lookups: &'a [(usize, f64)],
 }
 
 /// A way to the rows.
@@ -266,7 +268,24 @@ impl Asked<'_> {
             groups: self.groups(found, knowledge),
             preferred: source.used_index().and_then(|index| self.preferred(index)),
             beside: None,
+            lookups: self.lookups(source, knowledge),
         }
+    }
+
+    /// The look-ups of joins that lead to its rows: by its own key, or by that of an index that only they use.
+    fn lookups(&self, source: &ScanSource, knowledge: Option<&Knowledge>) -> Option<Lookups> {
+        let knowledge = knowledge.filter(|_| !self.lookups.is_empty() && source.fetched_by().is_none())?;
+        let judged = Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows);
+        let finders =
+            self.indexes.iter().filter(|index| source.used_index().is_none() && index.left_of(self.filters).is_some());
+        let by_index = finders.map(|index| (index.key_columns().first().copied().flatten(), true));
+        let own = (source.key_columns().first().copied().flatten(), false);
+        let of = |(column, fetches): (Option<usize>, bool)| {
+            let (column, keys) = self.lookups.iter().copied().find(|(asked, _)| Some(*asked) == column)?;
+            let distinct = judged.column(column)?.distinct_of(judged.rows())?;
+            Some(Lookups { keys, rows_of_each: judged.rows() / distinct.max(1.0), fetches })
+        };
+        std::iter::once(own).chain(by_index).find_map(of)
     }
 
     fn expected(&self, found: &Chosen, knowledge: &Knowledge) -> Expected {

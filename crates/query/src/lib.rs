@@ -36,6 +36,7 @@ pub mod provider;
 mod sample;
 mod scan_source;
 mod told;
+mod tried_values;
 
 pub use catalog::{Cell, RowCodec, RowReader, row_codec};
 pub use context::{FunctionLookup, QueryContext, Settings};

@@ -58,6 +58,8 @@ pub struct RegionTable {
     first: Option<FirstRows>,
     /// Is each combination of the columns that are read wanted once?
     groups: bool,
+    /// Columns by which joins look rows up, each with the number of values.
+    lookups: Vec<(usize, f64)>,
 }
 
 impl RegionTable {
@@ -95,6 +97,7 @@ impl RegionTable {
             rules: ScanRules::default(),
             first: None,
             groups: false,
+            lookups: Vec::new(),
         })
     }
 
@@ -122,6 +125,14 @@ impl RegionTable {
     #[must_use]
     pub(crate) fn with_groups(&self) -> Self {
         Self { groups: true, ..self.clone() }
+    }
+
+    /// The same table, of which joins look up rows by about so many values of a column.
+    #[must_use]
+    pub(crate) fn with_lookups(&self, column: usize, values: f64) -> Self {
+        let mut told = self.clone();
+        told.lookups.push((column, values));
+        told
     }
 
     /// The table of a scan, if it is one of the catalog.
@@ -166,6 +177,7 @@ impl RegionTable {
             fetch,
             first: self.first.as_ref(),
             groups: self.groups,
+            lookups: &self.lookups,
         };
         let chosen = asked.choose().await?;
         let direction = asked

@@ -9,20 +9,17 @@
 //!   as long as the longest of them       a quarter of the memory, where one row may be copied many times
 //! ```
 
+use super::pass_through::{PassThroughExec, Passing};
 use crate::functions::allowance::batch_bytes;
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait, RecordBatch};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::StreamExt;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,69 +61,28 @@ impl LongRows {
 }
 
 /// Measures the rows of its input, which go through as they are.
-#[derive(Debug)]
-pub(crate) struct LongRowsExec {
-    input: Arc<dyn ExecutionPlan>,
+pub(crate) type LongRowsExec = PassThroughExec<Measuring>;
+
+/// Measures rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Measuring {
     /// May the operator above make many rows of one?
     multiplied: bool,
 }
 
 impl LongRowsExec {
     pub(crate) fn new(input: Arc<dyn ExecutionPlan>, multiplied: bool) -> Self {
-        Self { input, multiplied }
+        Self::over(input, Measuring { multiplied })
     }
 }
 
-impl DisplayAs for LongRowsExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LongRowsExec")
-    }
-}
+impl Passing for Measuring {
+    const NAME: &'static str = "LongRowsExec";
 
-impl ExecutionPlan for LongRowsExec {
-    fn name(&self) -> &str {
-        "LongRowsExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input, self.multiplied))),
-            Err(_) => internal_err!("one input is wanted"),
-        }
-    }
-
-    fn cardinality_effect(&self) -> CardinalityEffect {
-        CardinalityEffect::Equal
-    }
-
-    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut measure = Measure::new(&tasks, self.multiplied);
-        let input = self.input.execute(partition, tasks)?;
+    fn pass(&self, input: SendableRecordBatchStream, tasks: &TaskContext) -> SendableRecordBatchStream {
+        let (schema, mut measure) = (input.schema(), Measure::new(tasks, self.multiplied));
         let measured = input.map(move |batch| batch.and_then(|batch| measure.pass(batch)));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), measured)))
+        Box::pin(RecordBatchStreamAdapter::new(schema, measured))
     }
 }
 

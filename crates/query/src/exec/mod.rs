@@ -12,6 +12,7 @@ mod key_runs;
 mod long_rows;
 pub(crate) mod narrowing;
 pub(crate) mod order;
+mod pass_through;
 mod pausing;
 mod pieces;
 pub(crate) mod range_lists;

@@ -14,8 +14,9 @@ use crate::choose_path::Knowledge;
 use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
 use crate::error::QueryResult;
 use crate::scan_source::TableIndex;
+use crate::tried_values;
 use ::index::{Expected, Judged, JudgedWay, Reach, Source, Way};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, TableSize};
@@ -77,7 +78,21 @@ impl RegionScanExec {
         let column_of = |output: usize| self.projection.get(output).copied();
         let conditions = dynamic_filter::conditions(std::slice::from_ref(predicate), &column_of);
         let judged = Judged::new(self.source.table_codec().table(), &known.statistics, known.rows);
-        (!conditions.is_empty()).then(|| judged.share(&conditions))
+        let told = (!conditions.is_empty()).then(|| judged.share(&conditions));
+        let untold = split_conjunction(predicate)
+            .into_iter()
+            .filter(|part| dynamic_filter::conditions(std::slice::from_ref(*part), &column_of).is_empty());
+        let tried = untold.filter_map(|part| self.share_of_tried(part, &judged));
+        told.into_iter().chain(tried).reduce(|all, share| all * share)
+    }
+
+    /// The share for which a predicate over one column is true, tried on the values that are known of it.
+    fn share_of_tried(&self, predicate: &Arc<dyn PhysicalExpr>, judged: &Judged<'_>) -> Option<f64> {
+        let predicate = dynamic_filter::predicate(std::slice::from_ref(predicate)).ok()??;
+        let [output] = *predicate.columns else { return None };
+        let column = *self.projection.get(output)?;
+        let ty = self.source.table_codec().table().columns.get(column)?.ty;
+        tried_values::share(&predicate.expr, ty, judged.column(column)?)
     }
 
     /// The ranges, or single keys in them where an index finds these with less work.
@@ -191,5 +206,6 @@ fn way(source: Source, reach: Reach, parts_used: usize, size: TableSize) -> Way 
         groups: None,
         preferred: None,
         beside: None,
+        lookups: None,
     }
 }

@@ -14,6 +14,7 @@ mod build;
 mod estimate;
 mod factors;
 mod group;
+mod lookups;
 mod search;
 mod sources;
 
@@ -32,31 +33,36 @@ const SETTING: &str = "join_collapse_limit";
 /// Up to so many leaves all orders are tried, unless the setting says less.
 const MOST_TRIED: usize = 10;
 
-/// The plan with its joins in the order that costs least.
+/// The plan with its joins in the order that costs least, and its tables told which of them are looked up.
 ///
 /// # Errors
 /// Those of the store when it is asked for sizes.
 pub(crate) async fn ordered(plan: LogicalPlan, cx: &QueryContext) -> QueryResult<LogicalPlan> {
     let limit = cx.settings.get(SETTING).and_then(|value| value.parse::<usize>().ok()).unwrap_or(MOST_TRIED);
-    if limit <= 1 || !joins_several(&plan)? {
+    let joins = joins(&plan)?;
+    if joins == 0 {
         return Ok(plan);
     }
     let sources = Sources::of(&plan).await?;
     if sources.are_none() {
         return Ok(plan);
     }
-    let tried = limit.min(MOST_TRIED);
-    Ok(in_order(plan, &sources, tried)?)
+    // Two tables alone have no order; which side is built is chosen later.
+    let plan = match limit.min(MOST_TRIED) {
+        tried @ 2.. if joins > 1 => in_order(plan, &sources, tried)?,
+        _ => plan,
+    };
+    Ok(lookups::told(plan, &sources)?)
 }
 
-/// Is there a join of a join? Two tables alone have no order; which side is built is chosen later.
-fn joins_several(plan: &LogicalPlan) -> Result<bool> {
+/// How many joins there are: none, one, or two for more than that.
+fn joins(plan: &LogicalPlan) -> Result<usize> {
     let mut joins = 0;
     plan.apply_with_subqueries(|node| {
         joins += usize::from(matches!(node, LogicalPlan::Join(_)));
         Ok(if joins > 1 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    Ok(joins > 1)
+    Ok(joins)
 }
 
 fn in_order(plan: LogicalPlan, sources: &Sources, tried: usize) -> Result<LogicalPlan> {

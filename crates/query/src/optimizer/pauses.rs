@@ -73,9 +73,9 @@ impl PhysicalOptimizerRule for Pauses {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             Ok(if multiplies(plan.as_ref()) && counts(joins_below(plan.as_ref())) {
-                Transformed::yes(PausingExec::counting(plan))
+                Transformed::yes(Arc::new(PausingExec::counting(plan)) as _)
             } else if makes_batches(plan.as_ref()) {
-                Transformed::yes(PausingExec::over(plan))
+                Transformed::yes(Arc::new(PausingExec::new(plan)) as _)
             } else {
                 Transformed::no(plan)
             })

@@ -1,0 +1,105 @@
+//! Operators that hand on the rows of their input, as many and in the same order, and only do something on the way.
+
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::{
+    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
+};
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+/// What is done on the way.
+pub(crate) trait Passing: Clone + Debug + Send + Sync + 'static {
+    /// The operator's name.
+    const NAME: &'static str;
+
+    /// Expressions that it looks at.
+    fn exprs(&self) -> &[Arc<dyn PhysicalExpr>] {
+        &[]
+    }
+
+    /// The batches of one partition.
+    fn pass(&self, input: SendableRecordBatchStream, tasks: &TaskContext) -> SendableRecordBatchStream;
+}
+
+/// Hands on the rows of its input.
+#[derive(Debug)]
+pub(crate) struct PassThroughExec<P> {
+    input: Arc<dyn ExecutionPlan>,
+    passing: P,
+}
+
+impl<P: Passing> PassThroughExec<P> {
+    pub(super) fn over(input: Arc<dyn ExecutionPlan>, passing: P) -> Self {
+        Self { input, passing }
+    }
+}
+
+impl<P: Passing> DisplayAs for PassThroughExec<P> {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(P::NAME)
+    }
+}
+
+impl<P: Passing> ExecutionPlan for PassThroughExec<P> {
+    fn name(&self) -> &str {
+        P::NAME
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let mut recursion = TreeNodeRecursion::Continue;
+        for expr in self.passing.exprs() {
+            recursion = recursion.visit_sibling(|| visit(expr))?;
+        }
+        Ok(recursion)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self::over(input, self.passing.clone()))),
+            Err(_) => internal_err!("one input is wanted"),
+        }
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, input: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        match input {
+            [input] => Ok(Arc::clone(input)),
+            _ => internal_err!("one input is wanted"),
+        }
+    }
+
+    fn cardinality_effect(&self) -> CardinalityEffect {
+        CardinalityEffect::Equal
+    }
+
+    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, Arc::clone(&tasks))?;
+        Ok(self.passing.pass(input, &tasks))
+    }
+}

@@ -1,0 +1,80 @@
+//! Tables whose rows a join looks up are told so: the way that a scan takes to its rows depends on it.
+//!
+//! ```text
+//!   Join: few.id = many.id
+//!     few                           gives about 40 rows
+//!     TableScan: many (b)           <-- rows are looked up by 40 values of id
+//! ```
+//! A covering index is narrower than its table, but only a key that begins with the column leads to the rows of a value.
+//! The values come to the scan while the statement runs (`exec/narrowing.rs`). Nothing of the plan changes.
+
+use super::estimate;
+use super::sources::Sources;
+use crate::provider::RegionTable;
+use datafusion::common::tree_node::{Transformed, TransformedResult};
+use datafusion::common::{Column, Result};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, Join, LogicalPlan};
+use std::sync::Arc;
+
+/// The plan with its tables told what the joins right above them look up.
+pub(super) fn told(plan: LogicalPlan, sources: &Sources) -> Result<LogicalPlan> {
+    plan.transform_down_with_subqueries(|node| match node {
+        LogicalPlan::Join(join) => Ok(Transformed::yes(LogicalPlan::Join(of_join(join, sources)))),
+        node => Ok(Transformed::no(node)),
+    })
+    .data()
+}
+
+/// A side is narrowed by the other one if its rows without a match do not count.
+fn of_join(mut join: Join, sources: &Sources) -> Join {
+    let (left_narrows, right_narrows) = join.join_type.on_lr_is_preserved();
+    for (left, right) in join.on.clone() {
+        if right_narrows && let Some(told) = tell_side(&join.right, &right, &join.left, sources) {
+            join.right = Arc::new(told);
+        } else if left_narrows && let Some(told) = tell_side(&join.left, &left, &join.right, sources) {
+            join.left = Arc::new(told);
+        }
+    }
+    join
+}
+
+fn tell_side(side: &LogicalPlan, key: &Expr, other: &LogicalPlan, sources: &Sources) -> Option<LogicalPlan> {
+    let Expr::Column(column) = key else { return None };
+    tell(side, column, &|| Some(estimate::of(other, sources)?.rows))
+}
+
+/// Goes down through nodes that only choose rows and columns.
+fn tell(node: &LogicalPlan, column: &Column, values: &dyn Fn() -> Option<f64>) -> Option<LogicalPlan> {
+    let at = node.schema().maybe_index_of_column(column)?;
+    match node {
+        LogicalPlan::Projection(projection) => {
+            let Expr::Column(inner) = projection.expr.get(at)?.clone().unalias() else { return None };
+            let mut told = projection.clone();
+            told.input = Arc::new(tell(&projection.input, &inner, values)?);
+            Some(LogicalPlan::Projection(told))
+        }
+        LogicalPlan::Filter(filter) => {
+            let mut told = filter.clone();
+            told.input = Arc::new(tell(&filter.input, column, values)?);
+            Some(LogicalPlan::Filter(told))
+        }
+        LogicalPlan::SubqueryAlias(alias) => {
+            let mut told = alias.clone();
+            let inner = alias.input.schema().columns().into_iter().nth(at)?;
+            told.input = Arc::new(tell(&alias.input, &inner, values)?);
+            Some(LogicalPlan::SubqueryAlias(told))
+        }
+        LogicalPlan::TableScan(scan) if scan.fetch.is_none() => {
+            let table = RegionTable::of(scan).filter(|table| !table.indexes().is_empty())?;
+            let column = match &scan.projection {
+                Some(columns) => *columns.get(at)?,
+                None => at,
+            };
+            let mut told = scan.clone();
+            told.source = provider_as_source(Arc::new(table.with_lookups(column, values()?)));
+            Some(LogicalPlan::TableScan(told))
+        }
+        _ => None,
+    }
+}
