@@ -6,8 +6,8 @@
 use crate::bound_index::bare;
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::datum_to_scalar;
-use arrow::array::cast::AsArray;
 use arrow::array::RecordBatch;
+use arrow::array::cast::AsArray;
 use arrow::datatypes::{Field, Schema};
 use catalog::ValueStatistics;
 use datafusion::common::{DFSchema, ScalarValue};

@@ -8,6 +8,7 @@
 //! altered meanwhile is looked at anew. A plan that is kept chooses its way by the newest statistics whenever it runs.
 
 mod auto;
+mod leading;
 mod sample;
 mod table;
 mod values;

@@ -7,6 +7,7 @@
 //! Once too many are kept each stays with a chance of one half, and from then on half as many are taken. The chances are
 //! drawn from the number of the row: the same rows give the same sample.
 
+use super::leading::LeadingValues;
 use super::values::Item;
 use crate::dml::FAMILY;
 use crate::error::EngineResult;
@@ -49,6 +50,8 @@ pub(super) struct Sample {
     pub(super) complete: bool,
     /// The store's estimate.
     pub(super) estimate: Size,
+    /// Which of the columns the key begins with, and about how many different values it has.
+    pub(super) leading: Option<(usize, f64)>,
 }
 
 /// Looks at the rows of what `codec` is of.
@@ -62,7 +65,8 @@ pub(super) async fn sample(
     let storage = codec.table().storage_id();
     let size = view.estimate(storage, FAMILY, &[KeyRange::all()]).await?;
     let most = target.saturating_mul(ROWS_OF_A_VALUE);
-    let mut sampler = Sampler::new(RowReader::new(codec, wanted)?, most);
+    let leading = LeadingValues::new(codec.key_schema().clone());
+    let mut sampler = Sampler::new(RowReader::new(codec, wanted)?, leading, most);
     let batch_rows = (BYTES_AT_A_TIME / (size.bytes / size.rows.max(1)).max(1)).clamp(1, 1_024) as usize;
     let whole = size.rows <= most as u64 * WORTH_READING;
     let pieces = match whole {
@@ -71,6 +75,7 @@ pub(super) async fn sample(
     };
     let limit = (!whole).then(|| (2 * most as u64).div_ceil(pieces.len().max(1) as u64));
     for ranges in pieces {
+        sampler.leading.begin_piece();
         let request = ScanRequest { limit, batch_rows, ..ScanRequest::new(storage, FAMILY, ranges) };
         let mut scan = view.scan(request).await?;
         while let Some(batch) = scan.next().await? {
@@ -80,7 +85,9 @@ pub(super) async fn sample(
     }
     let estimate = Size { rows: size.rows, bytes: size.bytes };
     let rows = if whole { sampler.seen as f64 } else { size.rows as f64 };
+    let first = codec.key_columns().first().and_then(|first| wanted.iter().position(|column| column == first));
     Ok(Sample {
+        leading: first.zip(sampler.leading.values_of(rows)),
         complete: whole && sampler.kept == sampler.seen,
         kept: sampler.kept,
         rows,
@@ -100,18 +107,20 @@ struct Sampler {
     /// A row is taken if so many bits of its number's hash are zero.
     bits: u32,
     key: Vec<u8>,
+    leading: LeadingValues,
 }
 
 impl Sampler {
-    fn new(reader: RowReader, most: usize) -> Self {
+    fn new(reader: RowReader, leading: LeadingValues, most: usize) -> Self {
         let columns = (0..reader.width()).map(|_| Vec::new()).collect();
-        Self { reader, columns, kept: 0, seen: 0, bytes: 0, most: most as u64, bits: 0, key: Vec::new() }
+        Self { reader, columns, kept: 0, seen: 0, bytes: 0, most: most as u64, bits: 0, key: Vec::new(), leading }
     }
 
     fn take(&mut self, batch: &RowBatch) -> EngineResult<()> {
         for (key, fragment) in batch.keys().zip(batch.fragments()) {
             interrupt::spend(STEPS_OF_A_ROW).map_err(query::QueryError::from)?;
             self.seen += 1;
+            self.leading.meet(key);
             if !is_drawn(self.seen, self.bits) {
                 continue;
             }

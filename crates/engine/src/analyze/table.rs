@@ -1,7 +1,7 @@
 //! The statistics of one table: its columns, its indexes, its guideposts.
 
 use super::sample::{Sample, Stop, sample};
-use super::values::{Item, Scale, statistics};
+use super::values::{Scale, statistics};
 use crate::Engine;
 use crate::dml::FAMILY;
 use crate::error::EngineResult;
@@ -102,10 +102,10 @@ async fn rows(
     let codec = RowCodec::new(table)?;
     let sample = sample(view, &codec, &places, wanted.target, stop).await?;
     next.columns.retain(|old| table.column(old.column).is_some_and(|column| column.ty == old.ty));
-    for (column, items) in places.iter().filter_map(|at| table.columns.get(*at)).zip(&sample.columns) {
+    for (at, column) in places.iter().filter_map(|at| table.columns.get(*at)).enumerate() {
         stop.go_on()?;
         next.columns.retain(|old| old.column != column.id);
-        next.columns.push(described(column, items, &sample, wanted.target));
+        next.columns.push(described(column, at, &sample, wanted.target));
     }
     next.columns.sort_by_key(|column| column.column);
     next.storage = table.storage;
@@ -113,8 +113,11 @@ async fn rows(
     Ok(())
 }
 
-fn described(column: &Column, items: &[Item], sample: &Sample, target: usize) -> ColumnStatistics {
-    let scale = Scale { rows: sample.rows, complete: sample.complete, target };
+/// The column whose values are those of the sample's column `at`.
+fn described(column: &Column, at: usize, sample: &Sample, target: usize) -> ColumnStatistics {
+    let items = sample.columns.get(at).map(Vec::as_slice).unwrap_or_default();
+    let distinct = sample.leading.filter(|(leading, _)| *leading == at).map(|(_, values)| values);
+    let scale = Scale { rows: sample.rows, complete: sample.complete, distinct, target };
     // Long enough that others had better go on meanwhile.
     let values = crate::threads::turn::apart(|| statistics(items, scale));
     ColumnStatistics { column: column.id, ty: column.ty, values }
@@ -132,14 +135,13 @@ async fn indexes(
         let entries = Arc::new(index.entries(table));
         let places: Vec<usize> = expression_places(index, &entries);
         let sample = sample(view, &RowCodec::new(&entries)?, &places, wanted.target, stop).await?;
-        let columns = places.iter().filter_map(|at| entries.columns.get(*at));
-        let described = |(column, items): (&Column, &Vec<Item>)| described(column, items, &sample, wanted.target);
+        let columns = places.iter().filter_map(|at| entries.columns.get(*at)).enumerate();
         found.push(IndexStatistics {
             oid: index.oid,
             storage: index.storage,
             rows: sample.rows,
             estimate: sample.estimate,
-            expressions: columns.zip(&sample.columns).map(described).collect(),
+            expressions: columns.map(|(at, column)| described(column, at, &sample, wanted.target)).collect(),
         });
     }
     found.sort_by_key(|index| index.oid);

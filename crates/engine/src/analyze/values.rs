@@ -64,6 +64,8 @@ pub(super) struct Scale {
     pub(super) rows: f64,
     /// Is the sample all of them?
     pub(super) complete: bool,
+    /// About how many different values there are, if that was found out in another way than by the sample.
+    pub(super) distinct: Option<f64>,
     /// Most common values that are kept, and one less than most bounds.
     pub(super) target: usize,
 }
@@ -148,6 +150,8 @@ impl Counted<'_> {
         let number = if repeated == 0 {
             // What comes once each is taken for unique, and so is what is too wide to be compared.
             return -(1.0 - null_fraction);
+        } else if let Some(known) = scale.distinct.filter(|_| !scale.complete) {
+            known.max(found)
         } else if scale.complete || self.wide == 0 && repeated == self.runs.len() {
             found + self.wide as f64
         } else {
@@ -245,7 +249,7 @@ mod tests {
         statistics(&items, scale)
     }
 
-    const WHOLE: Scale = Scale { rows: 1_000.0, complete: true, target: 10 };
+    const WHOLE: Scale = Scale { rows: 1_000.0, complete: true, distinct: None, target: 10 };
 
     #[test]
     fn unique_values_are_a_share_of_the_rows_with_a_histogram() {
@@ -274,7 +278,7 @@ mod tests {
 
     #[test]
     fn the_values_of_a_large_table_are_extrapolated() {
-        let large = Scale { rows: 1e6, complete: false, target: 10 };
+        let large = Scale { rows: 1e6, complete: false, distinct: None, target: 10 };
         assert_eq!(of((0..3_000).map(|at| Some(at % 3)), large).distinct, 3.0);
         let seldom = of((0..3_000).map(|at| Some(at / 2 * 2 + if at < 300 { at % 2 } else { 0 })), large);
         assert!(seldom.distinct < 0.0 || seldom.distinct > 1_500.0, "{}", seldom.distinct);

@@ -13,6 +13,11 @@ use rowkey::range::{Condition, KeyRanges, RangeLimits, key_ranges};
 use store::{Bytes, KeyRange};
 use types::DataType;
 
+/// Most keys that a join hands down as a list. Whoever gets it asks whether so many look-ups are worth while.
+pub(crate) const MOST_FOUND: usize = 16_384;
+/// Lists that a join of several partitions may hand down at once.
+const LISTS: usize = 4;
+
 /// Where the column of that name is.
 pub(crate) fn place_of(codec: &RowCodec, column: &Column) -> Option<(usize, Place, DataType)> {
     let index = codec.table().columns.iter().position(|candidate| candidate.name == column.name)?;
@@ -42,6 +47,11 @@ pub(crate) fn narrows_key(codec: &RowCodec, filter: &Expr) -> bool {
 /// The ranges of all filters together.
 pub(crate) fn ranges_of(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
     key_ranges(codec.key_schema(), conditions, &RangeLimits::default())
+}
+
+/// As [`ranges_of`], of keys that joins found out: there may be many.
+pub(crate) fn ranges_of_found(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
+    key_ranges(codec.key_schema(), conditions, &RangeLimits { max_ranges: MOST_FOUND * LISTS })
 }
 
 /// As [`ranges_of`], a range for each salt bucket at most.

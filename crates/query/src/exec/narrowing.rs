@@ -11,7 +11,7 @@ use super::dynamic_filter;
 use super::range_lists::intersect;
 use super::scan::{FAMILY, RegionScanExec};
 use crate::choose_path::Knowledge;
-use crate::convert::expr_to_ranges::{ranges_of, to_store_ranges};
+use crate::convert::expr_to_ranges::{ranges_of_found, to_store_ranges};
 use crate::error::QueryResult;
 use crate::scan_source::TableIndex;
 use crate::tried_values;
@@ -69,7 +69,7 @@ impl RegionScanExec {
         }
         let mut all = self.path.conditions.clone();
         all.extend(found);
-        intersect(ranges, &to_store_ranges(&ranges_of(self.source.scanned(), &all).ranges))
+        intersect(ranges, &to_store_ranges(&ranges_of_found(self.source.scanned(), &all).ranges))
     }
 
     /// The share of its rows that pass a predicate over its output, by statistics if there are any and they can tell.
@@ -143,7 +143,7 @@ impl RegionScanExec {
             return None;
         }
         let all: Vec<Condition> = finder.conditions.iter().cloned().chain(found).collect();
-        let ranges = ranges_of(&finder.index.entries, &all);
+        let ranges = ranges_of_found(&finder.index.entries, &all);
         (ranges.parts_used > 0 && ranges.access != Access::Full).then_some((all, ranges))
     }
 

@@ -10,6 +10,7 @@
 
 use super::estimate;
 use super::sources::Sources;
+use crate::convert::expr_to_ranges::MOST_FOUND;
 use crate::provider::RegionTable;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{Column, Result};
@@ -41,7 +42,8 @@ fn of_join(mut join: Join, sources: &Sources) -> Join {
 
 fn tell_side(side: &LogicalPlan, key: &Expr, other: &LogicalPlan, sources: &Sources) -> Option<LogicalPlan> {
     let Expr::Column(column) = key else { return None };
-    tell(side, column, &|| Some(estimate::of(other, sources)?.rows))
+    // More values do not come as a list.
+    tell(side, column, &|| Some(estimate::of(other, sources)?.rows).filter(|rows| *rows <= MOST_FOUND as f64))
 }
 
 /// Goes down through nodes that only choose rows and columns.

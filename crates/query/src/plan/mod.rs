@@ -28,6 +28,7 @@ mod stream;
 mod width;
 
 use crate::context::QueryContext;
+use crate::convert::expr_to_ranges::MOST_FOUND;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::Allowance;
 use crate::held_memory::HeldMemory;
@@ -361,7 +362,7 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     options.optimizer.hash_join_single_partition_threshold = alone * 64;
     // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150. The scan
     // asks whether they are too many for its table.
-    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 16_384;
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_FOUND;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
     // Partitions that differ in one column of a GROUP BY need no exchange, however few there are. Rows that come in one
     // partition are still dealt out.

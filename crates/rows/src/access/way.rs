@@ -134,6 +134,7 @@ impl Way {
             groups: None,
             preferred: self.preferred,
             beside: None,
+            lookups: None,
         }
     }
 

@@ -1,0 +1,97 @@
+//! How many different values the first column of a key has.
+//!
+//! ```text
+//!   piece   7,1 7,2 7,3 | 8,1 | 9,1 9,2      two of five rows have another value than the row before
+//! ```
+//! Rows with the same value lie side by side, so the share of rows that begin another value is the same in any stretch of the
+//! table. An estimator for rows that are drawn one by one would take the values that a stretch has for all there are.
+
+use rowkey::KeySchema;
+
+/// With fewer changes of the value the share says little.
+const FEWEST_CHANGES: u64 = 20;
+
+/// Counts the changes of the value.
+#[derive(Debug)]
+pub(super) struct LeadingValues {
+    schema: KeySchema,
+    last: Option<Vec<u8>>,
+    slots: Vec<(usize, usize)>,
+    compared: u64,
+    changed: u64,
+}
+
+impl LeadingValues {
+    pub(super) fn new(schema: KeySchema) -> Self {
+        Self { schema, last: None, slots: Vec::new(), compared: 0, changed: 0 }
+    }
+
+    /// The rows that come now do not lie behind those before.
+    pub(super) fn begin_piece(&mut self) {
+        self.last = None;
+    }
+
+    /// The key of the next row. Keys that cannot be split are for others to complain of.
+    pub(super) fn meet(&mut self, key: &[u8]) {
+        // Rows of one value are spread over the salt buckets.
+        if self.schema.salt_width() > 0 {
+            return;
+        }
+        let slot = match self.schema.fixed_slot(0) {
+            Some((start, width)) => Some((start, start + width)),
+            None => self.schema.split(key, &mut self.slots).ok().and_then(|()| self.slots.first().copied()),
+        };
+        let Some(value) = slot.and_then(|(start, end)| key.get(start..end)) else { return };
+        match &mut self.last {
+            Some(last) => {
+                self.compared += 1;
+                if last != value {
+                    self.changed += 1;
+                    last.clear();
+                    last.extend_from_slice(value);
+                }
+            }
+            None => self.last = Some(value.to_vec()),
+        }
+    }
+
+    /// About how many values `rows` rows have; `None`: too little was seen to tell.
+    pub(super) fn values_of(&self, rows: f64) -> Option<f64> {
+        (self.changed >= FEWEST_CHANGES).then(|| rows * self.changed as f64 / self.compared as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rowkey::KeyPart;
+    use types::DataType;
+
+    fn met(schema: KeySchema, pieces: &[std::ops::Range<u64>], each: u64) -> LeadingValues {
+        let mut values = LeadingValues::new(schema);
+        for piece in pieces {
+            values.begin_piece();
+            piece.clone().for_each(|row| values.meet(&[(row / each).to_be_bytes(), row.to_be_bytes()].concat()));
+        }
+        values
+    }
+
+    fn schema() -> KeySchema {
+        let part = || KeyPart::new(DataType::BigInt);
+        KeySchema::new(vec![part(), part()])
+    }
+
+    #[test]
+    fn stretches_tell_how_many_values_all_rows_have() {
+        let stretches: Vec<_> = (0..50).map(|piece| piece * 10_000..piece * 10_000 + 60).collect();
+        let found = met(schema(), &stretches, 4).values_of(500_000.0).unwrap_or_default();
+        assert!((found - 125_000.0).abs() < 6_000.0, "{found}");
+        let unique = met(schema(), &stretches, 1).values_of(500_000.0);
+        assert_eq!(unique, Some(500_000.0));
+    }
+
+    #[test]
+    fn few_changes_tell_nothing() {
+        assert_eq!(met(schema(), &[0..1_000], 100).values_of(1e6), None);
+    }
+}
