@@ -113,6 +113,11 @@ impl AccessPath {
         Self { conditions, ranges, key_filters, scanned: here, fetched: later }
     }
 
+    /// Do the filters restrict the key?
+    pub(crate) fn narrows(&self) -> bool {
+        self.ranges.parts_used > 0 && self.ranges.access != Access::Full
+    }
+
     /// Is every row in the ranges wanted?
     pub(crate) fn checks_nothing(&self) -> bool {
         self.scanned.check_nothing() && self.fetched.check_nothing()

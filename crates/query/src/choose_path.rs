@@ -124,6 +124,12 @@ impl Asked<'_> {
             }
         }
         let mut ways: Vec<Way> = all.iter().map(|found| self.way(found, knowledge.as_ref())).collect();
+        // Conditions of the statement that narrow an index are surer than what joins may look up.
+        if !all.iter().any(|found| found.source.used_index().is_some() && found.path.narrows()) {
+            for (way, found) in ways.iter_mut().zip(&all) {
+                way.lookups = self.lookups(&found.source, knowledge.as_ref());
+            }
+        }
         for (found, way) in both {
             all.push(found);
             ways.push(way);
@@ -187,7 +193,7 @@ impl Asked<'_> {
         let path = AccessPath::of(&fetching, &left, &in_entries, self.rules.one_range);
         let is_left = |filters: &crate::access_path::Filters| !filters.rows.is_empty() || !filters.bytes.is_empty();
         let covers = index.has_all(self.projection) && !is_left(&path.fetched);
-        let narrows = path.ranges.parts_used > 0 && path.ranges.access != Access::Full;
+        let narrows = path.narrows();
         let sorts = self.first.is_some() && self.gives_order(&fetching, &path);
         let hinted = self.preferred(index).is_some();
         (narrows || covers || sorts || hinted).then(|| (ScanSource::index(self.table, index, covers), path, left))
@@ -268,7 +274,7 @@ impl Asked<'_> {
             groups: self.groups(found, knowledge),
             preferred: source.used_index().and_then(|index| self.preferred(index)),
             beside: None,
-            lookups: self.lookups(source, knowledge),
+            lookups: None,
         }
     }
 

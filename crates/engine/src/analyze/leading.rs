@@ -93,6 +93,6 @@ mod tests {
 
     #[test]
     fn few_changes_tell_nothing() {
-        assert_eq!(met(schema(), &[0..1_000], 100).values_of(1e6), None);
+        assert_eq!(met(schema(), std::slice::from_ref(&(0..1_000)), 100).values_of(1e6), None);
     }
 }
