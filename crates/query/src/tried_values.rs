@@ -3,17 +3,14 @@
 //! The share of rows that satisfies them follows as in PostgreSQL (`selfuncs.c`: `mcv_selectivity`,
 //! `histogram_selectivity`): a common value counts with its own share, and the bounds of the histogram stand for all others.
 
-use crate::bound_index::bare;
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::datum_to_scalar;
 use arrow::array::RecordBatch;
 use arrow::array::cast::AsArray;
 use arrow::datatypes::{Field, Schema};
 use catalog::ValueStatistics;
-use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::execution::context::ExecutionProps;
-use datafusion::logical_expr::Expr;
-use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use datafusion::common::ScalarValue;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::is_volatile;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -22,23 +19,6 @@ use types::{DataType, Datum};
 const FEWEST_BOUNDS: usize = 10;
 /// Not even all rows, or none, where a sample has it so: PostgreSQL's.
 const LEAST: f64 = 0.0001;
-
-/// The share of rows for which `predicate` over a single column of `schema` is true; `values_of` knows the column by its place.
-pub(crate) fn share_of<'s>(
-    predicate: &Expr,
-    schema: &DFSchema,
-    values_of: impl Fn(usize) -> Option<(DataType, &'s ValueStatistics)>,
-) -> Option<f64> {
-    let mut columns = predicate.column_refs().into_iter();
-    let (Some(column), None) = (columns.next(), columns.next()) else { return None };
-    let at = schema.maybe_index_of_column(column)?;
-    let (qualifier, field) = schema.qualified_field(at);
-    let alone = vec![(qualifier.cloned(), Arc::clone(field))];
-    let alone = DFSchema::new_with_metadata(alone, Default::default()).ok()?;
-    let (ty, values) = values_of(at)?;
-    let expr = create_physical_expr(&bare(predicate.clone()), &alone, &ExecutionProps::new(), &Default::default());
-    share(&expr.ok()?, ty, values)
-}
 
 /// The share of rows for which `predicate` is true. It is over one column, the first of its input, which has these values.
 /// `None`: they are too few, or it fails on one of them.
@@ -81,7 +61,11 @@ fn passing<'v>(
 mod tests {
     use super::*;
     use catalog::{CommonValue, Value};
+    use datafusion::common::DFSchema;
+    use datafusion::execution::context::ExecutionProps;
+    use datafusion::logical_expr::Expr;
     use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
+    use datafusion::physical_expr::create_physical_expr;
     use datafusion::prelude::{col, lit};
 
     fn values(common: &[(i32, f64)], bounds: impl Iterator<Item = i32>) -> ValueStatistics {
@@ -93,6 +77,16 @@ mod tests {
             bounds: bounds.map(|bound| Value(Datum::Int4(bound))).collect(),
             ..ValueStatistics::default()
         }
+    }
+
+    fn share_of<'v>(
+        predicate: &Expr,
+        schema: &DFSchema,
+        values_of: impl Fn(usize) -> Option<(DataType, &'v ValueStatistics)>,
+    ) -> Option<f64> {
+        let (ty, values) = values_of(0)?;
+        let expr = create_physical_expr(predicate, schema, &ExecutionProps::new(), &Default::default());
+        share(&expr.ok()?, ty, values)
     }
 
     fn share_of_even(values: &ValueStatistics) -> Option<f64> {

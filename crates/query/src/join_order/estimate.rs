@@ -1,10 +1,7 @@
 //! How many rows an input gives, and what is known of the values of its columns.
 
 use super::sources::{Source, Sources};
-use crate::bound_index::bare;
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode};
-use crate::convert::table_schema;
-use crate::tried_values;
 use catalog::ValueStatistics;
 use datafusion::common::{Column, DFSchema, JoinType};
 use datafusion::logical_expr::utils::split_conjunction;
@@ -62,11 +59,9 @@ impl<'s> Estimate<'s> {
             Some((at, self.columns.get(at).copied().flatten()?.ty))
         };
         let builder = ConditionBuilder::new(Mode::Values, &part_of);
+        let conditions: Vec<Condition> = filters.iter().map(|filter| builder.condition(filter)).collect();
         let of = |part: usize| self.columns.get(part).copied().flatten().map(|values| values.of);
-        let values_of = |part: usize| self.columns.get(part).copied().flatten().map(|values| (values.ty, values.of));
-        let (conditions, tried) =
-            judged(filters.iter().copied(), &builder, |filter| tried_values::share_of(filter, schema, values_of));
-        tried * Known::of_all(&of, self.rows).share(&conditions)
+        Known::of_all(&of, self.rows).share(&conditions)
     }
 
     fn filtered(self, schema: &DFSchema, predicate: &Expr) -> Self {
@@ -141,32 +136,8 @@ fn of_table(source: &Source, filters: &[&Expr]) -> f64 {
     };
     let builder = ConditionBuilder::new(Mode::Values, &part_of);
     let all = filters.iter().flat_map(|filter| split_conjunction(filter));
-    let judged_by = source.judged();
-    let (conditions, tried) = judged(all, &builder, |filter| {
-        let schema = DFSchema::try_from(table_schema(source.table.codec().table()).as_ref().clone()).ok()?;
-        tried_values::share_of(&bare(filter.clone()), &schema, |at| Some((columns.get(at)?.ty, judged_by.column(at)?)))
-    });
-    tried * judged_by.share(&conditions)
-}
-
-/// What filters say of the values of columns; and the share of rows that those let through which say nothing, where `tried` can
-/// tell.
-fn judged<'f>(
-    filters: impl Iterator<Item = &'f Expr>,
-    builder: &ConditionBuilder<'_>,
-    tried: impl Fn(&Expr) -> Option<f64>,
-) -> (Vec<Condition>, f64) {
-    let (mut conditions, mut share) = (Vec::new(), 1.0);
-    for filter in filters {
-        match builder.condition(filter) {
-            Condition::Unknown => match tried(filter) {
-                Some(passing) => share *= passing,
-                None => conditions.push(Condition::Unknown),
-            },
-            condition => conditions.push(condition),
-        }
-    }
-    (conditions, share)
+    let conditions: Vec<Condition> = all.map(|filter| builder.condition(filter)).collect();
+    source.judged().share(&conditions)
 }
 
 fn plain<'s>(rows: f64, plan: &LogicalPlan) -> Estimate<'s> {
