@@ -386,6 +386,21 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_joins_look_few_rows_up_by_is_cheaper_than_a_narrow_index() {
+        let (whole, narrow) = (table(Reach::All, 100_000), index(Source::Covering, 0, 100_000));
+        let looked_up = |keys, fetches| {
+            let lookups = Some(Lookups { keys, rows_of_each: 2.0, fetches });
+            choose(AUTO, &[Way { lookups, ..whole }, narrow], None)
+        };
+        assert_eq!(choose(AUTO, &[whole, narrow], None), 1);
+        assert_eq!(looked_up(1_000.0, false), 0);
+        assert_eq!(looked_up(1_000.0, true), 0);
+        assert_eq!(looked_up(50_000.0, false), 1);
+        // Getting each row for an entry costs more than reading on.
+        assert_eq!((looked_up(5_000.0, false), looked_up(5_000.0, true)), (0, 1));
+    }
+
+    #[test]
     fn off_and_force_are_obeyed() {
         let point = table(Reach::Points(1), 1);
         let (range, whole) = (index(Source::Fetching, 3, 90_000), index(Source::Covering, 0, 90_000));

@@ -151,6 +151,11 @@ impl RegionTable {
         &self.indexes
     }
 
+    /// Has it an index that may be read?
+    pub(crate) fn is_indexed(&self) -> bool {
+        !self.indexes.is_empty()
+    }
+
     /// The table's rows to bytes and back.
     pub fn codec(&self) -> &Arc<RowCodec> {
         &self.codec

@@ -63,8 +63,7 @@ mod tests {
     use catalog::{CommonValue, Value};
     use datafusion::common::DFSchema;
     use datafusion::execution::context::ExecutionProps;
-    use datafusion::logical_expr::Expr;
-    use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
+    use datafusion::logical_expr::{ColumnarValue, Expr, Volatility, create_udf};
     use datafusion::physical_expr::create_physical_expr;
     use datafusion::prelude::{col, lit};
 
@@ -79,20 +78,15 @@ mod tests {
         }
     }
 
-    fn share_of<'v>(
-        predicate: &Expr,
-        schema: &DFSchema,
-        values_of: impl Fn(usize) -> Option<(DataType, &'v ValueStatistics)>,
-    ) -> Option<f64> {
-        let (ty, values) = values_of(0)?;
-        let expr = create_physical_expr(predicate, schema, &ExecutionProps::new(), &Default::default());
-        share(&expr.ok()?, ty, values)
+    fn share_of(predicate: &Expr, values: &ValueStatistics) -> Option<f64> {
+        let schema = Schema::new(vec![Field::new("a", arrow_type(&DataType::Integer), true)]);
+        let schema = DFSchema::try_from(schema).unwrap();
+        let expr = create_physical_expr(predicate, &schema, &ExecutionProps::new(), &Default::default()).unwrap();
+        share(&expr, DataType::Integer, values)
     }
 
     fn share_of_even(values: &ValueStatistics) -> Option<f64> {
-        let schema =
-            DFSchema::try_from(Schema::new(vec![Field::new("a", arrow_type(&DataType::Integer), true)])).unwrap();
-        share_of(&(col("a") % lit(2)).eq(lit(0)), &schema, |_| Some((DataType::Integer, values)))
+        share_of(&(col("a") % lit(2)).eq(lit(0)), values)
     }
 
     #[test]
@@ -113,14 +107,11 @@ mod tests {
 
     #[test]
     fn a_predicate_that_fails_or_is_not_the_same_twice_says_nothing() {
-        let schema =
-            DFSchema::try_from(Schema::new(vec![Field::new("a", arrow_type(&DataType::Integer), true)])).unwrap();
         let values = values(&[], 0..100);
-        let share = |expr: Expr| share_of(&expr, &schema, |_| Some((DataType::Integer, &values)));
-        assert_eq!(share((lit(1) / col("a")).gt(lit(0))), None);
+        assert_eq!(share_of(&(lit(1) / col("a")).gt(lit(0)), &values), None);
         let seven = |_: &[ColumnarValue]| Ok(ColumnarValue::Scalar(ScalarValue::Int32(Some(7))));
         let drawn =
             create_udf("drawn", Vec::new(), arrow_type(&DataType::Integer), Volatility::Volatile, Arc::new(seven));
-        assert_eq!(share((col("a") + drawn.call(Vec::new())).gt(lit(0))), None);
+        assert_eq!(share_of(&(col("a") + drawn.call(Vec::new())).gt(lit(0)), &values), None);
     }
 }

@@ -68,7 +68,7 @@ fn tell(node: &LogicalPlan, column: &Column, values: &dyn Fn() -> Option<f64>) -
             Some(LogicalPlan::SubqueryAlias(told))
         }
         LogicalPlan::TableScan(scan) if scan.fetch.is_none() => {
-            let table = RegionTable::of(scan).filter(|table| !table.indexes().is_empty())?;
+            let table = RegionTable::of(scan).filter(|table| table.is_indexed())?;
             let column = match &scan.projection {
                 Some(columns) => *columns.get(at)?,
                 None => at,

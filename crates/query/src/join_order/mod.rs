@@ -20,6 +20,7 @@ mod sources;
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;
+use crate::provider::RegionTable;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
@@ -40,7 +41,7 @@ const MOST_TRIED: usize = 10;
 pub(crate) async fn ordered(plan: LogicalPlan, cx: &QueryContext) -> QueryResult<LogicalPlan> {
     let limit = cx.settings.get(SETTING).and_then(|value| value.parse::<usize>().ok()).unwrap_or(MOST_TRIED);
     let joins = joins(&plan)?;
-    if joins == 0 {
+    if joins == 0 || joins == 1 && !reads_indexed(&plan)? {
         return Ok(plan);
     }
     let sources = Sources::of(&plan).await?;
@@ -63,6 +64,17 @@ fn joins(plan: &LogicalPlan) -> Result<usize> {
         Ok(if joins > 1 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     Ok(joins)
+}
+
+/// Is there a table with more than one way to its rows?
+fn reads_indexed(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        found |=
+            matches!(node, LogicalPlan::TableScan(scan) if RegionTable::of(scan).is_some_and(RegionTable::is_indexed));
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
 }
 
 fn in_order(plan: LogicalPlan, sources: &Sources, tried: usize) -> Result<LogicalPlan> {
