@@ -180,7 +180,8 @@ fn of_join<'s>(join: &Join, sources: &'s Sources) -> Option<Estimate<'s>> {
     let inner = left.rows * right.rows * share;
     let met = |of: &Estimate<'_>, schema: &DFSchema, other: f64| -> f64 {
         let distinct: f64 = keys().map(|(one, _)| of.distinct(schema, one)).product();
-        (other / distinct.max(1.0)).min(1.0)
+        // Keys of several columns have no more values than there are rows.
+        (other / distinct.min(of.rows).max(1.0)).min(1.0)
     };
     let semi = || left.rows * met(&left, of_left, right.rows);
     let rows = match join.join_type {
