@@ -14,6 +14,7 @@ use catalog::Table;
 use sql::SourceSpan;
 use std::borrow::Cow;
 use std::sync::Arc;
+use types::Datum;
 
 /// Views within views, at most.
 const MAX_VIEW_DEPTH: usize = 32;
@@ -21,6 +22,10 @@ const MAX_VIEW_DEPTH: usize = 32;
 const MAX_VIEWS: usize = 128;
 /// Parts of expressions that may be copied: operands within operands double with each level.
 const MAX_COPIED: usize = 4096;
+/// Operands of so few parts are copied freely: a list may have any number of items, and these cannot grow.
+const SMALL: usize = 4;
+/// So many bytes of a constant count as a part.
+const BYTES_OF_A_PART: usize = 1024;
 
 /// Ids, names in sight and what is known so far.
 pub(crate) struct Binder<'a> {
@@ -191,7 +196,7 @@ impl<'a> Binder<'a> {
     fn fill_ctes(&self, ctes: &mut [Cte]) {
         for cte in ctes {
             match &mut cte.body {
-                CteBody::Inline(rel) | CteBody::Materialized(rel) => self.fill(rel),
+                CteBody::Inline(rel) | CteBody::Either(rel) | CteBody::Materialized(rel) => self.fill(rel),
                 CteBody::Recursive { base, step, .. } => {
                     self.fill(base);
                     self.fill(step);
@@ -299,9 +304,12 @@ impl<'a> Binder<'a> {
 
     /// A copy of an operand that is judged twice.
     pub(crate) fn copy(&mut self, value: &Scalar) -> BindResult<Scalar> {
-        self.copied = self.copied.saturating_add(parts_of(value));
+        let parts = parts_of(value);
+        if parts > SMALL {
+            self.copied = self.copied.saturating_add(parts);
+        }
         if self.copied > MAX_COPIED {
-            return self.error(BindErrorKind::TooDeep { what: "operands that are copied are" }, value.span);
+            return self.error(BindErrorKind::TooManyCopies { limit: MAX_COPIED }, value.span);
         }
         Ok(value.clone())
     }
@@ -353,8 +361,15 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// How many parts an expression has. A subquery is never small.
 fn parts_of(value: &Scalar) -> usize {
-    let mut parts = 1_usize;
+    let mut parts = match &value.kind {
+        Kind::Const(Datum::Text(text)) => 1 + text.len() / BYTES_OF_A_PART,
+        Kind::Const(Datum::Bytes(bytes)) => 1 + bytes.len() / BYTES_OF_A_PART,
+        Kind::Const(Datum::Array(items)) => 1 + items.len() * size_of::<Datum>() / BYTES_OF_A_PART,
+        Kind::Subquery(_) => 1 + SMALL,
+        _ => 1,
+    };
     value.each_operand(&mut |operand| parts = parts.saturating_add(parts_of(operand)));
     parts
 }

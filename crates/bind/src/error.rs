@@ -263,6 +263,11 @@ pub enum BindErrorKind {
     /// 54001: what takes too much stack or memory to bind.
     #[error("{what} nested too deeply")]
     TooDeep { what: &'static str },
+    /// 54001: what takes too much memory to bind.
+    #[error(
+        "statement is too complex: the copies of operands that are compared several times have more than {limit} parts"
+    )]
+    TooManyCopies { limit: usize },
     /// 2202E.
     #[error("{message}")]
     UnlikeElements { message: &'static str },

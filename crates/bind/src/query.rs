@@ -226,14 +226,15 @@ impl Binder<'_> {
         let free = self.outer_columns(free);
         self.name_cte_columns(cte, &mut rows.outputs)?;
         let id = self.new_cte();
-        let materialized = match cte.materialized {
-            Some(ast::CteAsMaterialized::Materialized) => true,
-            Some(ast::CteAsMaterialized::NotMaterialized) => false,
-            None => own == Volatility::Volatile,
-        };
         // What it reads from outside differs from row to row, or from step to step.
-        let materialized = materialized && free.is_empty() && !self.reads_work_table(&rows.rel);
-        let body = if materialized { CteBody::Materialized(rows.rel) } else { CteBody::Inline(rows.rel) };
+        let differs = !free.is_empty() || self.reads_work_table(&rows.rel);
+        let body = match cte.materialized {
+            Some(ast::CteAsMaterialized::NotMaterialized) => CteBody::Inline,
+            _ if differs => CteBody::Inline,
+            None if own != Volatility::Volatile => CteBody::Either,
+            _ => CteBody::Materialized,
+        };
+        let body = body(rows.rel);
         self.cte_bodies.push(Cte { id, cols: rows.outputs.iter().map(|(_, col)| *col).collect(), body });
         Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready, free })
     }

@@ -251,7 +251,9 @@ impl Binder<'_> {
         let working = |entry: &CteEntry| entry.id == cte && matches!(entry.state, CteState::Working { .. });
         self.ctes.iter().any(working)
             || self.cte_bodies.iter().find(|known| known.id == cte).is_some_and(|known| match &known.body {
-                CteBody::Inline(rel) | CteBody::Materialized(rel) => self.reads_working(rel, met),
+                CteBody::Inline(rel) | CteBody::Either(rel) | CteBody::Materialized(rel) => {
+                    self.reads_working(rel, met)
+                }
                 CteBody::Recursive { base, step, .. } => self.reads_working(base, met) || self.reads_working(step, met),
             })
     }

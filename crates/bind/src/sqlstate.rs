@@ -69,7 +69,7 @@ fn of_kind(kind: &BindErrorKind) -> &'static str {
         K::Set(_) | K::Unsupported { .. } | K::NotSupported { .. } => "0A000",
         K::Aggregate(error) => error.sqlstate(),
         K::CubeElements { .. } => "54011",
-        K::TooManySets { .. } | K::TooDeep { .. } => "54001",
+        K::TooManySets { .. } | K::TooDeep { .. } | K::TooManyCopies { .. } => "54001",
         K::OtherDatabase { .. } => "0A000",
         K::UndefinedSchema { .. } => "3F000",
         K::NoField { .. } => "42703",

@@ -118,6 +118,11 @@ impl IndexState {
         *self == Self::Public
     }
 
+    /// Has it the entries of all rows at any time, read or not? Then UNIQUE holds among all rows.
+    pub fn is_complete(self) -> bool {
+        matches!(self, Self::Public | Self::Unusable)
+    }
+
     /// Do entries leave with their rows?
     pub fn takes_deletes(self) -> bool {
         !matches!(self, Self::Disabled | Self::Refreshed)

@@ -27,6 +27,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let listener = listen("listen", &config.listen)?;
     let http = if config.http == "off" { None } else { Some(listen("http", &config.http)?) };
     let new = config.is_new_folder();
+    outlive_file_limits();
     let db = open(&config).await?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone());
@@ -97,6 +98,17 @@ fn announce(config: &Config, new: bool, listener: &TcpListener, http: Option<&Tc
     print_line(&format!("connect with:  psql -h {host} -p {} -d bennu", address.port()));
     if let Some(address) = http.and_then(|h| h.local_addr().ok()) {
         print_line(&format!("health and metrics:  http://{address}/healthz  http://{address}/metrics"));
+    }
+}
+
+/// SIGXFSZ, of Linux and macOS.
+const FILE_TOO_LARGE: i32 = 25;
+
+/// A write beyond the largest size of a file (`ulimit -f`) fails as one to a full disk does. Unless somebody takes the signal
+/// that comes with it, it ends the process.
+fn outlive_file_limits() {
+    if let Err(error) = signal(SignalKind::from_raw(FILE_TOO_LARGE)) {
+        tracing::warn!(%error, "a file that reaches the limit of its size will end the server");
     }
 }
 

@@ -71,11 +71,7 @@ impl Session {
         let load = txn::load_unseen(self.engine.store(), target.storage).await?;
         let mut load = Load { target, rows: BulkRows::new(load, self.engine.load_memory(true)) };
         while let Some(chunk) = chunks.next().await {
-            let mut rows = match chunk? {
-                Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
-                Chunk::Stored(rows) => rows.to_rows()?,
-                Chunk::Rows(rows) => rows,
-            };
+            let mut rows = chunk?.into_rows(&types)?;
             self.count_rows(counted, &mut rows).await?;
             for row in &mut rows {
                 *row = full_row(target, std::mem::take(row))?;

@@ -6,20 +6,24 @@
 
 use crate::convert::expr_to_condition::{Mode, is_useful};
 use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
-use crate::convert::expr_to_ranges::{narrows_key, range_of, ranges_of};
+use crate::convert::expr_to_ranges::{narrows_key, ranges_of};
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use rowkey::range::{Access, Condition, KeyRanges};
+use rowkey::range::{Access, Condition, KeyRanges, RangeLimits};
 use std::sync::Arc;
 use store::Filter;
 
 /// May a scan of this table, or of one of its indexes, take the filter?
-pub(crate) fn pushdown(codec: &RowCodec, indexes: &[Arc<TableIndex>], filter: &Expr) -> TableProviderFilterPushDown {
+pub(crate) fn pushdown<'a>(
+    codec: &RowCodec,
+    mut indexes: impl Iterator<Item = &'a Arc<TableIndex>>,
+    filter: &Expr,
+) -> TableProviderFilterPushDown {
     if filter.is_volatile() {
         return TableProviderFilterPushDown::Unsupported;
     }
-    let by_index = || indexes.iter().any(|index| index.is_concerned(filter));
+    let mut by_index = || indexes.any(|index| index.is_concerned(filter));
     if narrows_key(codec, filter) || has_byte_form(codec, filter) || by_index() {
         TableProviderFilterPushDown::Exact
     } else {
@@ -82,17 +86,17 @@ pub(crate) struct AccessPath {
 }
 
 impl AccessPath {
-    /// The path for `filters`, whose constants are all known. `one_range`: one range is read in place of many.
+    /// The path for `filters`, whose constants are all known, by no more ranges than `limits` allow.
     pub(crate) fn of(
         source: &ScanSource,
         filters: &[Expr],
         checked: &dyn Fn(&Expr) -> Checked,
-        one_range: bool,
+        limits: &RangeLimits,
     ) -> Self {
         let scanned = source.scanned();
         let conditions: Vec<Condition> =
             filters.iter().map(|filter| source.key_condition(Mode::Values, filter)).collect();
-        let mut ranges = if one_range { range_of(scanned, &conditions) } else { ranges_of(scanned, &conditions) };
+        let mut ranges = ranges_of(scanned, &conditions, limits);
         let mut key_filters = Vec::new();
         let mut open: Vec<&Expr> = Vec::new();
         for ((filter, condition), exact) in filters.iter().zip(&conditions).zip(&ranges.exact) {

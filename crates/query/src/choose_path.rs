@@ -6,7 +6,7 @@
 use crate::access_path::{AccessPath, Checked};
 use crate::bound_index::bare;
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode};
-use crate::convert::expr_to_ranges::to_store_ranges;
+use crate::convert::expr_to_ranges::{range_limits, to_store_ranges};
 use crate::convert::table_schema;
 use crate::error::QueryResult;
 use crate::exec::order::KeyOrder;
@@ -21,11 +21,15 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, create_physical_expr};
 use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, Lookups, Reach, ScanRules, Source, Way, choose};
-use rowkey::range::{Access, Condition};
+use rowkey::range::{Access, Condition, RangeLimits};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{KeyRange, TableSize};
 use txn::ReadView;
+use types::interrupt;
+
+/// Going to a place in the table takes as long as reading so many rows that lie side by side.
+const ROWS_OF_A_SEEK: u64 = 16;
 
 /// The first rows in some order, as a statement wants them.
 #[derive(Clone, Debug)]
@@ -103,9 +107,7 @@ impl Asked<'_> {
     /// # Errors
     /// Those of the store when it is asked for sizes.
     pub(crate) async fn choose(&self) -> QueryResult<Chosen> {
-        let source = ScanSource::table(self.table);
-        let path = AccessPath::of(&source, self.filters, &|_| Checked::OnScanned, self.rules.one_range);
-        let whole = self.with_size(source, path, self.filters.to_vec()).await?;
+        let whole = self.by_rowkey().await?;
         let knowledge = self.knowledge(&whole).await?;
         let (mut all, mut both) = (vec![whole], Vec::new());
         if all.first().is_some_and(|whole| self.has_choice(&whole.path)) {
@@ -143,6 +145,23 @@ impl Asked<'_> {
         }
         chosen.knowledge = knowledge;
         Ok(chosen)
+    }
+
+    /// The way by the table's own key. Where conditions list more values than a table of that size is worth, it has the
+    /// wider ranges that other conditions have.
+    async fn by_rowkey(&self) -> QueryResult<Chosen> {
+        let source = ScanSource::table(self.table);
+        let path_of = |limits: &RangeLimits| AccessPath::of(&source, self.filters, &|_| Checked::OnScanned, limits);
+        let limits = range_limits(self.table, self.rules.one_range);
+        let mut path = path_of(&limits);
+        let ranges = path.ranges.ranges.len();
+        if ranges > limits.max_ranges {
+            let all = self.reader.estimate(self.table.table().storage_id(), FAMILY, &[KeyRange::all()]).await?;
+            if all.rows / ROWS_OF_A_SEEK < ranges as u64 {
+                path = path_of(&RangeLimits::of(limits.max_ranges));
+            }
+        }
+        self.with_size(source, path, self.filters.to_vec()).await
     }
 
     /// What statistics there are, and how many rows there are now.
@@ -190,7 +209,8 @@ impl Asked<'_> {
             false => Checked::OnRows,
         };
         let fetching = ScanSource::index(self.table, index, false);
-        let path = AccessPath::of(&fetching, &left, &in_entries, self.rules.one_range);
+        let limits = range_limits(&index.entries, self.rules.one_range);
+        let path = AccessPath::of(&fetching, &left, &in_entries, &limits);
         let is_left = |filters: &crate::access_path::Filters| !filters.rows.is_empty() || !filters.bytes.is_empty();
         let covers = index.has_all(self.projection) && !is_left(&path.fetched);
         let narrows = path.narrows();
@@ -205,6 +225,8 @@ impl Asked<'_> {
     }
 
     async fn with_size(&self, source: ScanSource, path: AccessPath, left: Vec<Expr>) -> QueryResult<Chosen> {
+        // Conditions may list very many values, and each index makes ranges of its own of them.
+        interrupt::check()?;
         let ranges = to_store_ranges(&path.ranges.ranges);
         let size = match path.ranges.access {
             Access::Empty => TableSize::default(),

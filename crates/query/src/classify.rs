@@ -8,68 +8,48 @@ use datafusion::common::DataFusionError;
 
 impl From<DataFusionError> for QueryError {
     fn from(error: DataFusionError) -> Self {
-        match error {
-            DataFusionError::External(inner) => external(inner),
-            DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => Self::from(*inner),
-            DataFusionError::Shared(inner) => shared(&inner),
-            DataFusionError::Collection(errors) => match errors.into_iter().next() {
-                Some(first) => Self::from(first),
-                None => Self::internal("an empty collection of errors"),
-            },
-            DataFusionError::ArrowError(inner, _) => from_arrow(*inner),
-            DataFusionError::ResourcesExhausted(detail) => Self::Resources { detail: first_line(&detail) },
-            DataFusionError::NotImplemented(feature) => not_planned(&feature),
-            DataFusionError::ExecutionJoin(join) if join.is_cancelled() => Self::Cancelled,
-            other => Self::internal(first_line(&other.to_string())),
-        }
+        of(&error)
     }
 }
 
 impl From<ArrowError> for QueryError {
     fn from(error: ArrowError) -> Self {
-        from_arrow(error)
+        of_arrow(&error)
+    }
+}
+
+/// By reference: several receivers may hold one error.
+fn of(error: &DataFusionError) -> QueryError {
+    match error {
+        DataFusionError::External(inner) => external(inner.as_ref()),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => of(inner),
+        DataFusionError::Shared(inner) => of(inner),
+        DataFusionError::Collection(errors) => match errors.first() {
+            Some(first) => of(first),
+            None => QueryError::internal("an empty collection of errors"),
+        },
+        DataFusionError::ArrowError(inner, _) => of_arrow(inner),
+        DataFusionError::ResourcesExhausted(detail) => QueryError::Resources { detail: first_line(detail) },
+        DataFusionError::NotImplemented(feature) => not_planned(feature),
+        DataFusionError::ExecutionJoin(join) if join.is_cancelled() => QueryError::Cancelled,
+        other => QueryError::internal(first_line(&other.to_string())),
     }
 }
 
 /// One of ours that travelled through a plan.
-fn external(inner: Box<dyn std::error::Error + Send + Sync>) -> QueryError {
-    let inner = match inner.downcast::<QueryError>() {
-        Ok(own) => return *own,
-        Err(other) => other,
-    };
-    let inner = match inner.downcast::<store::StoreError>() {
-        Ok(own) => return QueryError::Store(*own),
-        Err(other) => other,
-    };
-    let inner = match inner.downcast::<catalog::CatalogError>() {
-        Ok(own) => return QueryError::Catalog(*own),
-        Err(other) => other,
-    };
-    let inner = match inner.downcast::<builtins::EvalError>() {
-        Ok(own) => return QueryError::from(*own),
-        Err(other) => other,
-    };
-    match inner.downcast::<DataFusionError>() {
-        Ok(nested) => QueryError::from(*nested),
-        Err(other) => QueryError::internal(other.to_string()),
-    }
-}
-
-/// An error that several receivers hold, so that it cannot be taken apart.
-fn shared(error: &DataFusionError) -> QueryError {
-    match error.find_root() {
-        DataFusionError::External(inner) => match inner.downcast_ref::<QueryError>() {
-            Some(own) => own.clone(),
-            None => match (inner.downcast_ref::<store::StoreError>(), inner.downcast_ref::<catalog::CatalogError>()) {
-                (Some(own), _) => QueryError::Store(own.clone()),
-                (_, Some(own)) => QueryError::Catalog(own.clone()),
-                (None, None) => QueryError::internal(inner.to_string()),
-            },
-        },
-        DataFusionError::ArrowError(inner, _) => arrow_by_ref(inner),
-        DataFusionError::ResourcesExhausted(detail) => QueryError::Resources { detail: first_line(detail) },
-        DataFusionError::NotImplemented(feature) => not_planned(feature),
-        other => QueryError::internal(first_line(&other.to_string())),
+fn external(inner: &(dyn std::error::Error + Send + Sync + 'static)) -> QueryError {
+    if let Some(own) = inner.downcast_ref::<QueryError>() {
+        own.clone()
+    } else if let Some(own) = inner.downcast_ref::<store::StoreError>() {
+        QueryError::Store(own.clone())
+    } else if let Some(own) = inner.downcast_ref::<catalog::CatalogError>() {
+        QueryError::Catalog(own.clone())
+    } else if let Some(own) = inner.downcast_ref::<builtins::EvalError>() {
+        QueryError::from(own.clone())
+    } else if let Some(nested) = inner.downcast_ref::<DataFusionError>() {
+        of(nested)
+    } else {
+        QueryError::internal(inner.to_string())
     }
 }
 
@@ -78,15 +58,9 @@ pub(crate) fn too_large_batch() -> QueryError {
     Refusal::Size.because("the texts of one column are larger than 2 GB in one batch of rows")
 }
 
-fn from_arrow(error: ArrowError) -> QueryError {
+fn of_arrow(error: &ArrowError) -> QueryError {
     match error {
-        ArrowError::ExternalError(inner) => external(inner),
-        other => arrow_by_ref(&other),
-    }
-}
-
-fn arrow_by_ref(error: &ArrowError) -> QueryError {
-    match error {
+        ArrowError::ExternalError(inner) => external(inner.as_ref()),
         ArrowError::DivideByZero => QueryError::DivisionByZero,
         ArrowError::ArithmeticOverflow(_) => QueryError::OutOfRange { what: "value".to_owned() },
         ArrowError::MemoryError(detail) => QueryError::Resources { detail: detail.clone() },
@@ -116,6 +90,9 @@ mod tests {
         let wrapped = DataFusionError::Context("scan".to_owned(), Box::new(DataFusionError::from(sent)));
         let shared = DataFusionError::Shared(std::sync::Arc::new(wrapped));
         assert!(matches!(QueryError::from(shared), QueryError::OutOfRange { what } if what == "bigint"));
+        let of_body = DataFusionError::External(Box::new(builtins::EvalError::DivisionByZero));
+        let shared = DataFusionError::Shared(std::sync::Arc::new(of_body));
+        assert!(!matches!(QueryError::from(shared), QueryError::Internal { .. }));
     }
 
     #[test]

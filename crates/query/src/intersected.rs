@@ -11,6 +11,7 @@
 
 use crate::access_path::{AccessPath, Checked};
 use crate::choose_path::{Asked, Chosen, Knowledge, columns_of};
+use crate::convert::expr_to_ranges::range_limits;
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::Expr;
@@ -81,7 +82,8 @@ impl Asked<'_> {
             false => Checked::Elsewhere,
         };
         let fetching = ScanSource::index(self.table, index, false);
-        let path = AccessPath::of(&fetching, &first.left, &checked, self.rules.one_range);
+        let limits = range_limits(&index.entries, self.rules.one_range);
+        let path = AccessPath::of(&fetching, &first.left, &checked, &limits);
         let covers = !changes && index.has_all(self.projection) && !first.left.iter().any(|filter| path.leaves(filter));
         let source = ScanSource::index(self.table, index, covers);
         let (path_of_other, ranges) = (second.path.clone(), second.ranges.clone());

@@ -377,7 +377,10 @@ impl TableProvider for RegionTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(filters.iter().map(|filter| pushdown(&self.codec, &self.indexes, filter)).collect())
+        // Which refreshed indexes a statement reads is known when it runs.
+        let refreshed = || self.refreshed.iter().map(|(_, index)| index);
+        let taken = |filter: &&Expr| pushdown(&self.codec, self.indexes.iter().chain(refreshed()), filter);
+        Ok(filters.iter().map(taken).collect())
     }
 
     async fn scan(

@@ -17,7 +17,9 @@ pub(crate) fn io(action: impl Display) -> impl FnOnce(std::io::Error) -> StoreEr
 fn failed(action: &dyn Display, error: &std::io::Error) -> StoreError {
     let (action, reason) = (action.to_string(), error.to_string());
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::DiskFull { action, reason },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            StoreError::DiskFull { action, reason }
+        }
         _ => StoreError::Io { action, reason },
     }
 }

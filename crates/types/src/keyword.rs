@@ -105,7 +105,16 @@ pub fn all() -> &'static [Keyword] {
 
 /// The category of a word in letters of any case; `None`: it is no keyword.
 pub fn category(word: &str) -> Option<Category> {
+    find(word).map(|keyword| keyword.category)
+}
+
+/// May the word, in letters of any case, be a label without AS? What is no keyword may.
+pub fn is_bare_label(word: &str) -> bool {
+    find(word).is_none_or(|keyword| keyword.bare_label)
+}
+
+fn find(word: &str) -> Option<&'static Keyword> {
     let small = || word.bytes().map(|byte| byte.to_ascii_lowercase());
     let found = KEYWORDS.binary_search_by(|keyword| keyword.word.bytes().cmp(small())).ok()?;
-    KEYWORDS.get(found).map(|keyword| keyword.category)
+    KEYWORDS.get(found)
 }

@@ -13,8 +13,8 @@ impl Binder<'_> {
         let (name, args): (&str, Vec<&ast::Expr>) = match expr {
             E::AtTimeZone { timestamp, time_zone } => ("timezone", vec![time_zone, timestamp]),
             E::Position { expr, r#in } => ("position", vec![r#in, expr]),
-            E::Substring { expr, substring_from: Some(from), substring_for, .. } => (
-                "substring",
+            E::Substring { expr, substring_from: Some(from), substring_for, shorthand, .. } => (
+                if *shorthand { "substr" } else { "substring" },
                 [Some(expr), Some(from), substring_for.as_ref()].into_iter().flatten().map(AsRef::as_ref).collect(),
             ),
             E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {

@@ -29,6 +29,7 @@ impl Display for Query {
         for cte in &self.ctes {
             let (how, rel) = match &cte.body {
                 CteBody::Inline(rel) => ("inline", rel),
+                CteBody::Either(rel) => ("inline or once", rel),
                 CteBody::Materialized(rel) => ("once", rel),
                 CteBody::Recursive { base, materialized: false, .. } => ("recursive", base),
                 CteBody::Recursive { base, .. } => ("recursive once", base),

@@ -112,9 +112,11 @@ pub struct Cte {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few per statement")]
 pub enum CteBody {
-    /// Computed where it is read.
+    /// Computed where it is read: NOT MATERIALIZED, or it has columns of the query around it.
     Inline(Rel),
-    /// Computed once: MATERIALIZED, or volatile and read twice.
+    /// Computed where it is read, or once: its rows are the same.
+    Either(Rel),
+    /// Computed once: MATERIALIZED, or volatile.
     Materialized(Rel),
     /// WITH RECURSIVE.
     Recursive {

@@ -117,6 +117,11 @@ impl Tables {
                 }
             }
             Statement::AlterTable(alter) => self.alter(alter),
+            Statement::RenameView { name, to, .. } => {
+                if let Some(found) = self.found.remove(&name.name) {
+                    self.found.insert(to.clone(), found);
+                }
+            }
             _ => {}
         }
     }
@@ -125,7 +130,9 @@ impl Tables {
     fn alter(&mut self, alter: &sql::AlterTable) {
         for action in &alter.actions {
             let name = &alter.name.name;
-            if let (AlterAction::RenameTable { to }, Some(Found::Other(_))) = (action, self.found.get(name)) {
+            if let (AlterAction::RenameTable { to }, Some(Found::Other(_) | Found::View(_))) =
+                (action, self.found.get(name))
+            {
                 let found = self.found.remove(name).unwrap();
                 self.found.insert(to.clone(), found);
                 return;

@@ -1,6 +1,7 @@
 //! ALTER TABLE: what changes a table in place. No row is touched.
 
 use super::build::{check_column_name, check_family};
+use super::relations::renamed_under_views;
 use crate::definition::{NewColumn, NewDefault};
 use crate::index::key_keeps_value;
 use crate::property::check_changes;
@@ -284,9 +285,7 @@ impl Draft {
     /// Views keep names as their text has them.
     pub(crate) fn refuse_rename(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
         self.check_unread(table, column).map_err(|error| match error {
-            CatalogError::DependentObjects { what, dependents } => {
-                CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", dependents.join(", ")) }
-            }
+            CatalogError::DependentObjects { what, dependents } => renamed_under_views(&what, &dependents),
             other => other,
         })
     }

@@ -3,6 +3,7 @@
 use crate::view::NewView;
 use crate::{
     CatalogError, CatalogResult, Column, ColumnId, Draft, NewSequence, Sequence, SequenceOwner, Table, TableOid, View,
+    ViewRead,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -31,6 +32,22 @@ impl Draft {
         let NewView { columns, query, search_path, reads, .. } = new;
         let (schema, name, version) = (old.schema, old.name.clone(), self.next.version);
         Ok(self.put_view(View { oid, schema, name, columns, query, search_path, reads, version }))
+    }
+
+    /// ALTER VIEW … RENAME TO.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`]; [`CatalogError::Unsupported`] when other views read it.
+    pub fn rename_view(&mut self, oid: TableOid, to: &str) -> CatalogResult<Arc<View>> {
+        let Some(old) = self.next.views.get(&oid).cloned() else { return Err(gone(oid)) };
+        let schema = self.next.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
+        self.check_name_is_free(&schema, to)?;
+        let readers = self.readers_of(oid, None);
+        if !readers.is_empty() {
+            return Err(renamed_under_views(&self.described(oid), &readers));
+        }
+        let (name, version) = (to.to_string(), self.next.version);
+        Ok(self.put_view(View { name, version, ..old.as_ref().clone() }))
     }
 
     fn put_view(&mut self, view: View) -> Arc<View> {
@@ -242,17 +259,22 @@ impl Draft {
     /// # Errors
     /// [`CatalogError::DependentObjects`].
     pub(crate) fn check_unread(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
-        let reads = |(_, reads): &(TableOid, &[crate::ViewRead])| {
-            let of_table = |read: &&crate::ViewRead| read.relation == table.oid;
-            reads.iter().filter(of_table).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
-        };
-        let dependents: Vec<String> = self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect();
+        let dependents = self.readers_of(table.oid, column);
         if dependents.is_empty() {
             return Ok(());
         }
         let column = column.and_then(|id| table.column(id)).map(|column| format!("column {} of ", column.name));
         let what = format!("{}{}", column.unwrap_or_default(), self.described(table.oid));
         Err(CatalogError::DependentObjects { what, dependents })
+    }
+
+    /// The views that read a relation, as errors name them; with `column`, only those that read that column.
+    fn readers_of(&self, relation: TableOid, column: Option<ColumnId>) -> Vec<String> {
+        let reads = |(_, reads): &(TableOid, &[ViewRead])| {
+            let of_relation = |read: &&ViewRead| read.relation == relation;
+            reads.iter().filter(of_relation).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
+        };
+        self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect()
     }
 
     /// Sequences of a column, which is gone, go with it. With `cascade` so do defaults that take their values; they are
@@ -278,6 +300,11 @@ impl Draft {
         }
         Ok(dropped)
     }
+}
+
+/// Views keep names as their text has them.
+pub(crate) fn renamed_under_views(what: &str, views: &[String]) -> CatalogError {
+    CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", views.join(", ")) }
 }
 
 fn gone(oid: TableOid) -> CatalogError {

@@ -65,11 +65,7 @@ impl Session {
         let rows = Arc::new(AtomicU64::new(0));
         let (counter, columns) = (Arc::clone(&rows), types.len());
         let lines = chunks.map(move |chunk| {
-            let rows = match chunk? {
-                Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
-                Chunk::Stored(rows) => rows.to_rows()?,
-                Chunk::Rows(rows) => rows,
-            };
+            let rows = chunk?.into_rows(&types)?;
             counter.fetch_add(rows.len() as u64, Ordering::Relaxed);
             if !format.binary {
                 return Ok(encode(&format, &types, zone, &rows));

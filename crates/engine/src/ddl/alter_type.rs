@@ -3,13 +3,14 @@
 use super::alter_table::Step;
 use super::check_default;
 use super::rewrite::Rewrite;
+use super::sequence::counting;
 use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
 use bind::Clause;
-use catalog::{Table, keeps_bytes};
-use sql::WrittenExpr;
+use catalog::{Column, Counting, Table, TableOid, keeps_bytes};
+use sql::{SequenceOptions, WrittenExpr};
 use types::DataType;
 
 impl Session {
@@ -34,23 +35,13 @@ impl Session {
             let message = "cannot specify USING when altering type of generated column".to_string();
             return fail(Fault::InvalidDefinition { message });
         }
-        if column.sequence.is_some() && !matches!(ty, DataType::SmallInt | DataType::Integer | DataType::BigInt) {
-            if column.identity.is_some() {
-                let message = "identity column type must be smallint, integer, or bigint".to_string();
-                return fail(Fault::BadSequence { message });
+        let counting = match column.identity {
+            Some(_) => self.retyped_identity(&column, ty)?,
+            None => {
+                self.check_retyped_default(&column, ty).await?;
+                None
             }
-        } else if column.generated.is_none()
-            && let Some(text) = &column.default
-        {
-            // A default is of its column's type, as PostgreSQL keeps it.
-            if !can_assign(column.ty, ty) {
-                let of = ty.column_name();
-                let message = format!("default for column \"{name}\" cannot be cast automatically to type {of}");
-                return Err(Fault::NoCastToType { message, hint: None }.into());
-            }
-            let default = WrittenExpr { expr: sql::parse_expr(text)?, text: text.clone() };
-            check_default(self, Some(&default), name, ty).await?;
-        }
+        };
         if let Some(using) = using {
             // The rows are read by a query that is made of its text: what is wrong with it is told here, where it stands.
             let (catalog, row) = (self.engine.catalog().current(), RowTable::of(old));
@@ -61,6 +52,39 @@ impl Session {
             rewrite.needed = true;
             rewrite.retyped.insert(column.id);
         }
-        Ok(Some(Step::SetType(name.to_string(), ty)))
+        Ok(Some(Step::SetType(name.to_string(), ty, counting)))
     }
+
+    /// How the sequence of an identity counts when its column is of that type: with the bounds of the type, unless others
+    /// were chosen.
+    fn retyped_identity(&self, column: &Column, ty: DataType) -> EngineResult<Option<(TableOid, Counting)>> {
+        if !is_counted(ty) {
+            let message = "identity column type must be smallint, integer, or bigint".to_string();
+            return fail(Fault::BadSequence { message });
+        }
+        let catalog = self.engine.catalog().current();
+        let Some(sequence) = column.sequence.and_then(|oid| catalog.sequence_by_oid(oid)) else { return Ok(None) };
+        let options = SequenceOptions { data_type: Some(ty), ..SequenceOptions::default() };
+        Ok(Some((sequence.oid, counting(&options, Some(sequence))?)))
+    }
+
+    /// A default is of its column's type, as PostgreSQL keeps it.
+    async fn check_retyped_default(&mut self, column: &Column, ty: DataType) -> EngineResult<()> {
+        let Some(text) = &column.default else { return Ok(()) };
+        if column.generated.is_some() || (column.sequence.is_some() && !is_counted(ty)) {
+            return Ok(());
+        }
+        if !can_assign(column.ty, ty) {
+            let (name, of) = (&column.name, ty.column_name());
+            let message = format!("default for column \"{name}\" cannot be cast automatically to type {of}");
+            return Err(Fault::NoCastToType { message, hint: None }.into());
+        }
+        let default = WrittenExpr { expr: sql::parse_expr(text)?, text: text.clone() };
+        check_default(self, Some(&default), &column.name, ty).await
+    }
+}
+
+/// May a sequence be of that type?
+fn is_counted(ty: DataType) -> bool {
+    matches!(ty, DataType::SmallInt | DataType::Integer | DataType::BigInt)
 }

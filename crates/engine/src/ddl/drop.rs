@@ -70,6 +70,10 @@ impl Session {
         let names = in_lock_order(self, &names).into_iter().cloned().collect();
         let lock = LockTables { names, mode: TableLockMode::Exclusive, no_wait: false };
         self.lock_tables(&lock).await?;
+        let catalog = self.engine.catalog().current();
+        for name in &lock.names {
+            self.check_none_deferred(self.resolve(&catalog, name)?.as_ref())?;
+        }
         for name in self.referring_first(&lock.names)? {
             let text = format!("DELETE FROM {name}");
             let parsed = sql::parse(&text)?;

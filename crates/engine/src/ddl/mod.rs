@@ -17,6 +17,7 @@ mod index;
 mod like;
 mod materialized;
 mod owner;
+mod rename;
 mod rewrite;
 mod schema;
 mod sequence;
@@ -62,7 +63,11 @@ impl Session {
             }
             Statement::CreateMaterializedView(create) => return self.create_materialized_view(create).await,
             Statement::CreateTable(create) => self.create_table(create).await?,
-            Statement::AlterTable(alter) => self.alter_table(alter).await?,
+            Statement::AlterTable(alter) => {
+                if !self.renamed_other(alter).await? {
+                    self.alter_table(alter).await?;
+                }
+            }
             Statement::DropTable { names, if_exists, cascade } => self.drop_tables(names, *if_exists, *cascade).await?,
             Statement::CreateIndex(create) if is_refreshed(create) => self.create_refreshed_index(create).await?,
             Statement::CreateIndex(create) if create.concurrently || create.is_async => {
@@ -87,6 +92,7 @@ impl Session {
                 self.truncate(names, *restart_identity, *cascade).await?;
             }
             Statement::CreateView(create) => self.create_view(create, source).await?,
+            Statement::RenameView { name, if_exists, to } => self.rename_view(name, *if_exists, to).await?,
             Statement::DropView { names, if_exists, cascade } => self.drop_views(names, *if_exists, *cascade).await?,
             Statement::DropMaterializedView { names, if_exists, cascade } => {
                 self.drop_materialized_views(names, *if_exists, *cascade).await?;
@@ -256,6 +262,15 @@ impl Session {
         }
     }
 
+    /// The relation that a statement changes is not there: with IF EXISTS a notice, otherwise an error.
+    fn relation_is_missing(&mut self, name: &ObjectName, if_exists: bool) -> EngineResult<()> {
+        if !if_exists {
+            return fail(Fault::NoSuchObject { kind: "relation", name: view::shown(name) });
+        }
+        self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
+        Ok(())
+    }
+
     pub(crate) fn skipped(&mut self, code: &'static str, what: &str) {
         self.notices.info(code, format!("{what}, skipping"));
     }
@@ -294,6 +309,7 @@ pub(crate) fn definition_tag(statement: &Statement) -> Option<&'static str> {
         Statement::CreateMaterializedView(_) => "CREATE MATERIALIZED VIEW",
         Statement::DropMaterializedView { .. } => "DROP MATERIALIZED VIEW",
         Statement::RefreshMaterializedView(_) => "REFRESH MATERIALIZED VIEW",
+        Statement::RenameView { .. } => "ALTER VIEW",
         Statement::DropView { .. } => "DROP VIEW",
         Statement::CreateSequence(_) => "CREATE SEQUENCE",
         Statement::AlterSequence(_) => "ALTER SEQUENCE",

@@ -1,6 +1,5 @@
 //! CREATE, ALTER and DROP SEQUENCE.
 
-use super::view::shown;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::search_path::before_look_up;
@@ -32,23 +31,12 @@ impl Session {
 
     pub(super) async fn alter_sequence(&mut self, alter: &AlterSequence) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
-        let Some(old) = self.find_sequence(&catalog, &alter.name)? else {
-            if alter.if_exists {
-                self.skipped("00000", &format!("relation \"{}\" does not exist", alter.name.name));
-                return Ok(());
-            }
-            return fail(Fault::NoSuchObject { kind: "relation", name: shown(&alter.name) });
-        };
         let options = match &alter.change {
-            SequenceChange::Rename { to } => {
-                let rename = |it: &mut Sequence| {
-                    it.name.clone_from(to);
-                    Ok(())
-                };
-                self.change_catalog(|draft| draft.alter_sequence(old.oid, rename)).await?;
-                return Ok(());
-            }
+            SequenceChange::Rename { to } => return self.rename_sequence(&alter.name, alter.if_exists, to).await,
             SequenceChange::Options(options) => options,
+        };
+        let Some(old) = self.find_sequence(&catalog, &alter.name)? else {
+            return self.relation_is_missing(&alter.name, alter.if_exists);
         };
         let counting = counting(options, Some(&old))?;
         let schema = catalog.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
@@ -69,6 +57,19 @@ impl Session {
         };
         self.change_catalog(|draft| draft.alter_sequence(old.oid, change)).await?;
         Ok(())
+    }
+
+    /// ALTER SEQUENCE … RENAME TO.
+    pub(super) async fn rename_sequence(&mut self, name: &ObjectName, if_exists: bool, to: &str) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let Some(old) = self.find_sequence(&catalog, name)? else {
+            return self.relation_is_missing(name, if_exists);
+        };
+        let rename = |it: &mut Sequence| {
+            it.name = to.to_string();
+            Ok(())
+        };
+        self.change_catalog(|draft| draft.alter_sequence(old.oid, rename).map(drop)).await
     }
 
     pub(super) async fn drop_sequences(
@@ -121,29 +122,8 @@ fn invalid<T>(message: String) -> EngineResult<T> {
 /// What the options make of a new sequence, or of one that is there.
 pub(super) fn counting(options: &SequenceOptions, old: Option<&Sequence>) -> EngineResult<Counting> {
     let ty = options.data_type.or(old.map(|old| old.ty)).unwrap_or(DataType::BigInt);
-    let (low, high) = match ty {
-        DataType::SmallInt => (i64::from(i16::MIN), i64::from(i16::MAX)),
-        DataType::Integer => (i64::from(i32::MIN), i64::from(i32::MAX)),
-        DataType::BigInt => (i64::MIN, i64::MAX),
-        _ => return invalid("sequence type must be smallint, integer, or bigint".to_string()),
-    };
     let increment = options.increment.or(old.map(|old| old.increment)).unwrap_or(1);
-    if increment == 0 {
-        return invalid("INCREMENT must not be zero".to_string());
-    }
-    let (lowest, highest) = if increment > 0 { (1, high) } else { (low, -1) };
-    // Another type's bounds are not kept.
-    let old = old.filter(|old| old.ty == ty);
-    let min = options.min.map(|min| min.unwrap_or(lowest)).or(old.map(|old| old.min)).unwrap_or(lowest);
-    let max = options.max.map(|max| max.unwrap_or(highest)).or(old.map(|old| old.max)).unwrap_or(highest);
-    for (word, value) in [("MAXVALUE", max), ("MINVALUE", min)] {
-        if !(low..=high).contains(&value) {
-            return invalid(format!("{word} ({value}) is out of range for sequence data type {}", ty.sql_name()));
-        }
-    }
-    if min >= max {
-        return invalid(format!("MINVALUE ({min}) must be less than MAXVALUE ({max})"));
-    }
+    let (min, max) = bounds(options, old, (ty, increment))?;
     let start = options.start.or(old.map(|old| old.start)).unwrap_or(if increment > 0 { min } else { max });
     let restart = options.restart.flatten().unwrap_or(start);
     for (word, value) in [("START", start), ("RESTART", restart)] {
@@ -160,4 +140,57 @@ pub(super) fn counting(options: &SequenceOptions, old: Option<&Sequence>) -> Eng
     }
     let cycle = options.cycle.or(old.map(|old| old.cycle)).unwrap_or(false);
     Ok(Counting { ty, start, increment, min, max, cache, cycle })
+}
+
+/// MINVALUE and MAXVALUE of a sequence of that type and increment.
+fn bounds(
+    options: &SequenceOptions,
+    old: Option<&Sequence>,
+    (ty, increment): (DataType, i64),
+) -> EngineResult<(i64, i64)> {
+    let (low, high) = range_of(ty)?;
+    if increment == 0 {
+        return invalid("INCREMENT must not be zero".to_string());
+    }
+    let (lowest, highest) = if increment > 0 { (1, high) } else { (low, -1) };
+    // AS changes a bound that was the old type's; any other one was chosen.
+    let retyped = match old.filter(|_| options.data_type.is_some()) {
+        Some(old) => Some((old, range_of(old.ty)?)),
+        None => None,
+    };
+    let min = match retyped {
+        Some((old, (old_low, _))) if old.min == old_low => bound(options.min, None, low),
+        _ => bound(options.min, old.map(|old| old.min), lowest),
+    };
+    let max = match retyped {
+        Some((old, (_, old_high))) if old.max == old_high => bound(options.max, None, high),
+        _ => bound(options.max, old.map(|old| old.max), highest),
+    };
+    for (word, value) in [("MAXVALUE", max), ("MINVALUE", min)] {
+        if !(low..=high).contains(&value) {
+            return invalid(format!("{word} ({value}) is out of range for sequence data type {}", ty.sql_name()));
+        }
+    }
+    match min < max {
+        true => Ok((min, max)),
+        false => invalid(format!("MINVALUE ({min}) must be less than MAXVALUE ({max})")),
+    }
+}
+
+/// A bound as written, else as it was, else the default, which NO MINVALUE and NO MAXVALUE ask for too.
+fn bound(written: Option<Option<i64>>, was: Option<i64>, default: i64) -> i64 {
+    match written {
+        Some(written) => written.unwrap_or(default),
+        None => was.unwrap_or(default),
+    }
+}
+
+/// The values of a type that sequences may have.
+fn range_of(ty: DataType) -> EngineResult<(i64, i64)> {
+    match ty {
+        DataType::SmallInt => Ok((i64::from(i16::MIN), i64::from(i16::MAX))),
+        DataType::Integer => Ok((i64::from(i32::MIN), i64::from(i32::MAX))),
+        DataType::BigInt => Ok((i64::MIN, i64::MAX)),
+        _ => invalid("sequence type must be smallint, integer, or bigint".to_string()),
+    }
 }

@@ -1,4 +1,4 @@
-//! CREATE VIEW and DROP VIEW.
+//! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
 use crate::ddl::wrong_kind::wrong_kind;
 use crate::error::{EngineResult, Fault, fail};
@@ -53,6 +53,15 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// ALTER VIEW … RENAME TO.
+    pub(super) async fn rename_view(&mut self, name: &ObjectName, if_exists: bool, to: &str) -> EngineResult<()> {
+        let catalog = self.engine.catalog().current();
+        let Some(view) = self.find_view(&catalog, name)? else {
+            return self.relation_is_missing(name, if_exists);
+        };
+        self.change_catalog(|draft| draft.rename_view(view.oid, to).map(drop)).await
     }
 
     /// The columns of a view's query, and what it reads.

@@ -7,6 +7,7 @@
 //! The row is locked before the prefix is: who changes that row has it locked and wants the prefix, and two that lock in
 //! one order do not wait for each other.
 
+use super::insert::InsertProgram;
 use super::target::{FAMILY, Row, Target};
 use crate::Session;
 use crate::block::work::Work;
@@ -20,6 +21,7 @@ use rows::clause;
 use sql::ast::Expr;
 use sql::{Conflict, ConflictTarget};
 use store::Bytes;
+use txn::LockMode;
 use types::temporal::Utc;
 
 /// What decides whether a row is there already.
@@ -56,7 +58,7 @@ impl Arbiters {
     fn named(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
         let table = &target.table;
         // One that is being built has not got the entries of all rows.
-        let decides = |index: &catalog::Index| index.unique && index.state.is_public();
+        let decides = |index: &catalog::Index| index.unique && index.state.is_complete();
         let unique = || target.indexes.iter().enumerate().filter(|(_, index)| decides(index.index()));
         match &conflict.target {
             None => Ok(Self { key: true, indexes: unique().map(|(at, _)| at).collect() }),
@@ -155,19 +157,20 @@ impl Session {
     pub(super) async fn conflicting_row(
         &self,
         work: &mut Work,
-        target: &Target,
-        arbiters: &Arbiters,
+        program: &InsertProgram,
         new: &NewRow,
     ) -> EngineResult<Option<(Bytes, Row)>> {
+        let InsertProgram { target, arbiters, .. } = program;
         if arbiters.key
             && let Some(fragment) = work.newest(target.storage, FAMILY, new.key()).await?
         {
             return Ok(Some((new.key().clone(), target.decode(new.key(), &fragment)?)));
         }
+        let mode = program.lock_mode();
         for at in &arbiters.indexes {
             let mut locked = false;
             loop {
-                match self.row_with_prefix(work, target, *at, new.row()).await? {
+                match self.row_with_prefix(work, target, (*at, mode), new.row()).await? {
                     Look::Row(key, row) => return Ok(Some((key, row))),
                     Look::Changed => {}
                     Look::None if locked => break,
@@ -181,7 +184,14 @@ impl Session {
         Ok(None)
     }
 
-    async fn row_with_prefix(&self, work: &mut Work, target: &Target, at: usize, new: &Row) -> EngineResult<Look> {
+    /// The row that has the unique prefix of a new one in the index at that place, locked in that mode.
+    async fn row_with_prefix(
+        &self,
+        work: &mut Work,
+        target: &Target,
+        (at, mode): (usize, LockMode),
+        new: &Row,
+    ) -> EngineResult<Look> {
         let Some(index) = target.indexes.get(at) else { return Ok(Look::None) };
         let Some(entry) = index.entry(new)? else { return Ok(Look::None) };
         let Some(prefix) = entry.unique_prefix.and_then(|prefix| entry.key.get(..prefix)) else {
@@ -194,7 +204,7 @@ impl Session {
         let mut key = Vec::with_capacity(32);
         index.rowkey_into(&target.codec, &found, &fragment, &mut key)?;
         let key = Bytes::from(key);
-        self.row_writer(work, target).lock_row(&key, txn::LockMode::Exclusive).await?;
+        self.row_writer(work, target).lock_row(&key, mode).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(Look::Changed) };
         let row = target.decode(&key, &fragment)?;
         // It was looked for without a lock: what is there now counts.

@@ -34,9 +34,7 @@ impl Session {
     ) -> EngineResult<Outcome> {
         let (target, mode) = (&program.target, LockMode::Exclusive);
         let found = match &program.rows {
-            Rows::Point { key, exprs, filter } => {
-                self.point_row(work, target, key, exprs, *filter, (scope, mode)).await?.into_iter().collect()
-            }
+            Rows::Point(one) => self.point_row(work, target, one, (scope, mode)).await?.into_iter().collect(),
             Rows::Query { source, own } => {
                 match self.locked_rows(work, target, source, *own, (scope.params, mode)).await? {
                     Some(found) => found,

@@ -68,6 +68,20 @@ impl InsertProgram {
         exprs.into_iter().any(Exprs::needs_context) || self.action.needs_context()
     }
 
+    /// How the keys of its rows are held, and the rows that are there.
+    pub(super) fn lock_mode(&self) -> LockMode {
+        let target = &self.target;
+        let beside_key = |at: &usize| !target.is_key(*at);
+        match &self.action {
+            Action::Refuse => LockMode::Exclusive,
+            Action::Keep => LockMode::NoKeyExclusive,
+            // The row that is there is found by its key, which the new one has too.
+            Action::Replace => target.lock_mode((0..target.width()).filter(beside_key)),
+            Action::Overwrite(columns) => target.lock_mode(columns.iter().copied().filter(beside_key)),
+            Action::Update(update) => target.lock_mode(update.columns()),
+        }
+    }
+
     /// The plan of its rows, if they come from a query.
     pub(crate) fn row_set(&self) -> Option<&Arc<Plan>> {
         match &self.source {
@@ -110,7 +124,7 @@ impl Session {
         let target = &program.target;
         let new_row = if program.action.completes_row() { NewRow::partial } else { NewRow::new };
         let rows = rows.into_iter().map(|row| new_row(target, row)).collect::<EngineResult<Vec<_>>>()?;
-        self.row_writer(work, target).lock_rows(rows.iter().map(NewRow::key), LockMode::Exclusive).await?;
+        self.row_writer(work, target).lock_rows(rows.iter().map(NewRow::key), program.lock_mode()).await?;
         let mut outcome = Outcome::default();
         for row in rows {
             self.insert_row(work, program, row, scope, &mut outcome).await?;
@@ -151,7 +165,11 @@ impl Session {
         scope: &Scope<'_>,
     ) -> EngineResult<Option<(Old, NewRow)>> {
         let target = &program.target;
-        let Some((key, old)) = self.conflicting_row(work, target, &program.arbiters, &row).await? else {
+        let Some((key, old)) = self.conflicting_row(work, program, &row).await? else {
+            if target.relations.is_referred_to() {
+                // Who refers to the row waits for it, as for one of a plain INSERT.
+                self.row_writer(work, target).lock_row(row.key(), LockMode::Exclusive).await?;
+            }
             if program.action.completes_row() {
                 // A generated column of the row alone was computed when the row was made.
                 target.check_conditions(row.row())?;

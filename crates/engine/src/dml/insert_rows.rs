@@ -105,14 +105,8 @@ impl Session {
     async fn rows_of_chunk(&self, program: &InsertProgram, chunk: Chunk, scope: &Scope<'_>) -> EngineResult<Vec<Row>> {
         let Rows::Query(RowSource { plan, .. }) = &program.source else { return Ok(Vec::new()) };
         let target = &program.target;
-        let given = match chunk {
-            Chunk::Stored(rows) => rows.to_rows()?,
-            Chunk::Rows(rows) => rows,
-            Chunk::Batch(batch) => {
-                let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
-                query::convert::batch_to_rows(&batch, &types)?
-            }
-        };
+        let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
+        let given = chunk.into_rows(&types)?;
         let mut rows = Vec::with_capacity(given.len());
         for values in given {
             let mut row = program.defaults.row(target);

@@ -131,14 +131,8 @@ impl RowsOfQuery {
 
     /// The keys of a chunk, and what the query computed beside them.
     fn keys_of(&self, chunk: Chunk, target: &Target) -> EngineResult<Vec<(Bytes, Row)>> {
-        let rows = match chunk {
-            Chunk::Stored(rows) => rows.to_rows()?,
-            Chunk::Rows(rows) => rows,
-            Chunk::Batch(batch) => {
-                let types: Vec<_> = self.plan.columns.iter().map(|column| column.ty).collect();
-                query::convert::batch_to_rows(&batch, &types)?
-            }
-        };
+        let types: Vec<_> = self.plan.columns.iter().map(|column| column.ty).collect();
+        let rows = chunk.into_rows(&types)?;
         let width = target.codec.key_columns().len();
         let mut keys = Vec::with_capacity(rows.len());
         for mut row in rows {

@@ -166,6 +166,11 @@ impl Outcome {
         self.rows
     }
 
+    /// Has it rows for the client?
+    pub(crate) fn returns_rows(&self) -> bool {
+        !self.returned.is_empty()
+    }
+
     /// Keeps a row for RETURNING.
     pub(crate) fn keep(&mut self, returning: Option<&Returning>, row: &[Datum], joined: &[Datum]) {
         if returning.is_some() {

@@ -26,9 +26,10 @@ pub(crate) enum Action {
 #[derive(Debug)]
 pub(crate) struct OnUpdate {
     assignments: Vec<(usize, Value)>,
-    exprs: Exprs,
-    /// Which of `exprs` is the WHERE.
-    filter: Option<usize>,
+    /// Values computed for the assignments.
+    computed: Exprs,
+    /// The WHERE, as one expression.
+    filter: Exprs,
     /// PostgreSQL refuses to update a row twice; Phoenix applies both in order.
     once: bool,
     /// Of values of sequences that the assignments ask for.
@@ -50,13 +51,15 @@ impl Action {
     }
 
     pub(crate) fn needs_context(&self) -> bool {
-        matches!(self, Self::Update(update) if update.exprs.needs_context())
+        matches!(self, Self::Update(update) if update.filter.needs_context() || update.computed.needs_context())
     }
 
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
             // The sequences' values are noted in the session that compiled it.
-            Self::Update(update) => update.taker.is_none() && update.exprs.is_cacheable(),
+            Self::Update(update) => {
+                update.taker.is_none() && update.filter.is_cacheable() && update.computed.is_cacheable()
+            }
             _ => true,
         }
     }
@@ -105,21 +108,24 @@ impl Action {
 impl OnUpdate {
     pub(super) fn new(
         assignments: Vec<(usize, Value)>,
-        exprs: Exprs,
-        filter: Option<usize>,
+        computed: Exprs,
+        filter: Exprs,
         once: bool,
         taker: Option<Taker>,
     ) -> Self {
-        Self { assignments, exprs, filter, once, taker }
+        Self { assignments, computed, filter, once, taker }
+    }
+
+    /// The columns that it assigns to.
+    pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
+        self.assignments.iter().map(|(at, _)| *at)
     }
 
     async fn apply(&self, target: &Target, old: &Row, new: &[Datum], scope: &Scope<'_>) -> EngineResult<Option<Row>> {
-        let computed = self.exprs.eval(scope, old, Some(new)).await?;
-        if let Some(filter) = self.filter
-            && !matches!(computed.get(filter), Some(Datum::Bool(true)))
-        {
+        if !self.filter.holds(scope, old, Some(new)).await? {
             return Ok(None);
         }
+        let computed = self.computed.eval(scope, old, Some(new)).await?;
         let next = match &self.taker {
             Some(taker) => Some(taker.take_for(&self.assignments).await?),
             None => None,

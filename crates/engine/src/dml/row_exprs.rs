@@ -106,6 +106,18 @@ impl Exprs {
         Ok(values.into_iter().next().unwrap_or_default())
     }
 
+    /// Is the row one that a condition, compiled alone, is true of? Without a condition every row is.
+    ///
+    /// Conditions are compiled apart from new values: those must not be evaluated over rows that are not changed, whose
+    /// columns may divide by zero.
+    pub(super) async fn holds(&self, scope: &Scope<'_>, row: &[Datum], second: Option<&[Datum]>) -> EngineResult<bool> {
+        if self.is_empty() {
+            return Ok(true);
+        }
+        let values = self.eval(scope, row, second).await?;
+        Ok(matches!(values.as_slice(), [Datum::Bool(true)]))
+    }
+
     /// All values for one row, of expressions that need no context.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use query::RowCodec;
 use sql::ColumnName;
 use std::sync::Arc;
 use store::{FamilyId, TableId};
+use txn::LockMode;
 use types::{DataType, Datum, TypeError, coerce};
 
 /// All columns of a table are kept in this family.
@@ -88,6 +89,18 @@ impl Target {
     /// Is that column part of the key?
     pub(crate) fn is_key(&self, at: usize) -> bool {
         self.codec.key_columns().contains(&at)
+    }
+
+    /// How rows are held in which these columns change: so that others may refer to them, unless their keys may change.
+    pub(crate) fn lock_mode(&self, mut changed: impl Iterator<Item = usize>) -> LockMode {
+        let keys = self.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::columns);
+        let in_key = |at: &usize| self.is_key(*at) || keys.clone().any(|key| key == at);
+        let computed = |at: &usize| self.column(*at).is_some_and(|column| column.generated.is_some());
+        let mut generated = (0..self.width()).filter(computed);
+        match changed.any(|at| in_key(&at)) || generated.any(|at| in_key(&at)) {
+            true => LockMode::Exclusive,
+            false => LockMode::NoKeyExclusive,
+        }
     }
 
     /// The value as that column keeps it.

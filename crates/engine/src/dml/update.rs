@@ -13,7 +13,6 @@ use crate::Session;
 use crate::block::work::{ManyRows, Work};
 use crate::error::EngineResult;
 use crate::row_writer::{Change, NewRow, Old};
-use index::IndexCodec;
 use query::{OutputColumn, Plan};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -35,11 +34,21 @@ pub(crate) struct UpdateProgram {
 /// What a query found: the keys of rows, each with the values computed for it, and the stamps that they were read with.
 type RowSet = (Vec<(Bytes, Row)>, Vec<StampRead>);
 
+/// A row by its key.
+#[derive(Debug)]
+pub(crate) struct OneRow {
+    pub(super) key: KeyMatch,
+    /// The conditions beside the key, as one expression.
+    pub(super) filter: Exprs,
+    /// Values computed over the row, if the filter holds.
+    pub(super) computed: Exprs,
+}
+
 /// Which rows a statement changes.
 #[derive(Debug)]
 pub(crate) enum Rows {
-    /// The one with that key, if `exprs[filter]` holds; computed values are evaluated over it.
-    Point { key: KeyMatch, exprs: Exprs, filter: Option<usize> },
+    /// The one with that key.
+    Point(Box<OneRow>),
     /// Those of a query: key columns, then computed values.
     Query {
         source: RowSource,
@@ -51,13 +60,13 @@ pub(crate) enum Rows {
 impl Rows {
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
-            Self::Point { exprs, .. } => exprs.is_cacheable(),
+            Self::Point(one) => one.filter.is_cacheable() && one.computed.is_cacheable(),
             Self::Query { source, .. } => source.plan.cacheable,
         }
     }
 
     pub(crate) fn needs_context(&self) -> bool {
-        matches!(self, Self::Point { exprs, .. } if exprs.needs_context())
+        matches!(self, Self::Point(one) if one.filter.needs_context() || one.computed.needs_context())
     }
 
     /// The columns of a query behind the key and that many computed ones.
@@ -69,7 +78,7 @@ impl Rows {
     pub(crate) fn plan(&self) -> Option<&Arc<Plan>> {
         match self {
             Self::Query { source, .. } => Some(&source.plan),
-            Self::Point { .. } => None,
+            Self::Point(_) => None,
         }
     }
 }
@@ -79,16 +88,9 @@ impl UpdateProgram {
         self.rows.is_cacheable()
     }
 
-    /// Its rows are held so that others may refer to them, unless their keys may change.
+    /// How its rows are held.
     fn lock_mode(&self) -> LockMode {
-        let keys = self.target.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::columns);
-        let in_key = |at: &usize| self.target.is_key(*at) || keys.clone().any(|key| key == at);
-        let computed = |at: &usize| self.target.column(*at).is_some_and(|column| column.generated.is_some());
-        let mut generated = (0..self.target.width()).filter(computed);
-        match self.assignments.iter().any(|(at, _)| in_key(at)) || generated.any(|at| in_key(&at)) {
-            true => LockMode::Exclusive,
-            false => LockMode::NoKeyExclusive,
-        }
+        self.target.lock_mode(self.assignments.iter().map(|(at, _)| *at))
     }
 
     /// The row as it becomes; the row writer checks it.
@@ -111,18 +113,15 @@ impl Session {
     ) -> EngineResult<Outcome> {
         let (params, mode) = (scope.params, program.lock_mode());
         let changes = match &program.rows {
-            Rows::Point { key, exprs, filter } => {
-                let target = &program.target;
-                match self.point_row(work, target, key, exprs, *filter, (scope, mode)).await? {
-                    Some((key, old, computed)) => {
-                        let next = self.take_values_for(&program.assignments, 1).await?;
-                        let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
-                        let new = Some(program.new_row(&old, given)?);
-                        vec![(Change { old: Old::Row { key, row: old }, new }, Row::new())]
-                    }
-                    None => Vec::new(),
+            Rows::Point(one) => match self.point_row(work, &program.target, one, (scope, mode)).await? {
+                Some((key, old, computed)) => {
+                    let next = self.take_values_for(&program.assignments, 1).await?;
+                    let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
+                    let new = Some(program.new_row(&old, given)?);
+                    vec![(Change { old: Old::Row { key, row: old }, new }, Row::new())]
                 }
-            }
+                None => Vec::new(),
+            },
             Rows::Query { source, own } => {
                 let found = Box::pin(self.locked_rows(work, &program.target, source, *own, (params, mode))).await?;
                 let Some(found) = found else {
@@ -153,18 +152,18 @@ impl Session {
         &mut self,
         work: &mut Work,
         target: &Target,
-        key: &KeyMatch,
-        exprs: &Exprs,
-        filter: Option<usize>,
+        one: &OneRow,
         (scope, mode): (&Scope<'_>, LockMode),
     ) -> EngineResult<Option<(Bytes, Row, Vec<Datum>)>> {
-        let Some(key) = key.key(target, scope.params)? else { return Ok(None) };
+        let Some(key) = one.key.key(target, scope.params)? else { return Ok(None) };
         self.row_writer(work, target).lock_row(&key, mode).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(None) };
         let old = target.decode(&key, &fragment)?;
-        let computed = exprs.eval(scope, &old, None).await?;
-        let fits = filter.is_none_or(|filter| matches!(computed.get(filter), Some(Datum::Bool(true))));
-        Ok(fits.then_some((key, old, computed)))
+        if !one.filter.holds(scope, &old, None).await? {
+            return Ok(None);
+        }
+        let computed = one.computed.eval(scope, &old, None).await?;
+        Ok(Some((key, old, computed)))
     }
 
     /// The rows of a query under their locks: newest state and computed values. Runs the query again when

@@ -109,6 +109,8 @@ faults! {
     HasChildren { broken: Box<BrokenReference> } => "23503",
     #[error("cannot truncate a table referenced in a foreign key constraint")]
     TruncatesParent { table: String, parent: String } => "0A000",
+    #[error("cannot TRUNCATE \"{table}\" because it has pending trigger events")]
+    ChecksPending { table: String } => "55006",
     #[error("column \"{column}\" of relation \"{table}\" contains null values")]
     ContainsNulls { schema: String, table: String, column: String } => "23502",
     #[error("ON CONFLICT DO UPDATE command cannot affect row a second time")]

@@ -91,13 +91,19 @@ impl Session {
         self.write_rows(work, &compiled, &own.values).await.map(drop)
     }
 
-    /// Does a row refer to the key?
+    /// Does a row refer to the key? Who is about to delete such a row is waited for. Most keys that are asked about have no
+    /// such row, so one is looked for without locks first.
     pub(super) async fn has_child(
         &mut self,
         work: &mut Work,
         relation: &Relation,
         values: &[Datum],
     ) -> EngineResult<bool> {
+        Ok(self.finds_child(work, relation, values).await? && self.locks_child(work, relation, values).await?)
+    }
+
+    /// Is there a row that refers to the key, as far as others have committed?
+    async fn finds_child(&mut self, work: &mut Work, relation: &Relation, values: &[Datum]) -> EngineResult<bool> {
         let verb = format!("SELECT 1 FROM {}", relation.child_name());
         let Some(mut own) = relation.over_children(&verb, values, Vec::new()) else { return Ok(false) };
         own.text.push_str(" LIMIT 1");
@@ -113,6 +119,18 @@ impl Session {
             }
         }
         Ok(false)
+    }
+
+    /// Is there a row that refers to the key when its lock is held? KEY SHARE waits for who deletes the row or changes its key.
+    async fn locks_child(&mut self, work: &mut Work, relation: &Relation, values: &[Datum]) -> EngineResult<bool> {
+        let verb = format!("SELECT 1 FROM {}", relation.child_name());
+        let Some(mut own) = relation.over_children(&verb, values, Vec::new()) else { return Ok(false) };
+        own.text.push_str(" LIMIT 1 FOR KEY SHARE");
+        let source = own.source()?;
+        let compiled = self.compile(&source, None).await?;
+        let compiled = self.lock_target(work, &source, None, compiled).await?;
+        let locked = self.write_rows(work, &compiled, &own.values).await?;
+        Ok(locked.returns_rows())
     }
 
     /// The table of a foreign key as it is now, its definition locked; `None`: it is gone, or its foreign key is.

@@ -81,6 +81,15 @@ impl Late {
             Self::Unique(unique) => modes.of(unique.constraint, unique.deferred),
         }
     }
+
+    /// Is it about rows of that table?
+    fn is_of(&self, table: &Table) -> bool {
+        match self {
+            Self::Made(made) => made.relation.child.oid == table.oid,
+            Self::Gone(gone) => gone.relation.parent.table.oid == table.oid,
+            Self::Unique(unique) => table.indexes.iter().any(|index| index.constraint == Some(unique.constraint)),
+        }
+    }
 }
 
 impl Modes {
@@ -129,6 +138,19 @@ impl Session {
     pub(super) fn defer(&mut self, late: impl IntoIterator<Item = Late>) {
         if let Block::Open(open) = &mut self.block {
             open.deferred.late.extend(late);
+        }
+    }
+
+    /// For statements that take all rows of a table away, without what the block has still to check of them.
+    ///
+    /// # Errors
+    /// 55006, if there is such a check.
+    pub(crate) fn check_none_deferred(&self, table: &Table) -> EngineResult<()> {
+        let Block::Open(open) = &self.block else { return Ok(()) };
+        let Deferred { late, modes } = &open.deferred;
+        match late.iter().any(|late| late.is_of(table) && late.is_deferred(modes)) {
+            true => fail(Fault::ChecksPending { table: table.name.clone() }),
+            false => Ok(()),
         }
     }
 

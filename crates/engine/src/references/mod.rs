@@ -6,7 +6,8 @@
 //!                                                              (parents.rs); what is deferred waits for COMMIT
 //! ```
 //! Who deletes a row or changes its key holds it under UPDATE, who refers to it under KEY SHARE: one of the two waits for
-//! the other to commit and then sees what it did. So both are right with what is newest, and no row is left behind.
+//! the other to commit and then sees what it did. So both are right with what is newest, and no row is left behind. A row
+//! that refers and that another transaction deletes is waited for likewise: it counts only if that one is rolled back.
 //!
 //! Actions (CASCADE, SET NULL, SET DEFAULT) are statements of the engine's own in the same transaction, so that whatever
 //! hangs on the rows that they change is done by the row writer as always. They take an index of the columns that

@@ -65,6 +65,11 @@ impl Relations {
         Ok(Self { incoming: incoming.collect(), outgoing: outgoing.collect::<EngineResult<_>>()? })
     }
 
+    /// Are there foreign keys that refer to it?
+    pub(crate) fn is_referred_to(&self) -> bool {
+        !self.incoming.is_empty()
+    }
+
     /// The tables that its rows refer to.
     pub(crate) fn parents(&self) -> impl Iterator<Item = (TableId, u64)> {
         self.outgoing.iter().map(|relation| (relation.parent.table.storage_id(), relation.parent.table.version))

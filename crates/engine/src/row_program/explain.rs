@@ -9,6 +9,7 @@ use bind::tree::Bound;
 use rows::{Builtins, Input, RowsError};
 use sql::Explain;
 use std::time::{Duration, Instant};
+use types::Datum;
 
 impl Session {
     /// The program as lines; `None`: it reads more than programs may, and its plan is what runs.
@@ -17,16 +18,14 @@ impl Session {
         rows: &RowProgram,
         explain: &Explain,
         compiling: Duration,
+        params: &[Datum],
     ) -> EngineResult<Option<Vec<String>>> {
         let Some(bound) = &rows.bound else {
             return fail(Fault::Internal { detail: "a row program that is not to be explained".to_owned() });
         };
-        if !bound.params.is_empty() {
-            return fail(Fault::NoSuchParameter { number: 1 });
-        }
         let view = self.read_view().await?;
         let (env, limits, guard) = (self.row_environment(), self.row_limits(), self.running());
-        let input = Input { view: &view, env: &env, params: &[], limits };
+        let input = Input { view: &view, env: &env, params, limits };
         let began = Instant::now();
         let mut lines = if explain.analyze {
             let work = async {

@@ -24,12 +24,13 @@ use txn::{Aside, LockMode};
 use types::Datum;
 
 impl RowWriter<'_> {
-    /// The values of a new row, where entries are made of them or foreign keys look at them.
-    pub(super) fn indexed_row<'r>(&self, new: Option<New<'r>>) -> EngineResult<Option<Cow<'r, Row>>> {
+    /// The values of a new row; `None` without one, and for an encoded one that nothing looks at. One that replaces a row that
+    /// was read always has them: an old row without a new one is a deletion to foreign keys.
+    pub(super) fn new_values<'r>(&self, old: &Old, new: Option<New<'r>>) -> EngineResult<Option<Cow<'r, Row>>> {
         match new {
-            Some(_) if self.target.is_plain() => Ok(None),
             None => Ok(None),
             Some(New::Row(new)) => Ok(Some(Cow::Borrowed(&new.row))),
+            Some(New::Cells { .. }) if self.target.is_plain() && old.row().is_none() => Ok(None),
             Some(New::Cells { key, fragment }) => Ok(Some(Cow::Owned(self.target.decode(key, fragment)?))),
         }
     }
@@ -187,14 +188,14 @@ impl RowWriter<'_> {
 }
 
 impl Target {
-    /// Does nothing hang on what values its rows have?
+    /// Does nothing look at the values of its new rows?
     fn is_plain(&self) -> bool {
-        self.is_written_blindly() && self.table.foreign_keys.is_empty()
+        self.indexes.is_empty() && self.group_logs.is_empty() && self.table.foreign_keys.is_empty()
     }
 
-    /// Does nothing hang on what values a row had that is replaced under its key?
+    /// Does nothing hang on what values a row had that is replaced under its key, and on whether there was one?
     pub(crate) fn is_written_blindly(&self) -> bool {
-        self.indexes.is_empty() && self.group_logs.is_empty()
+        self.indexes.is_empty() && self.group_logs.is_empty() && !self.relations.is_referred_to()
     }
 
     /// Those that new states of rows get entries in.

@@ -206,7 +206,7 @@ impl<'w> RowWriter<'w> {
         {
             self.lock_row(new_key, LockMode::Exclusive).await?;
         }
-        let new_row = self.indexed_row(new)?;
+        let new_row = self.new_values(old, new)?;
         self.lock_entries(old.row(), new_row.as_deref()).await?;
         self.leave(old, new_key.as_ref(), new_row.as_deref()).await?;
         if let (Some(new), Some(key)) = (new, new_key) {

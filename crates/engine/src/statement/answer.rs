@@ -58,6 +58,18 @@ impl Chunk {
         }
     }
 
+    /// The rows as values, each of its column's type.
+    ///
+    /// # Errors
+    /// As [`Self::to_rows`].
+    pub(crate) fn into_rows(self, types: &[DataType]) -> Result<Vec<Vec<Datum>>, EngineError> {
+        Ok(match self {
+            Self::Rows(rows) => rows,
+            Self::Stored(rows) => rows.to_rows()?,
+            Self::Batch(batch) => query::convert::batch_to_rows(&batch, types)?,
+        })
+    }
+
     /// The rows as an Arrow batch whose fields have the columns' names and SQL types (`bennu.type`).
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
 use crate::statement::plan_cache::Program;
+use crate::statement::query::check_parameters;
 use crate::statement::stream;
 use crate::statement::utility::text_column;
 use crate::{Answer, Session};
@@ -14,50 +15,45 @@ use std::time::{Duration, Instant};
 use types::Datum;
 
 impl Session {
-    pub(crate) async fn explain(&mut self, explain: &Explain, whole: &Source) -> EngineResult<Answer> {
+    pub(crate) async fn explain(
+        &mut self,
+        explain: &Explain,
+        whole: &Source,
+        prepared: bool,
+        params: &[Datum],
+    ) -> EngineResult<Answer> {
         if explain.format == ExplainFormat::Json {
             return fail(Fault::Unsupported { feature: "EXPLAIN (FORMAT JSON)".to_string() });
         }
-        let lines = self.explain_lines(explain, whole).await?;
+        let lines = self.explain_lines(explain, whole, prepared, params).await?;
         let rows = lines.into_iter().map(|line| vec![Datum::Text(line)]).collect();
         let columns = Arc::new(vec![text_column("QUERY PLAN")]);
         Ok(Answer::Rows(stream::uncounted(columns, rows, "EXPLAIN")))
     }
 
-    async fn explain_lines(&mut self, explain: &Explain, whole: &Source) -> EngineResult<Vec<String>> {
-        let statement = match explain.statement.as_ref() {
-            Statement::CreateTable(create) if create.as_query.is_some() && !explain.analyze => {
-                // Only its query has a plan.
-                match &create.as_query {
-                    Some(as_query) => Statement::Query(as_query.query.clone()),
-                    None => return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() }),
-                }
-            }
-            statement @ (Statement::Query(_)
-            | Statement::LockingSelect(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)) => statement.clone(),
-            _ => return fail(Fault::Unsupported { feature: "EXPLAIN ANALYZE of SELECT INTO".to_string() }),
-        };
-        // Not kept: its text is EXPLAIN's. What key programs do is what plans say of them.
-        let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
-        let written = whole.written.clone();
-        let source = Arc::new(Source { text, written, statement, types: whole.types.clone(), hints: Vec::new() });
+    async fn explain_lines(
+        &mut self,
+        explain: &Explain,
+        whole: &Source,
+        prepared: bool,
+        params: &[Datum],
+    ) -> EngineResult<Vec<String>> {
+        let source = explained(explain, whole)?;
         let began = Instant::now();
         let compiled = self.compile_for_explain(&source).await?;
         let compiling = began.elapsed();
+        check_parameters(&compiled, prepared, params)?;
         match &compiled.program {
             Program::Key(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
-            Program::Rows(rows) => match self.explain_rows(rows, explain, compiling).await? {
+            Program::Rows(rows) => match self.explain_rows(rows, explain, compiling, params).await? {
                 Some(lines) => Ok(lines),
                 None => {
                     let plan = self.plan_beside(rows).await?;
-                    self.explain_plan(&plan, explain, compiling).await
+                    self.explain_plan(&plan, explain, compiling, params).await
                 }
             },
-            Program::Query(plan) => self.explain_plan(plan, explain, compiling).await,
-            Program::Write(program) => self.explain_write(program, &source, explain, compiling).await,
+            Program::Query(plan) => self.explain_plan(plan, explain, compiling, params).await,
+            Program::Write(program) => self.explain_write(program, &source, explain, compiling, params).await,
         }
     }
 
@@ -67,19 +63,21 @@ impl Session {
         source: &Arc<Source>,
         explain: &Explain,
         compiling: Duration,
+        params: &[Datum],
     ) -> EngineResult<Vec<String>> {
         let began = Instant::now();
         let mut lines = write_lines(program);
         let below = match (program.row_set(), program.values()) {
             (Some(plan), _) => {
-                self.explain_plan(plan, &Explain { summary: Some(false), ..explain.clone() }, compiling).await?
+                let explain = Explain { summary: Some(false), ..explain.clone() };
+                self.explain_plan(plan, &explain, compiling, params).await?
             }
             (None, rows) => vec![format!("Values: rows={}", rows.unwrap_or(0))],
         };
         lines.extend(indented(below));
         lines.extend(planning_time(explain, compiling));
         if explain.analyze {
-            let rows = Box::pin(self.dispatch(&source.text, source, None, &[])).await?.count().await?;
+            let rows = Box::pin(self.dispatch(&source.text, source, None, params)).await?.count().await?;
             if let Some(first) = lines.first_mut() {
                 first.push_str(&format!(" (actual rows={rows})"));
             }
@@ -95,6 +93,7 @@ impl Session {
         plan: &Arc<Plan>,
         explain: &Explain,
         compiling: Duration,
+        params: &[Datum],
     ) -> EngineResult<Vec<String>> {
         // What is neither lowering nor optimizing is binding.
         let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
@@ -106,17 +105,41 @@ impl Session {
             costs: explain.costs,
             planning: shows_planning(explain).then_some(binding),
         };
-        if !plan.parameters.is_empty() {
-            return fail(Fault::NoSuchParameter { number: 1 });
-        }
         let view = self.read_view().await?;
-        let (context, plan) = (self.stale_context(view), Arc::clone(plan));
+        let (context, plan, params) = (self.stale_context(view), Arc::clone(plan), params.to_vec());
         let (planner, guard) = (Arc::clone(self.engine.planner()), self.running());
         let host = guard.host();
-        let work =
-            async move { guard.stoppable(async { Ok(planner.explain(&context, &plan, &[], options).await?) }).await };
+        let work = async move {
+            guard.stoppable(async { Ok(planner.explain(&context, &plan, &params, options).await?) }).await
+        };
         self.engine.run_query(host, work).await
     }
+}
+
+/// The statement that EXPLAIN is about.
+///
+/// # Errors
+/// 0A000 for one that cannot be explained.
+pub(crate) fn explained(explain: &Explain, whole: &Source) -> EngineResult<Arc<Source>> {
+    let statement = match explain.statement.as_ref() {
+        Statement::CreateTable(create) if create.as_query.is_some() && !explain.analyze => {
+            // Only its query has a plan.
+            match &create.as_query {
+                Some(as_query) => Statement::Query(as_query.query.clone()),
+                None => return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() }),
+            }
+        }
+        statement @ (Statement::Query(_)
+        | Statement::LockingSelect(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)) => statement.clone(),
+        _ => return fail(Fault::Unsupported { feature: "EXPLAIN ANALYZE of SELECT INTO".to_string() }),
+    };
+    // Not kept: its text is EXPLAIN's. What key programs do is what plans say of them.
+    let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
+    let written = whole.written.clone();
+    Ok(Arc::new(Source { text, written, statement, types: whole.types.clone(), hints: Vec::new() }))
 }
 
 /// The node that writes.

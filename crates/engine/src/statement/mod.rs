@@ -80,7 +80,7 @@ impl Session {
                 Box::pin(self.declare_cursor(declare, source, prepared, params)).await.map(Answer::Done)
             }
             Statement::Fetch(fetch) => self.fetch(fetch).await,
-            Statement::Explain(explain) => Box::pin(self.explain(explain, source)).await,
+            Statement::Explain(explain) => Box::pin(self.explain(explain, source, prepared.is_some(), params)).await,
             Statement::Copy(copy) => Box::pin(self.copy(copy, source)).await,
             other => {
                 self.engine.counters().utility.add(1);

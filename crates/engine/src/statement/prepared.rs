@@ -3,6 +3,7 @@
 use super::Source;
 use crate::block::cursor::declared;
 use crate::error::EngineResult;
+use crate::statement::explain::explained;
 use crate::statement::plan_cache::Compiled;
 use crate::statement::utility;
 use crate::{ColumnDesc, Session};
@@ -54,6 +55,11 @@ impl Session {
             let parameters = self.compile(&declared(declare, &source), None).await?.parameters.clone();
             return Ok(Arc::new(Prepared { parameters, source: Some(source), ..Prepared::default() }));
         }
+        if let Statement::Explain(explain) = &source.statement {
+            let columns = utility::columns(self, &source.statement);
+            let parameters = Box::pin(self.compile_for_explain(&explained(explain, &source)?)).await?.parameters;
+            return Ok(Arc::new(Prepared { parameters, columns, source: Some(source), ..Prepared::default() }));
+        }
         let compiled = self.compile(&source, None).await?;
         Ok(Arc::new(Prepared {
             parameters: compiled.parameters.clone(),
@@ -75,5 +81,6 @@ fn is_planned(statement: &Statement) -> bool {
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::DeclareCursor(_)
+            | Statement::Explain(_)
     )
 }

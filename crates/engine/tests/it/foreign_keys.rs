@@ -83,6 +83,63 @@ async fn who_refers_does_not_wait_for_an_update_of_other_columns() {
 }
 
 #[tokio::test]
+async fn who_deletes_a_parent_waits_for_who_deletes_its_child() {
+    let engine = engine().await;
+    let mut one = Client::of(&engine);
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE c (p integer REFERENCES p)").await;
+    one.ok("INSERT INTO p VALUES (1), (2), (3); INSERT INTO c VALUES (1), (1), (2)").await;
+    for (statement, key) in [("DELETE FROM p WHERE id = 1", 1), ("UPDATE p SET id = 4 WHERE id = 2", 2)] {
+        for (end, is_refused) in [("ROLLBACK", true), ("COMMIT", false)] {
+            let mut other = Client::of(&engine);
+            one.ok(&format!("BEGIN; DELETE FROM c WHERE p = {key}")).await;
+            let waits = tokio::spawn(async move { other.run(statement).await });
+            waiting_are(&engine, 1).await;
+            one.ok(end).await;
+            let answer = waits.await.unwrap();
+            assert_eq!(answer.contains("23503"), is_refused, "{end}: {answer}");
+        }
+    }
+    assert_eq!(one.run("SELECT id FROM p ORDER BY id").await, "3\n4\nSELECT 2");
+}
+
+/// A child that another transaction gives another parent is held under NO KEY UPDATE: it counts, as PostgreSQL has it.
+#[tokio::test]
+async fn who_deletes_a_parent_does_not_wait_for_who_moves_its_child() {
+    let engine = engine().await;
+    let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE c (id integer PRIMARY KEY, p integer REFERENCES p)")
+        .await;
+    one.ok("INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (10, 1)").await;
+    one.ok("BEGIN; UPDATE c SET p = 2").await;
+    other.ok("SET lock_timeout = '1s'").await;
+    assert!(other.run("DELETE FROM p WHERE id = 1").await.contains("23503"));
+    one.ok("COMMIT").await;
+    other.ok("DELETE FROM p WHERE id = 1").await;
+}
+
+/// A parent that an UPSERT has just made is waited for, as one of a plain INSERT.
+#[tokio::test]
+async fn who_refers_waits_for_who_makes_the_parent() {
+    let engine = engine().await;
+    let mut one = Client::of(&engine);
+    one.ok("CREATE TABLE p (id integer PRIMARY KEY, v integer); CREATE TABLE c (p integer REFERENCES p)").await;
+    let makes = [
+        "INSERT INTO p VALUES (1, 0)",
+        "INSERT INTO p VALUES (2, 0) ON CONFLICT (id) DO UPDATE SET v = 1",
+        "INSERT INTO p VALUES (3, 0) ON CONFLICT DO NOTHING",
+        "UPSERT INTO p VALUES (4, 0)",
+    ];
+    for (key, make) in (1..).zip(makes) {
+        let mut other = Client::of(&engine);
+        one.ok(&format!("BEGIN; {make}")).await;
+        let waits = tokio::spawn(async move { other.run(&format!("INSERT INTO c VALUES ({key})")).await });
+        waiting_are(&engine, 1).await;
+        one.ok("COMMIT").await;
+        assert_eq!(waits.await.unwrap(), "INSERT 0 1", "{make}");
+    }
+}
+
+#[tokio::test]
 async fn inserts_and_deletes_at_once_leave_no_orphan() {
     let engine = engine().await;
     let mut client = Client::of(&engine);

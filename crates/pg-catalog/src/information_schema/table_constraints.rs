@@ -1,6 +1,6 @@
 //! `table_constraints`: primary keys, UNIQUE and CHECK constraints, foreign keys, and NOT NULL as the CHECK that the standard takes it for.
 
-use crate::rows::Rows;
+use crate::rows::{Cell, Rows};
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, not_null_name, shown_columns};
 use catalog::{DATABASE_NAME, Table};
@@ -8,14 +8,17 @@ use catalog::{DATABASE_NAME, Table};
 pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for index in ShownIndex::all_of(table).filter(|index| index.constraint.is_some()) {
-            let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
-            add_timed(source, rows, (table, index.name, kind), index.deferrable);
+            let (kind, nulls) = match index.primary {
+                true => ("PRIMARY KEY", Cell::Null),
+                false => ("UNIQUE", yes(!index.nulls_not_distinct).into()),
+            };
+            add_all(source, rows, (table, index.name, kind), index.deferrable, nulls);
         }
         for check in &table.checks {
             add(source, rows, table, &check.name, "CHECK");
         }
         for key in &table.foreign_keys {
-            add_timed(source, rows, (table, &key.name, "FOREIGN KEY"), (key.deferrable, key.deferred));
+            add_all(source, rows, (table, &key.name, "FOREIGN KEY"), (key.deferrable, key.deferred), Cell::Null);
         }
         for (number, _) in shown_columns(table).filter(|(_, column)| column.not_null) {
             add(source, rows, table, &not_null_name(table, number), "CHECK");
@@ -24,17 +27,21 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
 }
 
 fn add(source: &Source, rows: &mut Rows, table: &Table, name: &str, kind: &str) {
-    add_timed(source, rows, (table, name, kind), (false, false));
+    add_all(source, rows, (table, name, kind), (false, false), Cell::Null);
 }
 
-/// With whether it is deferrable and deferred.
-fn add_timed(
+fn yes(holds: bool) -> &'static str {
+    if holds { "YES" } else { "NO" }
+}
+
+/// With whether it is deferrable and deferred, and whether NULLs are distinct to it.
+fn add_all(
     source: &Source,
     rows: &mut Rows,
     (table, name, kind): (&Table, &str, &str),
     (deferrable, deferred): (bool, bool),
+    nulls_distinct: Cell,
 ) {
-    let yes = |holds: bool| if holds { "YES" } else { "NO" };
     let schema = source.catalog.schema_name(table);
     rows.add([
         ("constraint_catalog", DATABASE_NAME.into()),
@@ -47,5 +54,6 @@ fn add_timed(
         ("is_deferrable", yes(deferrable).into()),
         ("initially_deferred", yes(deferred).into()),
         ("enforced", "YES".into()),
+        ("nulls_distinct", nulls_distinct),
     ]);
 }

@@ -32,3 +32,18 @@ async fn what_sql_prepared_is_bound_and_closed_by_the_protocol() {
     client.extended(&[frame(b'C', &[b"Sp\0"])]).await.unwrap();
     assert_eq!(client.run("EXECUTE p (1)").await.strs(), Err("26000"));
 }
+
+#[tokio::test]
+async fn explain_is_prepared_with_the_parameters_of_its_statement() {
+    let server = Server::start(10).await;
+    let mut client = server.session().await;
+    client.run("CREATE TABLE t (k integer PRIMARY KEY, v integer)").await.unwrap();
+    let describe = || frame(b'D', &[b"S\0"]);
+    let query = parse("", "EXPLAIN SELECT v FROM t WHERE k = $1", &[]);
+    let asked = [query, describe(), bind("", "", 0, &[Some(b"1")]), execute("", 0)];
+    assert_eq!(client.extended(&asked).await.strs(), Ok("Point lookup on t"));
+    let write = parse("", "EXPLAIN ANALYZE INSERT INTO t VALUES ($1, $2)", &[]);
+    let asked = [write, describe(), bind("", "", 0, &[Some(b"1"), None]), execute("", 0)];
+    assert_eq!(client.extended(&asked).await.strs(), Ok("Insert on t (actual rows=1)"));
+    assert_eq!(client.run("SELECT count(*) FROM t").await.strs(), Ok("1"));
+}

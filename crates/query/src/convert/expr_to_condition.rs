@@ -8,7 +8,7 @@
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::scalar_to_datum;
-use crate::functions::cast_target;
+use crate::functions::{ListedRows, cast_target, rows_of};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType as ArrowType, Schema, TimeUnit};
 use arrow::record_batch::RecordBatchOptions;
@@ -54,6 +54,10 @@ impl<'a> ConditionBuilder<'a> {
             Expr::Like(like) => self.like(like),
             Expr::IsNull(inner) => self.is_null(inner, false),
             Expr::IsNotNull(inner) => self.is_null(inner, true),
+            Expr::ScalarFunction(call) => match rows_of(&call.func) {
+                Some(rows) => self.in_rows(call.args.get(..rows.width).unwrap_or_default(), rows),
+                None => Condition::Unknown,
+            },
             Expr::Column(column) => self.boolean(column, true),
             Expr::Not(inner) => match inner.as_ref() {
                 Expr::Column(column) => self.boolean(column, false),
@@ -81,14 +85,12 @@ impl<'a> ConditionBuilder<'a> {
 
     /// `a OR b OR c` without the nesting.
     fn flatten(&self, op: Operator, left: &Expr, right: &Expr) -> Vec<Condition> {
-        let mut conditions = Vec::new();
-        for side in [left, right] {
-            match self.condition(side) {
-                Condition::And(inner) if op == Operator::And => conditions.extend(inner),
-                Condition::Or(inner) if op == Operator::Or => conditions.extend(inner),
-                other => conditions.push(other),
-            }
-        }
+        let operands = |side: &Expr| match (op, self.condition(side)) {
+            (Operator::And, Condition::And(inner)) | (Operator::Or, Condition::Or(inner)) => inner,
+            (_, other) => vec![other],
+        };
+        let mut conditions = operands(left);
+        conditions.extend(operands(right));
         conditions
     }
 
@@ -126,6 +128,32 @@ impl<'a> ConditionBuilder<'a> {
         }
         let unequal = |value| Condition::Compare { part: target.part, op: CompareOp::Ne, value };
         Condition::And(values.into_iter().map(unequal).collect())
+    }
+
+    /// What a list of rows says about the parts on its left side. A row with a NULL is equal to none.
+    fn in_rows(&self, left: &[Expr], rows: ListedRows<'_>) -> Condition {
+        let targets = left.iter().enumerate().filter_map(|(column, side)| Some((column, self.target(side)?)));
+        let (columns, targets): (Vec<usize>, Vec<Target>) = targets.unzip();
+        if targets.is_empty() {
+            return Condition::Unknown;
+        }
+        let values = match self.mode {
+            Mode::Shape => Some(Vec::new()),
+            Mode::Values => rows.count().and_then(|count| {
+                let values = |row| {
+                    let values = rows.datums(row, &columns)?;
+                    let known = targets.iter().zip(&values).all(|(target, value)| comparable(target, value));
+                    known.then_some(values)
+                };
+                (0..count).map(values).collect()
+            }),
+        };
+        let listed = match (targets.as_slice(), values) {
+            (_, None) => return Condition::Unknown,
+            ([only], Some(rows)) => Condition::In { part: only.part, values: rows.into_iter().flatten().collect() },
+            (all, Some(rows)) => Condition::RowIn { parts: all.iter().map(|target| target.part).collect(), rows },
+        };
+        if targets.len() == left.len() { listed } else { Condition::And(vec![listed, Condition::Unknown]) }
     }
 
     fn like(&self, like: &Like) -> Condition {
@@ -359,6 +387,7 @@ pub(crate) fn is_useful(condition: &Condition) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::functions::in_rows;
     use datafusion::logical_expr::{cast, col, lit};
 
     fn part_of(column: &Column) -> Option<(usize, DataType)> {
@@ -390,6 +419,20 @@ mod tests {
         let five = Condition::Compare { part: 0, op: CompareOp::Ge, value: Datum::Int4(5) };
         assert_eq!(condition(&sum), five);
         assert_eq!(condition(&(lit(5_i32).lt_eq(col("a")))), five);
+    }
+
+    #[test]
+    fn a_list_of_rows_is_one_of_the_columns_that_are_parts() {
+        let rows = |second: Expr| {
+            let items = (1..3).flat_map(|number| [lit(number), lit("x")]).collect();
+            in_rows(vec![col("a"), second], vec![ArrowType::Int32, ArrowType::Utf8], items).map(|list| condition(&list))
+        };
+        let row = |number| vec![Datum::Int4(number), Datum::Text("x".into())];
+        let both = Condition::RowIn { parts: vec![0, 1], rows: vec![row(1), row(2)] };
+        assert!(rows(col("t")).is_ok_and(|listed| listed == both));
+        let first = Condition::In { part: 0, values: vec![Datum::Int4(1), Datum::Int4(2)] };
+        let partly = Condition::And(vec![first, Condition::Unknown]);
+        assert!(rows(col("z")).is_ok_and(|listed| listed == partly));
     }
 
     #[test]

@@ -45,20 +45,21 @@ pub(crate) fn narrows_key(codec: &RowCodec, filter: &Expr) -> bool {
 }
 
 /// The ranges of all filters together.
-pub(crate) fn ranges_of(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
-    key_ranges(codec.key_schema(), conditions, &RangeLimits::default())
+pub(crate) fn ranges_of(codec: &RowCodec, conditions: &[Condition], limits: &RangeLimits) -> KeyRanges {
+    key_ranges(codec.key_schema(), conditions, limits)
 }
 
 /// As [`ranges_of`], of keys that joins found out: there may be many.
 pub(crate) fn ranges_of_found(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
-    key_ranges(codec.key_schema(), conditions, &RangeLimits { max_ranges: MOST_FOUND * LISTS })
+    key_ranges(codec.key_schema(), conditions, &RangeLimits::of(MOST_FOUND * LISTS))
 }
 
-/// As [`ranges_of`], a range for each salt bucket at most.
-pub(crate) fn range_of(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
-    let schema = codec.key_schema();
-    let limits = RangeLimits { max_ranges: schema.salt_buckets.map_or(1, usize::from) };
-    key_ranges(schema, conditions, &limits)
+/// How many ranges a scan may have. `one_range`: one for each salt bucket at most.
+pub(crate) fn range_limits(codec: &RowCodec, one_range: bool) -> RangeLimits {
+    match one_range {
+        true => RangeLimits::of(codec.key_schema().salt_buckets.map_or(1, usize::from)),
+        false => RangeLimits::default(),
+    }
 }
 
 /// The algebra's ranges in the store's form.

@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::utils::memory::get_record_batch_memory_size;
-use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::common::{DataFusionError, Result, Statistics, internal_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, SpillFile, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -17,7 +17,7 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet, Sp
 use datafusion::physical_plan::spill::SpillManager;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
+    ChildStats, DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
 use futures::future::{BoxFuture, FutureExt, Shared};
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -170,6 +170,17 @@ impl ExecutionPlan for KeptRowsExec {
         match <[_; 1]>::try_from(children) {
             Ok([input]) => Ok(Arc::new(Self::new(input, Arc::clone(&self.rows)))),
             Err(_) => internal_err!("one input is wanted"),
+        }
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, input: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        match input {
+            [input] => Ok(Arc::clone(input)),
+            _ => internal_err!("one input is wanted"),
         }
     }
 

@@ -24,7 +24,7 @@ use store::{KeyRange, ScanRequest, TableSize};
 /// So few ranges are read without asking whether that is worth it.
 const FEW_RANGES: usize = 64;
 /// Most keys that an index finds for one partition.
-const MOST_KEYS: usize = 50_000;
+const MOST_KEYS: usize = 200_000;
 
 /// An index that is not read by itself, and what the statement's own conditions say about it.
 #[derive(Clone, Debug)]

@@ -6,7 +6,6 @@ use crate::exec::row_checks::RowCheck;
 use crate::exec::scan::RegionScanExec;
 use arrow::buffer::BooleanBuffer;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::utils::collect_columns;
 use std::sync::Arc;
 use store::RowBatch;
 
@@ -57,7 +56,7 @@ impl RegionScanExec {
             return Ok(Vec::new());
         }
         let (mut on_prefix, mut others) = (Vec::new(), Vec::new());
-        for filter in self.dynamic.iter().filter(|filter| !self.reads_lists(filter)) {
+        for filter in &self.dynamic {
             let sieve = self.sieve(std::slice::from_ref(filter))?;
             match sieve.is_some_and(|sieve| sieve.is_on_key_prefix()) {
                 true => on_prefix.push(Arc::clone(filter)),
@@ -73,11 +72,5 @@ impl RegionScanExec {
             predicate.columns.iter().filter_map(|output| self.projection.get(*output).copied()).collect();
         let decoder = self.source.decoder(&columns)?;
         Ok(Some(Sieve::new(RowCheck { decoder, predicate: predicate.expr })))
-    }
-
-    /// Does it look at a column of lists? The bounds of a join's keys are not those of lists: comparing by them loses rows.
-    fn reads_lists(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
-        let is_list = |at: usize| self.schema.fields().get(at).is_some_and(|field| field.data_type().is_nested());
-        collect_columns(filter).iter().any(|column| is_list(column.index()))
     }
 }

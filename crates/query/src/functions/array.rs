@@ -46,7 +46,8 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     define_any("array_to_string", |types| of_array(types, 0, Returns::Known(Text), false, to_string)),
     define_any("trim_array", |types| of_array(types, 0, Returns::Array, true, trim)),
     define_any("array_fill", array_fill),
-    // `a[n]` and `a[from:to]`, which no query writes by these names.
+    // `string_agg` with a delimiter for each value, `a[n]` and `a[from:to]`, which no query writes by these names.
+    define_any("texts joined", |types| of_array(types, 0, Returns::Known(Text), false, texts_joined)),
     define_any("array subscript", |types| of_array(types, 0, Returns::Element, true, subscript)),
     define_any("array slice inside", |types| of_array(types, 0, Returns::Array, false, slice_inside)),
     define_any("array slice", |types| of_array(types, 0, Returns::Array, false, slice)),
@@ -213,6 +214,15 @@ fn to_string(args: &[Datum]) -> QueryResult<Datum> {
     }
     may_have(parts.iter().map(|part| part.len() + separator.len()).fold(0, usize::saturating_add))?;
     Ok(Datum::Text(parts.join(separator)))
+}
+
+/// Texts with a delimiter in front of each but the first; a delimiter that is NULL is none.
+fn texts_joined(args: &[Datum]) -> QueryResult<Datum> {
+    let [Datum::Array(texts), Datum::Array(delimiters)] = args else { return Ok(Datum::Null) };
+    let parts = || delimiters.iter().zip(texts).flat_map(|(delimiter, text)| [delimiter, text]).skip(1);
+    let texts = || parts().filter_map(|part| if let Datum::Text(text) = part { Some(text.as_str()) } else { None });
+    may_have(texts().map(str::len).fold(0, usize::saturating_add))?;
+    Ok(Datum::Text(texts().collect()))
 }
 
 fn trim(args: &[Datum]) -> QueryResult<Datum> {

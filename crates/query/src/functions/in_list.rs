@@ -3,15 +3,16 @@
 use crate::error::QueryResult;
 use arrow::array::Array;
 use arrow::datatypes::DataType as ArrowType;
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::InList;
 
-/// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise.
+/// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise. `value_type` is
+/// the type of `x`, which the items of a list must have; the call stays if it is not known.
 ///
 /// # Errors
 /// What taking the array apart gives.
-pub(crate) fn in_list(name: &str, args: &[Expr]) -> QueryResult<Option<Expr>> {
+pub(crate) fn in_list(name: &str, args: &[Expr], value_type: Option<&ArrowType>) -> QueryResult<Option<Expr>> {
     let negated = match name {
         "= any" => false,
         "<> all" => true,
@@ -22,17 +23,54 @@ pub(crate) fn in_list(name: &str, args: &[Expr]) -> QueryResult<Option<Expr>> {
     if items.is_empty() || matches!(items.data_type(), ArrowType::List(_)) || lists.is_null(0) {
         return Ok(None);
     }
-    let item = |at| {
-        // Zero and minus zero are equal, and lists are looked up by bits.
-        Ok(Expr::Literal(
-            match ScalarValue::try_from_array(&items, at)? {
-                ScalarValue::Float32(Some(value)) => ScalarValue::Float32(Some(value + 0.0)),
-                ScalarValue::Float64(Some(value)) => ScalarValue::Float64(Some(value + 0.0)),
-                value => value,
-            },
-            None,
-        ))
-    };
-    let list = (0..items.len()).map(item).collect::<Result<Vec<_>>>()?;
+    let Some(ty) = value_type else { return Ok(None) };
+    let mut list = Vec::with_capacity(items.len());
+    for at in 0..items.len() {
+        list.extend(as_value(ScalarValue::try_from_array(&items, at)?, ty).map(|item| Expr::Literal(item, None)));
+    }
+    // No item can be equal, but a NULL compared with them is still unknown.
+    if list.is_empty() {
+        return Ok(None);
+    }
     Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
+}
+
+/// An item as a value of that type; `None` if none of them is equal to it.
+pub(super) fn as_value(item: ScalarValue, ty: &ArrowType) -> Option<ScalarValue> {
+    match item {
+        // Zero and minus zero are equal, and lists are looked up by bits.
+        ScalarValue::Float32(Some(value)) => Some(ScalarValue::Float32(Some(value + 0.0))),
+        ScalarValue::Float64(Some(value)) => Some(ScalarValue::Float64(Some(value + 0.0))),
+        item => {
+            let own = item.data_type();
+            if own == *ty {
+                return Some(item);
+            }
+            let cast = item.cast_to(ty).ok()?;
+            (cast.cast_to(&own).ok()? == item).then_some(cast)
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::{col, lit};
+
+    fn list_of(items: &[ScalarValue], ty: &ArrowType) -> Option<String> {
+        let array = ScalarValue::List(ScalarValue::new_list_nullable(items, &items[0].data_type()));
+        let list = in_list("= any", &[col("x"), lit(array)], Some(ty)).unwrap();
+        list.map(|list| list.to_string())
+    }
+
+    #[test]
+    fn items_have_the_type_of_the_value_or_cannot_be_equal() {
+        let bigints = [Some(7), Some(1 << 40), None].map(ScalarValue::Int64);
+        assert_eq!(list_of(&bigints, &ArrowType::Int32).unwrap(), "x IN ([Int32(7), Int32(NULL)])");
+        assert_eq!(list_of(&bigints[1..2], &ArrowType::Int32), None);
+        let numerics = [1500, 1001].map(|value| ScalarValue::Decimal128(Some(value), 38, 3));
+        let wanted = "x IN ([Decimal128(Some(150),8,2)])";
+        assert_eq!(list_of(&numerics, &ArrowType::Decimal128(8, 2)).unwrap(), wanted);
+    }
 }

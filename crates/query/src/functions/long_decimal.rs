@@ -125,7 +125,7 @@ impl LongDecimal {
         Self { negative: self.negative, limbs }.tidy()
     }
 
-    /// `1 / self` of a number between a half and two: each step of Newton's doubles the digits that are right.
+    /// `1 / self` of a number of at least a half and less than two: each step of Newton's doubles the digits that are right.
     fn inverse(&self) -> Self {
         let two = Self::from_decimal(Decimal::from(2));
         let mut guess = Self::one();
@@ -144,7 +144,7 @@ impl LongDecimal {
     pub(super) fn over(&self, other: &Self) -> Self {
         let (one, two) = (Self::one(), Self::from_decimal(Decimal::from(2)));
         let (mut above, mut below) = (self.clone(), Self { negative: false, ..other.clone() });
-        while two.is_smaller(&below) {
+        while !below.is_smaller(&two) {
             (above, below) = (above.over_int(2), below.over_int(2));
         }
         while below.is_smaller(&one) {

@@ -50,6 +50,7 @@ mod regex;
 mod regression;
 mod row_body;
 mod row_count;
+mod row_list;
 mod rust;
 mod series;
 mod session_constant;
@@ -87,6 +88,7 @@ pub(crate) use regex::{operator_pattern as regex_pattern, searched as regex_sear
 pub(crate) use regression::regressions;
 pub use row_body::RowBody;
 pub(crate) use row_count::row_count;
+pub(crate) use row_list::{ListedRows, MAX_WIDTH, in_rows, item_of, rows_of, with_values};
 pub use rust::{RustBody, RustFunction, RustFunctions};
 pub(crate) use session_constant::{session_constant, session_moment, session_setting, value_of as session_value};
 pub(crate) use spread::{Spread, square};

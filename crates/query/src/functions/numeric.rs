@@ -285,5 +285,7 @@ mod tests {
         assert_eq!(sqrt(decimal("2")).unwrap().to_string(), "1.414213562373095");
         assert_eq!(log10(decimal("100.0")).unwrap().to_string(), "2.0000000000000000");
         assert_eq!(power(decimal("2.0"), decimal("0.5")).unwrap().to_string(), "1.4142135623730950");
+        assert_eq!(power(decimal("2.0"), decimal("-1")).unwrap().to_string(), "0.5000000000000000");
+        assert_eq!(power(decimal("-4.0"), decimal("-3")).unwrap().to_string(), "-0.0156250000000000");
     }
 }

@@ -123,6 +123,11 @@ pub(super) fn of<'s>(plan: &LogicalPlan, sources: &'s Sources) -> Option<Estimat
             columns.resize(plan.schema().fields().len(), None);
             Some(Estimate { columns, table: None, ..input })
         }
+        LogicalPlan::Extension(extension) => match *extension.node.inputs() {
+            // All of ours hand on the columns of their input.
+            [input] => Some(Estimate { table: None, ..of(input, sources)? }),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -60,7 +60,7 @@ impl Lowering<'_> {
         let mut parts: Vec<Expr> = Vec::new();
         let mut shown = self.shown_keys(of, &lengths, &mut parts)?;
         for (id, call) in of.calls {
-            let planned = self.aggregate_call(call, input.schema())?;
+            let planned = self.aggregate_call(call, of.input, input.schema())?;
             let value = above(planned, &mut parts)?;
             let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
             let Column { relation, name, .. } = self.columns.computed(*id, &name);
@@ -150,10 +150,10 @@ impl Lowering<'_> {
     }
 
     /// What a call is in DataFusion's aggregates.
-    fn aggregate_call(&mut self, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
+    fn aggregate_call(&mut self, call: &AggCall, input: &Rel, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown aggregate") };
         if let Some(of_sorted) = over_sorted_values(function.name) {
-            return self.ordered_set(of_sorted, call, schema);
+            return self.ordered_set(of_sorted, call, input, schema);
         }
         let name = aggregate_name(function.name);
         let Some(func) = self.planner.aggregate_function(name) else {
@@ -161,7 +161,7 @@ impl Lowering<'_> {
         };
         let mut args = Vec::with_capacity(call.args.len());
         for arg in &call.args {
-            args.push(self.operand(*arg)?);
+            args.push(self.operand(*arg, input)?);
         }
         if call.distinct && args.len() > 1 && name != "string_agg" {
             return unsupported(format!("DISTINCT in {name}()"));
@@ -172,6 +172,9 @@ impl Lowering<'_> {
         let filter = call.filter.map(|filter| self.columns.get(filter).cloned()).transpose()?;
         let filter = filter.map(|filter| Box::new(Expr::Column(filter)));
         let order = self.aggregate_order(name, call, schema)?;
+        if name == "string_agg" && !matches!(args.get(1), Some(Expr::Literal(..))) {
+            return self.texts_joined(call, args, filter, order);
+        }
         if call.distinct && name == "count" {
             args = args.into_iter().map(|arg| by_length(arg, schema)).collect();
         }
@@ -184,6 +187,30 @@ impl Lowering<'_> {
         Ok(if name == "array_agg" && self.is_array(&call.args) { even_items(value) } else { value })
     }
 
+    /// `string_agg` with a delimiter that is no constant, which DataFusion's refuses: of the arrays of both.
+    fn texts_joined(
+        &self,
+        call: &AggCall,
+        args: Vec<Expr>,
+        filter: Option<Box<Expr>>,
+        order: Vec<SortExpr>,
+    ) -> LowerResult<Expr> {
+        if call.distinct {
+            return unsupported("string_agg(DISTINCT …) with a delimiter that is no constant");
+        }
+        let (Some(func), Some(text)) = (self.planner.aggregate_function("array_agg"), args.first()) else {
+            return internal("this string_agg");
+        };
+        let there = text.clone().is_not_null();
+        let filter = Box::new(filter.map_or(there.clone(), |filter| filter.and(there)));
+        let of = |arg| {
+            let (func, filter, order) = (Arc::clone(&func), Some(filter.clone()), order.clone());
+            Expr::AggregateFunction(AggregateFunction::new_udf(func, vec![arg], false, filter, order, None))
+        };
+        let texts = DataType::Array(ElementType::Text);
+        self.sql_call("texts joined", &[texts, texts], args.into_iter().map(of).collect())
+    }
+
     /// Is the first of these columns one of arrays?
     pub(super) fn is_array(&self, cols: &[ColId]) -> bool {
         let col = cols.first().and_then(|col| self.bound.col(*col));
@@ -191,11 +218,11 @@ impl Lowering<'_> {
     }
 
     /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.
-    fn ordered_set(&mut self, function: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
+    fn ordered_set(&mut self, function: &str, call: &AggCall, input: &Rel, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let (Some(func), [arg]) = (self.planner.aggregate_function("array_agg"), call.args.as_slice()) else {
             return internal("this aggregate of a sorted set");
         };
-        let value = self.operand(*arg)?;
+        let value = self.operand(*arg, input)?;
         let mut filter = Expr::Column(self.columns.get(*arg)?.clone()).is_not_null();
         if let Some(condition) = call.filter {
             filter = Expr::Column(self.columns.get(condition)?.clone()).and(filter);

@@ -70,9 +70,10 @@ fn charge(expr: &Expr) -> QueryResult<()> {
             return Ok(());
         }
         let rest = left.checked_sub(nodes).ok_or_else(|| {
-            let message =
-                "statement is too complex: operands that must be compared several times are nested too deeply";
-            Refusal::Complexity.because(message)
+            Refusal::Complexity.because(format!(
+                "statement is too complex: the copies of operands that are compared several times have more than \
+                 {MOST_COPIED} parts"
+            ))
         })?;
         *left = rest;
         Ok(())

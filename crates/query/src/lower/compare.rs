@@ -9,7 +9,7 @@ use crate::functions::in_list;
 use ::bind::tree::{CompareOp, Kind, Scalar};
 use builtins::{FuncId, Ty, TypeId};
 use datafusion::common::{DFSchemaRef, ScalarValue};
-use datafusion::logical_expr::{Expr, Operator};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 use types::{DataType, ElementType};
 
 impl Lowering<'_> {
@@ -97,7 +97,8 @@ impl Lowering<'_> {
         let name = format!("{sign} {}", if all { "all" } else { "any" });
         let types = vec![value_type(ty)?.unlimited(), items];
         let args = vec![value, array];
-        if let Some(list) = in_list(&name, &args)? {
+        let own = args.first().and_then(|value| value.get_type(schema).ok());
+        if let Some(list) = in_list(&name, &args, own.as_ref())? {
             return Ok(list);
         }
         self.by_value(&name, types, args, Ty::BOOL, schema)

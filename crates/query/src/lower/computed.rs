@@ -42,7 +42,7 @@ pub(super) async fn providers(cx: &QueryContext, bound: &Bound) -> QueryResult<P
 fn in_query<'b>(query: &'b Query, into: &mut Vec<&'b ComputedRelation>) {
     for cte in &query.ctes {
         match &cte.body {
-            CteBody::Inline(rel) | CteBody::Materialized(rel) => in_rel(rel, into),
+            CteBody::Inline(rel) | CteBody::Either(rel) | CteBody::Materialized(rel) => in_rel(rel, into),
             CteBody::Recursive { base, step, .. } => {
                 in_rel(base, into);
                 in_rel(step, into);

@@ -3,7 +3,7 @@
 use super::cast::written_literal;
 use super::error::{LowerResult, unsupported};
 use crate::convert::{arrow_type, datum_to_scalar, expression_field, field};
-use ::bind::tree::ParamId;
+use ::bind::tree::{ColId, Kind, ParamId, Rel, Scalar};
 use builtins::{Ty, TypeId};
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::functions::string::rtrim;
@@ -41,6 +41,26 @@ pub(super) fn constant(value: &Datum, ty: Ty) -> LowerResult<Expr> {
             Ok(written_literal(datum_to_scalar(&value_type(ty)?, value)?, &char))
         }
         _ => plain(value, ty),
+    }
+}
+
+/// The constant that a column has in all of these rows, where the nodes between keep it as it is. The rows of a join are
+/// not looked into: an outer join makes NULLs of it.
+pub(super) fn constant_column(rel: &Rel, col: ColId) -> Option<(&Datum, Ty)> {
+    match rel {
+        Rel::Project { input, exprs } => match exprs.iter().find(|(id, _)| *id == col).map(|(_, value)| value) {
+            Some(Scalar { kind: Kind::Const(value), ty, .. }) => Some((value, *ty)),
+            Some(Scalar { kind: Kind::Col(of), .. }) => constant_column(input, of.id),
+            Some(_) => None,
+            None => constant_column(input, col),
+        },
+        Rel::Filter { input, .. }
+        | Rel::Window { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::Distinct { input, .. }
+        | Rel::Unnest { input, .. } => constant_column(input, col),
+        _ => None,
     }
 }
 

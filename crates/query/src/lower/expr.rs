@@ -64,7 +64,7 @@ impl Lowering<'_> {
     fn logical(&mut self, kind: &Kind, schema: &DFSchemaRef) -> LowerResult<Expr> {
         Ok(match kind {
             Kind::And(all) => join_all(Operator::And, self.exprs(all, schema)?)?,
-            Kind::Or(all) => join_all(Operator::Or, self.exprs(all, schema)?)?,
+            Kind::Or(all) => self.any_of(all, schema)?,
             Kind::Not(arg) => self.negation(arg, schema)?,
             Kind::IsNull(arg) => self.expr(arg, schema)?.is_null(),
             Kind::Is { arg, test } => is(self.expr(arg, schema)?, *test),
@@ -147,7 +147,8 @@ impl Lowering<'_> {
         if all.is_empty() {
             return Ok(None);
         }
-        Ok(Some(join_all(Operator::And, self.exprs(all, schema)?)?))
+        let all = all.iter().map(|value| self.condition(value, schema)).collect::<LowerResult<_>>()?;
+        Ok(Some(join_all(Operator::And, all)?))
     }
 
     /// LIMIT and OFFSET, which want a constant.

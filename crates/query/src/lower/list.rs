@@ -1,15 +1,80 @@
-//! `IN` of several values.
+//! `IN` of several values, and of several rows.
 
 use super::Lowering;
-use super::budget::copy;
+use super::budget::{ask, copy};
 use super::error::LowerResult;
 use super::row_compare::join;
-use datafusion::common::DFSchema;
+use crate::functions::{MAX_WIDTH, in_rows, item_of};
+use ::bind::tree::{CompareOp, Kind, Scalar};
+use arrow::datatypes::DataType as ArrowType;
+use builtins::FuncId;
 use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, DFSchemaRef};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
+
+/// So many rows are looked up in a set. Fewer are comparisons, of which DataFusion knows more than of a function.
+const MANY_ROWS: usize = 64;
+
+/// Two rows that are compared, as the bound tree has them.
+type Pairs = [(FuncId, FuncId, Scalar, Scalar)];
+
+/// Rows of constants with one left side.
+#[derive(Default)]
+struct RowList {
+    left: Vec<Expr>,
+    types: Vec<ArrowType>,
+    /// The values of all rows, one behind the other.
+    items: Vec<Expr>,
+}
 
 impl Lowering<'_> {
+    /// OR. Of many rows of constants that one and the same row is compared with a list is made.
+    ///
+    /// # Errors
+    /// Those of the operands.
+    pub(super) fn any_of(&mut self, all: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
+        if !has_many_rows(all) {
+            return join(Operator::Or, self.exprs(all, schema)?);
+        }
+        let (mut list, mut tests) = (RowList::default(), Vec::new());
+        for test in all {
+            ask()?;
+            let is_listed = match equal_pairs(test) {
+                Some(pairs) => self.list_row(pairs, &mut list, schema)?,
+                None => false,
+            };
+            if !is_listed {
+                tests.push(self.expr(test, schema)?);
+            }
+        }
+        if !list.items.is_empty() {
+            tests.push(in_rows(list.left, list.types, list.items)?);
+        }
+        join(Operator::Or, tests)
+    }
+
+    /// Takes a row into the list, if its left side is that of the list and its values are constants.
+    fn list_row(&mut self, pairs: &Pairs, list: &mut RowList, schema: &DFSchemaRef) -> LowerResult<bool> {
+        let (mut left, mut items) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
+        for (_, _, side, item) in pairs {
+            let (mut side, mut item) = (self.expr(side, schema)?, self.expr(item, schema)?);
+            self.comparable_bits((&mut side, schema), (&mut item, schema));
+            left.push(side);
+            items.push(item);
+        }
+        if list.left.is_empty() {
+            let Some(types) = left_types(&left, schema) else { return Ok(false) };
+            (list.left, list.types) = (left, types);
+        } else if list.left != left {
+            return Ok(false);
+        }
+        let items: Option<Vec<Expr>> = items.iter().zip(&list.types).map(|(item, ty)| item_of(item, ty)).collect();
+        let is_listed = items.is_some();
+        list.items.extend(items.into_iter().flatten());
+        Ok(is_listed)
+    }
+
     /// `value [NOT] IN (items)`. Lists are looked up by bits.
     ///
     /// # Errors
@@ -24,6 +89,43 @@ impl Lowering<'_> {
         }
         join(if negated { Operator::And } else { Operator::Or }, listed(pairs, op, negated))
     }
+}
+
+/// Are these equalities with so many rows that a list of them is worth while?
+fn has_many_rows(all: &[Scalar]) -> bool {
+    let Some(first) = all.iter().find_map(equal_pairs).filter(|_| all.len() >= MANY_ROWS) else { return false };
+    let is_like_first = |pairs: &&Pairs| {
+        pairs.len() == first.len() && pairs.iter().zip(first).all(|(own, other)| ::bind::is_same(&own.2, &other.2))
+    };
+    all.iter().filter_map(equal_pairs).filter(is_like_first).count() >= MANY_ROWS
+}
+
+/// The two rows of an equality without subqueries, which must not be lowered twice.
+fn equal_pairs(test: &Scalar) -> Option<&Pairs> {
+    match &test.kind {
+        Kind::RowCompare { op: CompareOp::Eq, pairs } if !has_subquery(test) => Some(pairs),
+        _ => None,
+    }
+}
+
+fn has_subquery(value: &Scalar) -> bool {
+    let mut found = matches!(value.kind, Kind::Subquery(_));
+    value.each_operand(&mut |operand| found = found || has_subquery(operand));
+    found
+}
+
+/// The types of a left side that is computed once for all rows of a list; `None` if it cannot be. Of comparisons with columns of
+/// several relations DataFusion makes conditions on each of them.
+fn left_types(left: &[Expr], schema: &DFSchema) -> Option<Vec<ArrowType>> {
+    let is_computed_once = |side: &Expr| !side.is_volatile() && !side.contains_outer();
+    let mut relations = left.iter().flat_map(Expr::column_refs).map(|column| &column.relation);
+    let first = relations.next();
+    let of_one = relations.all(|relation| Some(relation) == first);
+    if left.len() > MAX_WIDTH || !of_one || !left.iter().all(is_computed_once) {
+        return None;
+    }
+    let ty = |side: &Expr| side.get_type(schema).ok().filter(|ty| !ty.is_nested() && !ty.is_null());
+    left.iter().map(ty).collect()
 }
 
 /// Items that each want the value in the same type stay a list; of those that are computed DataFusion would take

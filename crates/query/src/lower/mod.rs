@@ -40,7 +40,9 @@ mod recursive;
 mod rel;
 mod row_compare;
 mod row_exprs;
+mod row_subquery;
 mod set_op;
+mod shared_ctes;
 mod sort;
 mod subquery;
 mod union;
@@ -62,13 +64,13 @@ use crate::context::QueryContext;
 use crate::error::QueryResult;
 use crate::functions::Zone;
 use crate::plan::{Plan, Planner, guarded};
-use ::bind::tree::{Body, Bound, ColId, Cte, CteId};
+use ::bind::tree::{Body, Bound, ColId, Cte, CteId, Rel};
 use budget::bounded;
 use columns::Columns;
 use datafusion::common::DFSchemaRef;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use error::{LowerResult, internal};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use types::DataType;
 
@@ -84,14 +86,14 @@ struct Lowering<'a> {
     columns: Columns,
     /// Rows of queries around the place, the innermost last.
     outer: Vec<DFSchemaRef>,
+    /// Queries of WITH that are computed once though they need not be.
+    shared_ctes: HashSet<CteId>,
     /// Numbers of queries of WITH that are computed once.
     cte_numbers: HashMap<CteId, u64>,
     /// How many queries of WITH were lowered, each as often as it is read.
     cte_reads: usize,
     /// Recursive queries that are lowered: what their second terms read.
     work_tables: HashMap<CteId, recursive::WorkTable>,
-    /// Columns that are constants: DataFusion wants some operands written out.
-    constants: HashMap<ColId, Expr>,
     /// What is behind computed relations.
     providers: computed::Providers,
     /// Is a function called that is bound to the session?
@@ -112,6 +114,7 @@ impl Planner {
             self.lower_indexes(cx, tables.cloned());
             let began = Instant::now();
             let mut lowering = Lowering::new(self, cx, bound, &query.ctes);
+            lowering.shared_ctes = shared_ctes::of(query);
             lowering.providers = computed::providers(cx, bound).await?;
             let lower = || lowering.query(query).and_then(|plan| self.without_subqueries(cx, plan));
             let plan = bounded(&cx.stop, lower)?;
@@ -135,10 +138,10 @@ impl<'a> Lowering<'a> {
             ctes,
             columns: Columns::default(),
             outer: Vec::new(),
+            shared_ctes: HashSet::new(),
             cte_numbers: HashMap::new(),
             cte_reads: 0,
             work_tables: HashMap::new(),
-            constants: HashMap::new(),
             providers: computed::Providers::new(),
             calls_bound: false,
             zone: Zone::of_session(&cx.time_zone, cx.settings.style()),
@@ -156,10 +159,10 @@ impl<'a> Lowering<'a> {
         self.bound.col(col).and_then(|info| constant::value_type(info.ty).ok()).map(DataType::unlimited)
     }
 
-    /// An operand of an aggregate or a window function: the constant that the column is, or the column.
-    fn operand(&self, col: ColId) -> LowerResult<Expr> {
-        match self.constants.get(&col) {
-            Some(constant) => Ok(constant.clone()),
+    /// An operand of an aggregate or a window function over the rows of `input`: DataFusion wants some written out.
+    fn operand(&self, col: ColId, input: &Rel) -> LowerResult<Expr> {
+        match constant::constant_column(input, col) {
+            Some((value, ty)) => constant::constant(value, ty),
             None => Ok(Expr::Column(self.columns.get(col)?.clone())),
         }
     }

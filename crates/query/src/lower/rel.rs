@@ -99,9 +99,6 @@ impl Lowering<'_> {
                     break;
                 }
                 let lowered = self.expr(value, &schema)?;
-                if let Kind::Const(_) = value.kind {
-                    self.constants.insert(*id, lowered.clone());
-                }
                 let name = self.name_of(*id, value, &lowered);
                 let Column { relation, name, .. } = self.columns.computed(*id, &name);
                 all.push(lowered.alias_qualified(relation, name));
@@ -130,6 +127,7 @@ impl Lowering<'_> {
         self.count_read()?;
         let (rel, materialized) = match &cte.body {
             CteBody::Inline(rel) => (rel, false),
+            CteBody::Either(rel) => (rel, self.shared_ctes.contains(&id)),
             CteBody::Materialized(rel) => (rel, true),
             CteBody::Recursive { base, step, step_cols, distinct, materialized } => {
                 let terms = Terms { base, step, step_cols, distinct: *distinct, materialized: *materialized };

@@ -35,7 +35,13 @@ impl Lowering<'_> {
             let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
             outputs.push(self.columns.computed(*id, &name));
         }
-        let sides = plans.into_iter().zip(&arms).map(|(plan, arm)| self.side(plan, &arm.cols, &outputs));
+        // The columns of DataFusion's union have no qualifier. Where rules leave one side of it, its columns stand for them
+        // by their names.
+        let names: Vec<Column> = match op {
+            SetOpKind::Union => outputs.iter().map(|output| Column::new_unqualified(output.name.clone())).collect(),
+            _ => outputs.clone(),
+        };
+        let sides = plans.into_iter().zip(&arms).map(|(plan, arm)| self.side(plan, &arm.cols, &names));
         let mut sides = sides.collect::<LowerResult<Vec<_>>>()?;
         let kind = match op {
             SetOpKind::Union => {

@@ -2,20 +2,17 @@
 
 use super::Lowering;
 use super::call::operator_name;
-use super::compare::operator_of;
 use super::error::{LowerResult, internal};
-use super::row_compare::compare_rows;
 use crate::functions::even_items;
 use crate::functions::nullable;
 use crate::plan::outer_references;
-use ::bind::tree::{ColId, CompareOp, Key, Rel, Scalar, Subquery, SubqueryKind};
+use ::bind::tree::{ColId, Key, Rel, Subquery, SubqueryKind};
 use builtins::Ty;
-use datafusion::common::{Column, DFSchemaRef, ScalarValue, Spans};
-use datafusion::functions_aggregate::bool_and_or::bool_or;
+use datafusion::common::{DFSchemaRef, ScalarValue, Spans};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, Projection, Subquery as Query, lit, when};
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, Projection, Subquery as Query};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -62,10 +59,7 @@ impl Lowering<'_> {
     fn quantified(&mut self, subquery: &Subquery, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return internal("this subquery") };
         let ([left], [op]) = (left.as_slice(), ops.as_slice()) else {
-            let sign = ops.first().and_then(|op| operator_name(*op, 2));
-            let Some(op) = sign.and_then(CompareOp::of_sign) else { return internal("ANY of this function of rows") };
-            let test = self.row_quantified(subquery, (left, op), *all, schema)?;
-            return Ok(if negated { Expr::Not(Box::new(test)) } else { test });
+            return self.row_quantified(subquery, negated, schema);
         };
         let Some(sign) = operator_name(*op, 2) else { return internal("ANY of this function") };
         let value = self.expr(left, schema)?;
@@ -119,53 +113,6 @@ impl Lowering<'_> {
         maybe_null(subquery)
     }
 
-    /// `(a, b) op ANY (SELECT …)`: decided by one row, unknown because of a NULL, or decided by no row.
-    fn row_quantified(
-        &mut self,
-        subquery: &Subquery,
-        (left, op): (&[Scalar], CompareOp),
-        all: bool,
-        schema: &DFSchemaRef,
-    ) -> LowerResult<Expr> {
-        self.outer.push(Arc::clone(schema));
-        let counted = self.row_counts(subquery, (left, op), all);
-        self.outer.pop();
-        Ok(Expr::ScalarSubquery(query(counted?)))
-    }
-
-    fn row_counts(
-        &mut self,
-        subquery: &Subquery,
-        (left, op): (&[Scalar], CompareOp),
-        all: bool,
-    ) -> LowerResult<LogicalPlan> {
-        let rows = self.rel(&subquery.rel)?;
-        let inner = Arc::clone(rows.schema());
-        let left = left.iter().map(|value| self.expr(value, &inner)).collect::<LowerResult<Vec<_>>>()?;
-        let right = subquery.cols.iter().map(|col| self.column(*col, &inner)).collect::<LowerResult<Vec<_>>>()?;
-        let outer = self.outer.last().cloned();
-        let one = |a, op, b| match &outer {
-            Some(outer) => self.binary(op, a, b, &inner.join(outer)?),
-            None => self.binary(op, a, b, &inner),
-        };
-        let holds = compare_rows(&left, operator_of(op), &right, &one)?;
-        let decisive = if all { Expr::Not(Box::new(holds.clone())) } else { holds.clone() };
-        let (decided, unknown) = (self.columns.nameless("decided"), self.columns.nameless("unknown"));
-        let named = |value: Expr, column: &Column| value.alias_qualified(column.relation.clone(), column.name.clone());
-        let exprs = vec![named(decisive, &decided), named(holds.is_null(), &unknown)];
-        let rows = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?);
-        let calls = [decided, unknown].map(|column| bool_or(Expr::Column(column)));
-        let names: Vec<Column> =
-            calls.iter().map(|call| Column::new_unqualified(call.schema_name().to_string())).collect();
-        let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), calls.to_vec())?);
-        let is_true = |at: usize| names.get(at).map(|column| Expr::Column(column.clone()).is_true());
-        let (Some(decided), Some(unknown)) = (is_true(0), is_true(1)) else { return internal("this subquery") };
-        let value = when(decided, lit(!all)).when(unknown, lit(ScalarValue::Boolean(None))).otherwise(lit(all))?;
-        let column = self.columns.nameless("test");
-        let value = vec![value.alias_qualified(column.relation, column.name)];
-        Ok(LogicalPlan::Projection(Projection::try_new(value, Arc::new(rows))?))
-    }
-
     /// The values of the only column as an array, in the order of the rows; NULL of no rows.
     fn array(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let [col] = subquery.cols.as_slice() else { return internal("an array of several columns") };
@@ -215,7 +162,7 @@ impl Lowering<'_> {
     }
 }
 
-fn query(rows: LogicalPlan) -> Query {
+pub(super) fn query(rows: LogicalPlan) -> Query {
     let outer_ref_columns = outer_references(&rows);
     Query { subquery: Arc::new(rows), outer_ref_columns, spans: Spans::new() }
 }

@@ -29,7 +29,9 @@ use std::sync::Arc;
 use types::{DataType, Datum};
 
 /// A window that is lowered.
-struct Lowered {
+struct Lowered<'t> {
+    /// What it is over.
+    input: &'t Rel,
     partition: Vec<Expr>,
     order: Vec<SortExpr>,
     frame: WindowFrame,
@@ -51,7 +53,7 @@ enum Rows {
 type Order<'t> = (FrameMode, Option<&'t DataType>);
 
 /// Windows of one partition and order, and the calls of each.
-type Alike<'t> = Vec<(Lowered, &'t [(ColId, WindowCall)])>;
+type Alike<'t> = Vec<(Lowered<'t>, &'t [(ColId, WindowCall)])>;
 
 impl Lowering<'_> {
     /// The windows that stand above each other there: those of one partition and order are one operator.
@@ -61,7 +63,7 @@ impl Lowering<'_> {
         let mut groups: Vec<Alike<'_>> = Vec::new();
         let mut keys: Vec<(Expr, Column)> = Vec::new();
         for (spec, calls) in nodes {
-            let mut window = self.lowered_window(spec, rows.schema())?;
+            let mut window = self.lowered_window(spec, input, rows.schema())?;
             window.exprs().for_each(|expr| self.computed_below(expr, &mut keys));
             let alike = groups.iter_mut().find(|group| group.first().is_some_and(|(first, _)| first.sorts_as(&window)));
             match alike {
@@ -98,7 +100,12 @@ impl Lowering<'_> {
         *key = Expr::Column(column);
     }
 
-    fn lowered_window(&mut self, spec: &WindowSpec, schema: &DFSchemaRef) -> LowerResult<Lowered> {
+    fn lowered_window<'t>(
+        &mut self,
+        spec: &WindowSpec,
+        input: &'t Rel,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Lowered<'t>> {
         let part = |col: &ColId| Ok(ordered(Expr::Column(self.columns.get(*col)?.clone()), schema));
         let partition = spec.partition.iter().map(part).collect::<LowerResult<Vec<_>>>()?;
         let mut order = self.sort_keys(&spec.order, schema)?;
@@ -115,7 +122,7 @@ impl Lowering<'_> {
         };
         let frame = counting_peers(frame, ordered_by.as_ref());
         frame.regularize_order_bys(&mut order)?;
-        Ok(Lowered { partition, order, frame, rows })
+        Ok(Lowered { input, partition, order, frame, rows })
     }
 
     fn window_rows(&mut self, input: LogicalPlan, windows: Alike<'_>) -> LowerResult<LogicalPlan> {
@@ -140,7 +147,7 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(rows))?))
     }
 
-    fn window_call(&mut self, call: &WindowCall, window: &Lowered, schema: &DFSchemaRef) -> LowerResult<Expr> {
+    fn window_call(&mut self, call: &WindowCall, window: &Lowered<'_>, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown window function") };
         let of_frame = function.kind != FunctionKind::Window
             || matches!(function.name, "first_value" | "last_value" | "nth_value");
@@ -160,7 +167,7 @@ impl Lowering<'_> {
         &mut self,
         call: &WindowCall,
         function: &builtins::Function,
-        window: &Lowered,
+        window: &Lowered<'_>,
         schema: &DFSchemaRef,
     ) -> LowerResult<Expr> {
         let name = function.name;
@@ -172,7 +179,7 @@ impl Lowering<'_> {
             }
         };
         let Some(func_def) = func_def else { return unsupported(format!("window function {name}()")) };
-        let mut args = call.args.iter().map(|arg| self.operand(*arg)).collect::<LowerResult<Vec<_>>>()?;
+        let mut args = call.args.iter().map(|arg| self.operand(*arg, window.input)).collect::<LowerResult<Vec<_>>>()?;
         // What counts rows is a bigint.
         let counting = match name {
             "ntile" => args.first_mut(),
@@ -215,7 +222,7 @@ impl Lowering<'_> {
     }
 }
 
-impl Lowered {
+impl Lowered<'_> {
     /// What rows are divided and sorted by.
     fn exprs(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.partition.iter_mut().chain(self.order.iter_mut().map(|key| &mut key.expr))

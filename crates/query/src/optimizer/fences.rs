@@ -7,8 +7,10 @@
 
 use super::dependencies::SoundDependencies;
 use super::flat_choices::FlatChoices;
+use super::float_groups::FloatGroups;
 use super::held_filters::HeldFilters;
 use super::join_claims::SoundJoins;
+use super::lists_apart::ListsApart;
 use super::misplaced_keys::HideMisplacedKeys;
 use super::named_groups::NamedGroups;
 use super::null_safe_keys::NullSafeKeys;
@@ -52,7 +54,14 @@ pub(super) enum Place {
 }
 
 /// Around rules for logical plans.
-pub(super) const LOGICAL: [Fence<Logical>; 7] = [
+pub(super) const LOGICAL: [Fence<Logical>; 8] = [
+    Fence {
+        rule: "simplify_expressions",
+        place: Place::Before,
+        ours: || Arc::new(ListsApart),
+        case: "a IN ($1, $2) AND a NOT IN ($3, $4) loses the second list, and a IN (1) AND a IN (2) is false where a is NULL",
+        shown_by: "sql-tests/query/lists_of_one_value.slt",
+    },
     Fence {
         rule: "simplify_expressions",
         place: Place::Before,
@@ -118,7 +127,14 @@ const UNSOUND: &str = "of a group over a join the key of one table is said to de
                        elements: keys of ORDER BY and GROUP BY are dropped";
 
 /// Around rules for physical plans. Of two before the same rule the first comes first.
-pub(super) const PHYSICAL: [Fence<Physical>; 4] = [
+pub(super) const PHYSICAL: [Fence<Physical>; 5] = [
+    Fence {
+        rule: "LimitAggregation",
+        place: Place::Instead,
+        ours: || Arc::new(FloatGroups::default()),
+        case: "SELECT DISTINCT x … ORDER BY x LIMIT n of floats: NaN is a group each time, and too many of them panic",
+        shown_by: "sql-tests/query/groups_of_nan.slt",
+    },
     Fence {
         rule: "FilterPushdown",
         place: Place::Instead,

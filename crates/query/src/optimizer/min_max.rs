@@ -14,11 +14,9 @@ use crate::provider::RegionTable;
 use crate::scan_source::ScanSource;
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::datasource::DefaultTableSource;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Operator, TableScan};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
-use std::any::Any;
 use std::sync::Arc;
 
 /// The rule. Runs after filters have been pushed into scans.
@@ -91,7 +89,7 @@ fn in_order(input: &LogicalPlan, value: &Expr, ascending: bool) -> Option<(Logic
 /// A column in the order of the key or of an index.
 fn in_key_order(scan: &TableScan, column: &Expr, ascending: bool) -> Option<(TableScan, bool)> {
     let Expr::Column(named) = column else { return None };
-    let table = region_table(scan)?;
+    let table = RegionTable::of(scan)?;
     let columns = &table.codec().table().columns;
     let at = columns.iter().position(|candidate| candidate.name == named.name)?;
     let bound = |column: &Option<usize>| {
@@ -120,7 +118,7 @@ fn scan_in_order_of(scan: &TableScan, computed: &Expr, ascending: bool) -> Optio
     if matches!(computed, Expr::Column(_)) || computed.is_volatile() {
         return None;
     }
-    let (table, wanted) = (region_table(scan)?, bare(computed.clone()));
+    let (table, wanted) = (RegionTable::of(scan)?, bare(computed.clone()));
     let indexes = table.indexes().iter().filter(|index| index.left_of(&scan.filters).is_some());
     let nulls_first = indexes.into_iter().find_map(|index| {
         let first = index.key_exprs().first().copied().flatten() == Some(&wanted);
@@ -130,11 +128,6 @@ fn scan_in_order_of(scan: &TableScan, computed: &Expr, ascending: bool) -> Optio
     let mut scan = scan.clone();
     scan.filters.push(computed.clone().is_not_null());
     Some((scan, nulls_first))
-}
-
-fn region_table(scan: &TableScan) -> Option<&RegionTable> {
-    let source = (scan.source.as_ref() as &dyn Any).downcast_ref::<DefaultTableSource>()?;
-    (source.table_provider.as_ref() as &dyn Any).downcast_ref::<RegionTable>()
 }
 
 /// `name = something without columns`.

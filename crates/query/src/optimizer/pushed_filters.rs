@@ -44,11 +44,14 @@ impl PushedFilters {
         Self { rule: FilterPushdown::new_post_optimization(), makes }
     }
 
-    /// Does no operator that a filter comes through take one column for another?
-    fn names_are_clear(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
+    /// Does no operator that a filter comes through take one column for another, and is none of the filters about lists?
+    fn is_sound(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
         let mut open = vec![(plan, false)];
         while let Some((plan, below)) = open.pop() {
             if below && (repeats_a_name(&plan.schema()) || misleads_the_other_side(plan)) {
+                return false;
+            }
+            if compares_lists(plan) {
                 return false;
             }
             let children = plan.children().into_iter().enumerate();
@@ -61,7 +64,7 @@ impl PushedFilters {
 impl PhysicalOptimizerRule for PushedFilters {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, options: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_down(|plan| {
-            if !self.names_are_clear(&plan) {
+            if !self.is_sound(&plan) {
                 return Ok(Transformed::no(plan));
             }
             let plan = self.rule.optimize(plan, options)?;
@@ -77,6 +80,18 @@ impl PhysicalOptimizerRule for PushedFilters {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Would its filter be about the order of lists?
+fn compares_lists(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let is_list = |expr: &PhysicalExprRef, of: &Arc<dyn ExecutionPlan>| {
+        expr.data_type(&of.schema()).is_ok_and(|ty| ty.is_nested())
+    };
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+        return join.on().iter().any(|(_, key)| is_list(key, join.right()));
+    }
+    let sort = plan.downcast_ref::<SortExec>();
+    sort.is_some_and(|sort| sort.expr().iter().any(|key| is_list(&key.expr, sort.input())))
 }
 
 fn repeats_a_name(schema: &Schema) -> bool {

@@ -6,19 +6,18 @@ use crate::Refusal;
 use crate::context::QueryContext;
 use crate::convert::datum_to_scalar;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::in_list;
-use crate::functions::session_value;
+use crate::functions::{in_list, session_value, with_values};
 use crate::lower::check_windows;
 use crate::provider::RegionTable;
 use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::common::{DFSchema, DFSchemaRef, Result, ScalarValue};
+use datafusion::datasource::provider_as_source;
 use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::expr_rewriter::{NamePreserver, SavedName};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::physical_expr::create_physical_expr;
 use index::IndexChoice;
 use std::sync::Arc;
@@ -58,13 +57,14 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
             let limits = matches!(node, LogicalPlan::Limit(_));
             // What is above them finds their results by name, and a parameter is part of the name.
             let named = matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Window(_));
+            let inputs = Inputs::of(&node);
             let bound = |expr: Expr| {
                 let name = if named && !matches!(expr, Expr::GroupingSet(_)) {
                     NamePreserver::new_for_projection().save(&expr)
                 } else {
                     SavedName::None
                 };
-                let bound = bind_expr(expr, cx, parameters)?.update_data(|expr| name.restore(expr));
+                let bound = bind_expr(expr, cx, (parameters, &inputs))?.update_data(|expr| name.restore(expr));
                 if limits { bound.map_data(constant) } else { Ok(bound) }
             };
             node.map_expressions(bound).data()
@@ -149,10 +149,7 @@ fn bind_table(
     choice: IndexChoice,
 ) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
-    let provider = (scan.source.as_ref() as &dyn std::any::Any)
-        .downcast_ref::<DefaultTableSource>()
-        .and_then(|source| (source.table_provider.as_ref() as &dyn std::any::Any).downcast_ref::<RegionTable>());
-    match provider {
+    match RegionTable::of(&scan) {
         None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
         Some(table) => {
             let bound = table.bind(&cx.reader, sampled, choice, &cx.hints).with_refreshed(cx.fresh_since);
@@ -162,15 +159,51 @@ fn bind_table(
     }
 }
 
-fn bind_expr(expr: Expr, cx: &QueryContext, parameters: &[ScalarValue]) -> Result<Transformed<Expr>> {
+/// Where the expressions of a node find their columns.
+struct Inputs {
+    rows: Vec<DFSchemaRef>,
+    /// Filters of a scan read columns that it need not hand out.
+    source: Option<SchemaRef>,
+}
+
+impl Inputs {
+    fn of(node: &LogicalPlan) -> Self {
+        let source = match node {
+            LogicalPlan::TableScan(scan) => Some(scan.source.schema()),
+            _ => None,
+        };
+        Self { rows: node.inputs().iter().map(|input| Arc::clone(input.schema())).collect(), source }
+    }
+
+    fn type_of(&self, value: &Expr) -> Option<ArrowType> {
+        let of_source = || match (value, &self.source) {
+            (Expr::Column(column), Some(source)) => {
+                Some(source.field_with_name(&column.name).ok()?.data_type().clone())
+            }
+            _ => None,
+        };
+        self.rows.iter().find_map(|rows| value.get_type(rows.as_ref()).ok()).or_else(of_source)
+    }
+}
+
+fn bind_expr(
+    expr: Expr,
+    cx: &QueryContext,
+    (parameters, inputs): (&[ScalarValue], &Inputs),
+) -> Result<Transformed<Expr>> {
     expr.transform_up(|expr| match &expr {
         Expr::Placeholder(placeholder) => {
             Ok(Transformed::yes(Expr::Literal(value_of(placeholder, cx, parameters)?, None)))
         }
-        Expr::ScalarFunction(call) => Ok(match in_list(call.func.name(), &call.args)? {
-            Some(list) => Transformed::yes(list),
-            None => Transformed::no(expr),
-        }),
+        Expr::ScalarFunction(call) => {
+            let own = || call.args.first().and_then(|value| inputs.type_of(value));
+            let is_list = matches!(call.args.as_slice(), [_, Expr::Literal(ScalarValue::List(_), _)]);
+            let list = match is_list {
+                true => in_list(call.func.name(), &call.args, own().as_ref())?,
+                false => with_values(call)?,
+            };
+            Ok(list.map_or_else(|| Transformed::no(expr.clone()), Transformed::yes))
+        }
         _ => Ok(Transformed::no(expr)),
     })
 }

@@ -11,7 +11,7 @@
 use crate::provider::RegionTable;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 
@@ -53,8 +53,7 @@ fn tell(node: &LogicalPlan) -> Option<LogicalPlan> {
             Some(LogicalPlan::SubqueryAlias(told))
         }
         LogicalPlan::TableScan(scan) if scan.fetch.is_none() => {
-            let source = (scan.source.as_ref() as &dyn std::any::Any).downcast_ref::<DefaultTableSource>()?;
-            let table = (source.table_provider.as_ref() as &dyn std::any::Any).downcast_ref::<RegionTable>()?;
+            let table = RegionTable::of(scan)?;
             let mut told = scan.clone();
             told.source = provider_as_source(Arc::new(table.with_groups()));
             Some(LogicalPlan::TableScan(told))

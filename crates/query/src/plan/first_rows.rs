@@ -14,7 +14,7 @@ use crate::scan_source::TableIndex;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
-use datafusion::datasource::{DefaultTableSource, provider_as_source};
+use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, FetchType, LogicalPlan, SkipType, SortExpr};
 use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_expr::expressions::Column;
@@ -98,8 +98,7 @@ fn tell(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPl
             Some(LogicalPlan::SubqueryAlias(told))
         }
         LogicalPlan::TableScan(scan) => {
-            let source = (scan.source.as_ref() as &dyn std::any::Any).downcast_ref::<DefaultTableSource>()?;
-            let table = (source.table_provider.as_ref() as &dyn std::any::Any).downcast_ref::<RegionTable>()?;
+            let table = RegionTable::of(scan)?;
             let column = |at: usize| match &scan.projection {
                 Some(columns) => columns.get(at).copied(),
                 None => Some(at),

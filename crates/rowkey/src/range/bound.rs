@@ -47,6 +47,20 @@ pub(crate) fn comparison(part: &KeyPart, op: CompareOp, value: &Datum) -> Option
     })
 }
 
+/// All values of the part but these, which are one value each.
+pub(crate) fn gaps(part: &KeyPart, mut points: Vec<Interval>) -> Vec<Interval> {
+    points.sort_by(|a, b| a.start.cmp(&b.start));
+    let mut gaps = Vec::with_capacity(points.len() + 1);
+    let mut behind = Some(low(part));
+    for point in points {
+        let Some(start) = behind else { break };
+        gaps.extend(Interval::new(start, Some(point.start)));
+        behind = point.end;
+    }
+    gaps.extend(behind.and_then(|start| Interval::new(start, high(part))));
+    gaps
+}
+
 /// Encodings of texts that begin with `prefix`, and whether that is all that the predicate asks.
 pub(crate) fn prefix(part: &KeyPart, prefix: &str) -> Option<(PartSet, bool)> {
     if !part.ty.is_text() {

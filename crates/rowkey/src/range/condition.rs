@@ -84,11 +84,21 @@ pub enum CompareOp {
 pub struct RangeLimits {
     /// Most ranges, all salt buckets together; beyond it ranges get wider.
     pub max_ranges: usize,
+    /// Most ranges where there are no more than values, rows or intervals that a condition lists: there lists do not
+    /// multiply.
+    pub max_listed: usize,
+}
+
+impl RangeLimits {
+    /// So many ranges, whatever they are made of.
+    pub const fn of(max_ranges: usize) -> Self {
+        Self { max_ranges, max_listed: max_ranges }
+    }
 }
 
 impl Default for RangeLimits {
     fn default() -> Self {
-        Self { max_ranges: 10_000 }
+        Self { max_ranges: 10_000, max_listed: 65_536 }
     }
 }
 

@@ -18,6 +18,15 @@ impl Interval {
         end.as_ref().is_none_or(|end| *end > start).then_some(Self { start, end, point: false })
     }
 
+    /// From the first of some that are sorted to the last, with all between them.
+    pub(crate) fn around(mut sorted: Vec<Self>) -> Option<Self> {
+        let last = sorted.pop()?;
+        match sorted.into_iter().next() {
+            Some(first) => Self::new(first.start, last.end),
+            None => Some(last),
+        }
+    }
+
     fn intersect(&self, other: &Self) -> Option<Self> {
         let start = self.start.as_slice().max(&other.start);
         let end = match (self.end.as_deref(), other.end.as_deref()) {
@@ -78,14 +87,33 @@ impl PartSet {
         matches!(self, Self::Within(intervals) if intervals.is_empty())
     }
 
-    pub(crate) fn union(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Within(mut a), Self::Within(b)) => {
-                a.extend(b);
-                Self::of(a)
+    /// What is in one of these.
+    pub(crate) fn union(sets: Vec<Self>) -> Self {
+        let mut all = Vec::with_capacity(sets.len());
+        for set in sets {
+            match set {
+                Self::All => return Self::All,
+                Self::Within(intervals) => all.extend(intervals),
             }
-            _ => Self::All,
         }
+        Self::of(all)
+    }
+
+    /// What is in all of these: of two and two, then of two and two of what that gives, so that many small sets take as
+    /// many steps as a sort.
+    pub(crate) fn intersection(mut sets: Vec<Self>) -> Self {
+        while sets.len() > 1 {
+            let mut rest = sets.into_iter();
+            let mut pairs = Vec::with_capacity(rest.len().div_ceil(2));
+            while let Some(left) = rest.next() {
+                pairs.push(match rest.next() {
+                    Some(right) => left.intersect(&right),
+                    None => left,
+                });
+            }
+            sets = pairs;
+        }
+        sets.pop().unwrap_or(Self::All)
     }
 
     pub(crate) fn intersect(&self, other: &Self) -> Self {

@@ -5,12 +5,16 @@
 
 use super::bound;
 use super::condition::{CompareOp, Condition};
-use super::interval::PartSet;
+use super::interval::{Interval, PartSet};
 use crate::KeySchema;
+use std::collections::BTreeMap;
 use types::Datum;
 
 /// Parts beyond this are never restricted: masks of parts are 128 bits wide.
 const MAX_PARTS: usize = 128;
+
+/// Most gaps between values of a whole key that become ranges.
+const MOST_ROW_GAPS: usize = 1_000;
 
 /// One set per part.
 #[derive(Clone, Debug)]
@@ -39,6 +43,20 @@ impl KeyBox {
         Some(Self { sets })
     }
 
+    /// What is in all of these.
+    fn common(schema: &KeySchema, boxes: Vec<Self>) -> Option<Self> {
+        let mut by_part: Vec<Vec<PartSet>> = vec![Vec::new(); schema.parts.len()];
+        for key_box in boxes {
+            for (sets, set) in by_part.iter_mut().zip(key_box.sets) {
+                if !set.is_all() {
+                    sets.push(set);
+                }
+            }
+        }
+        let common = Self { sets: by_part.into_iter().map(PartSet::intersection).collect() };
+        (!common.is_nothing()).then_some(common)
+    }
+
     /// Bit i: part i is restricted.
     fn mask(&self) -> u128 {
         self.sets
@@ -48,12 +66,13 @@ impl KeyBox {
     }
 }
 
-/// A box of the whole conjunction, and what each condition added to it.
+/// A box of the whole conjunction, and what conditions of several boxes added to it.
 #[derive(Clone, Debug)]
 pub(crate) struct ConjunctionBox {
     pub(crate) key_box: KeyBox,
-    /// For each condition the parts that it restricts in this box: it holds in ranges that keep to all of these.
-    pub(crate) masks: Vec<u128>,
+    /// Numbers of such conditions, each with the parts that it restricts in this box: it holds in ranges that keep to all of
+    /// these.
+    pub(crate) masks: Vec<(usize, u128)>,
 }
 
 /// The boxes of a list of conditions, and which of those the boxes express exactly.
@@ -61,6 +80,8 @@ pub(crate) struct ConjunctionBox {
 pub(crate) struct Conjunction {
     pub(crate) boxes: Vec<ConjunctionBox>,
     pub(crate) exact: Vec<bool>,
+    /// For each condition of one box the parts that it restricts, in all boxes.
+    pub(crate) masks: Vec<u128>,
 }
 
 /// An OR of boxes.
@@ -76,18 +97,36 @@ pub(crate) fn conjunction(schema: &KeySchema, conditions: &[Condition], max_boxe
         conditions.iter().map(|condition| builder.disjunction(condition)).enumerate().collect();
     // Small ones first: they cut down the others before those multiply.
     parts.sort_by_key(|(_, disjunction)| disjunction.boxes.len());
-    let mut exact = vec![true; conditions.len()];
-    let mut boxes = vec![ConjunctionBox { key_box: KeyBox::all(schema), masks: vec![0; conditions.len()] }];
-    for (index, disjunction) in parts {
-        let fits = builder.may_multiply(boxes.len(), disjunction.boxes.len());
-        if let Some(flag) = exact.get_mut(index) {
+    let several = parts.split_off(parts.partition_point(|(_, disjunction)| disjunction.boxes.len() <= 1));
+    let mut all =
+        Conjunction { boxes: Vec::new(), exact: vec![true; conditions.len()], masks: vec![0; conditions.len()] };
+    let key_box = all.common(schema, parts);
+    all.boxes.extend(key_box.map(|key_box| ConjunctionBox { key_box, masks: Vec::new() }));
+    for (index, disjunction) in several {
+        let fits = builder.may_multiply(all.boxes.len(), disjunction.boxes.len());
+        if let Some(flag) = all.exact.get_mut(index) {
             *flag = disjunction.exact && fits;
         }
         if fits {
-            boxes = multiply(&boxes, &disjunction.boxes, index);
+            all.boxes = multiply(&all.boxes, &disjunction.boxes, index);
         }
     }
-    Conjunction { boxes, exact }
+    all
+}
+
+impl Conjunction {
+    /// What is in the boxes of all these conditions, each of which has one box at most.
+    fn common(&mut self, schema: &KeySchema, parts: Vec<(usize, Disjunction)>) -> Option<KeyBox> {
+        let mut boxes = Vec::with_capacity(parts.len());
+        for (index, disjunction) in parts {
+            let key_box = disjunction.boxes.into_iter().next()?;
+            if let (Some(flag), Some(mask)) = (self.exact.get_mut(index), self.masks.get_mut(index)) {
+                (*flag, *mask) = (disjunction.exact, key_box.mask());
+            }
+            boxes.push(key_box);
+        }
+        KeyBox::common(schema, boxes)
+    }
 }
 
 fn multiply(boxes: &[ConjunctionBox], others: &[KeyBox], condition: usize) -> Vec<ConjunctionBox> {
@@ -96,9 +135,7 @@ fn multiply(boxes: &[ConjunctionBox], others: &[KeyBox], condition: usize) -> Ve
         .filter_map(|(left, right)| {
             let key_box = left.key_box.intersect(right)?;
             let mut masks = left.masks.clone();
-            if let Some(mask) = masks.get_mut(condition) {
-                *mask = right.mask();
-            }
+            masks.push((condition, right.mask()));
             Some(ConjunctionBox { key_box, masks })
         })
         .collect()
@@ -168,10 +205,13 @@ impl Builder<'_> {
     }
 
     fn and(&self, all: &[Condition]) -> Disjunction {
-        let mut factors: Vec<Disjunction> = all.iter().map(|condition| self.disjunction(condition)).collect();
+        let mut factors = self.factors(all);
         factors.sort_by_key(|factor| factor.boxes.len());
-        let mut product = Disjunction { boxes: vec![KeyBox::all(self.schema)], exact: true };
-        for factor in factors {
+        let several = factors.split_off(factors.partition_point(|factor| factor.boxes.len() <= 1));
+        let mut product = Disjunction { boxes: Vec::new(), exact: factors.iter().all(|factor| factor.exact) };
+        let single: Option<Vec<KeyBox>> = factors.into_iter().map(|factor| factor.boxes.into_iter().next()).collect();
+        product.boxes.extend(single.and_then(|boxes| KeyBox::common(self.schema, boxes)));
+        for factor in several {
             let fits = self.may_multiply(product.boxes.len(), factor.boxes.len());
             product.exact &= factor.exact && fits;
             if fits {
@@ -180,6 +220,49 @@ impl Builder<'_> {
             }
         }
         product
+    }
+
+    /// Conditions that must all hold; those that a part is not some value are one, as in NOT IN.
+    fn factors(&self, all: &[Condition]) -> Vec<Disjunction> {
+        let mut excluded: BTreeMap<usize, Vec<&Datum>> = BTreeMap::new();
+        let mut factors = Vec::with_capacity(all.len().min(64));
+        for condition in all {
+            match condition {
+                Condition::Compare { part, op: CompareOp::Ne, value } => excluded.entry(*part).or_default().push(value),
+                other => factors.push(self.disjunction(other)),
+            }
+        }
+        factors.extend(excluded.iter().map(|(part, values)| self.unequal(*part, values)));
+        factors
+    }
+
+    /// `part NOT IN (values)`: the gaps between them, or if those are too many, all from the first gap to the last.
+    fn unequal(&self, part: usize, values: &[&Datum]) -> Disjunction {
+        let Some(key_part) = self.schema.parts.get(part) else { return self.unknown() };
+        let (mut points, mut exact) = (Vec::with_capacity(values.len()), true);
+        for value in values {
+            match bound::comparison(key_part, CompareOp::Eq, value) {
+                _ if value.is_null() => return self.restrict(part, PartSet::NOTHING, true),
+                Some(PartSet::Within(point)) => points.extend(point),
+                _ => exact = false,
+            }
+        }
+        if points.is_empty() && !exact {
+            return self.unknown();
+        }
+        let mut gaps = bound::gaps(key_part, points);
+        if gaps.len() > self.most_gaps() {
+            gaps = Interval::around(gaps).into_iter().collect();
+            exact = false;
+        }
+        self.restrict(part, PartSet::of(gaps), exact)
+    }
+
+    /// So many gaps become ranges. An excluded value of a whole key leaves out one row, and reading it takes less time than
+    /// another range.
+    fn most_gaps(&self) -> usize {
+        let fitting = (self.max_boxes / usize::from(self.schema.salt_buckets.unwrap_or(1))).max(1);
+        if self.schema.parts.len() == 1 { fitting.min(MOST_ROW_GAPS) } else { fitting }
     }
 
     fn or(&self, any: &[Condition]) -> Disjunction {
@@ -205,7 +288,7 @@ impl Builder<'_> {
             |(part, value): (&usize, &Datum), op| Condition::Compare { part: *part, op, value: value.clone() };
         let pairs = || parts.iter().zip(values);
         match op {
-            CompareOp::Eq => self.and(&pairs().map(|pair| compare(pair, op)).collect::<Vec<_>>()),
+            CompareOp::Eq => self.row_equal(parts, values),
             CompareOp::Ne => self.or(&pairs().map(|pair| compare(pair, op)).collect::<Vec<_>>()),
             _ => {
                 let strict = if matches!(op, CompareOp::Lt | CompareOp::Le) { CompareOp::Lt } else { CompareOp::Gt };
@@ -229,29 +312,42 @@ impl Builder<'_> {
         }
         sum
     }
+
+    fn row_equal(&self, parts: &[usize], values: &[Datum]) -> Disjunction {
+        let (mut key_box, mut exact) = (KeyBox::all(self.schema), true);
+        for (part, value) in parts.iter().zip(values) {
+            let own = self.schema.parts.get(*part).filter(|_| *part < MAX_PARTS);
+            let set = own.and_then(|own| bound::comparison(own, CompareOp::Eq, value));
+            match (key_box.sets.get_mut(*part), set) {
+                (Some(slot), Some(set)) => *slot = slot.intersect(&set),
+                _ => exact = false,
+            }
+        }
+        let boxes = if key_box.is_nothing() { Vec::new() } else { vec![key_box] };
+        Disjunction { boxes, exact }
+    }
 }
 
 /// `a = 1 OR a = 2 OR b = 3`: boxes that restrict one and the same part alone become one box.
 fn unite_same_part(boxes: Vec<KeyBox>) -> Vec<KeyBox> {
     let mut united: Vec<KeyBox> = Vec::with_capacity(boxes.len());
-    let mut by_part: std::collections::BTreeMap<u128, KeyBox> = std::collections::BTreeMap::new();
+    let mut by_part: BTreeMap<u128, Vec<KeyBox>> = BTreeMap::new();
     for key_box in boxes {
         let mask = key_box.mask();
-        if mask.count_ones() != 1 {
-            united.push(key_box);
-            continue;
+        match mask.count_ones() {
+            1 => by_part.entry(mask).or_default().push(key_box),
+            _ => united.push(key_box),
         }
-        match by_part.remove(&mask) {
-            None => by_part.insert(mask, key_box),
-            Some(before) => by_part.insert(mask, unite(before, key_box)),
-        };
     }
-    united.extend(by_part.into_values());
+    united.extend(by_part.into_values().filter_map(unite));
     united
 }
 
-fn unite(a: KeyBox, b: KeyBox) -> KeyBox {
-    let both = a.sets.into_iter().zip(b.sets);
-    // Elsewhere both are unrestricted, and so is their union.
-    KeyBox { sets: both.map(|(a, b)| a.union(b)).collect() }
+/// Elsewhere all are unrestricted, and so is their union.
+fn unite(boxes: Vec<KeyBox>) -> Option<KeyBox> {
+    let mut by_part: Vec<Vec<PartSet>> = vec![Vec::new(); boxes.first()?.sets.len()];
+    for key_box in boxes {
+        by_part.iter_mut().zip(key_box.sets).for_each(|(sets, set)| sets.push(set));
+    }
+    Some(KeyBox { sets: by_part.into_iter().map(PartSet::union).collect() })
 }

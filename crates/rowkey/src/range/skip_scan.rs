@@ -23,9 +23,8 @@ struct Run {
 /// The ranges of all boxes, the widest depth of parts first that keeps to the limit.
 pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &RangeLimits) -> KeyRanges {
     let buckets = usize::from(schema.salt_buckets.unwrap_or(1));
-    let limit = limits.max_ranges.max(1);
     let boxes: Vec<&KeyBox> = conjunction.boxes.iter().map(|one| &one.key_box).collect();
-    let depth = depth_within(schema, &boxes, buckets, limit);
+    let (depth, limit) = depth_within(schema, &boxes, buckets, limits);
     let mut runs = Vec::new();
     for key_box in &boxes {
         emit(key_box, depth, schema.parts.len(), &mut Vec::new(), 0, &mut runs);
@@ -66,17 +65,32 @@ fn count(key_box: &KeyBox, depth: usize) -> usize {
     sizes.fold(1, usize::saturating_mul)
 }
 
-/// The greatest depth at which the ranges stay within the limit; 1 when none does.
-fn depth_within(schema: &KeySchema, boxes: &[&KeyBox], buckets: usize, limit: usize) -> usize {
+/// The greatest depth at which the ranges stay within a limit, and that limit; 1 when none does.
+fn depth_within(schema: &KeySchema, boxes: &[&KeyBox], buckets: usize, limits: &RangeLimits) -> (usize, usize) {
     let parts = schema.parts.len();
-    let ranges_at = |depth: usize| {
-        let of_box = |key_box: &&KeyBox| {
+    let limit = limits.max_ranges.max(1);
+    let sum =
+        |of_box: &dyn Fn(&KeyBox) -> usize| boxes.iter().map(|key_box| of_box(key_box)).fold(0, usize::saturating_add);
+    let listed = sum(&longest_list);
+    let fitting = |depth: usize| {
+        let ranges = sum(&|key_box| {
             let full_keys = covered(key_box, depth) == parts && is_points(key_box);
             count(key_box, depth).saturating_mul(if full_keys { 1 } else { buckets })
-        };
-        boxes.iter().map(of_box).fold(0, usize::saturating_add)
+        });
+        let multiplied = sum(&|key_box| count(key_box, depth)) > listed;
+        let allowed = if multiplied { limit } else { limit.max(limits.max_listed) };
+        (ranges <= allowed).then_some((depth, allowed))
     };
-    (1..=parts).rev().find(|depth| ranges_at(*depth) <= limit).unwrap_or(1)
+    (1..=parts).rev().find_map(fitting).unwrap_or((1, limit))
+}
+
+/// The most intervals that a box has of one part.
+fn longest_list(key_box: &KeyBox) -> usize {
+    let restricted = key_box.sets.iter().map(|set| match set {
+        PartSet::All => 1,
+        PartSet::Within(intervals) => intervals.len(),
+    });
+    restricted.max().unwrap_or(1)
 }
 
 fn is_points(key_box: &KeyBox) -> bool {
@@ -154,17 +168,25 @@ fn widen(runs: Vec<Run>, allowed: usize) -> Vec<Run> {
 /// A condition holds in all ranges when each box keeps to every part that the condition restricts in it.
 fn exact_conditions(conjunction: &Conjunction, covered: &[usize], widened: bool) -> Vec<bool> {
     let mut exact = conjunction.exact.clone();
-    if conjunction.boxes.is_empty() {
-        return vec![true; exact.len()];
+    // Of no boxes every condition holds.
+    let Some(least) = covered.iter().copied().min() else { return vec![true; exact.len()] };
+    let holds = |mask: u128, covered: usize| mask & !first_parts(covered) == 0 && (!widened || mask == 0);
+    for (flag, mask) in exact.iter_mut().zip(&conjunction.masks) {
+        *flag &= holds(*mask, least);
     }
     for (one, covered) in conjunction.boxes.iter().zip(covered) {
-        let kept =
-            u32::try_from(*covered).ok().and_then(|bits| 1_u128.checked_shl(bits)).map_or(u128::MAX, |bit| bit - 1);
-        for (flag, mask) in exact.iter_mut().zip(&one.masks) {
-            *flag &= mask & !kept == 0 && (!widened || *mask == 0);
+        for (condition, mask) in &one.masks {
+            if let Some(flag) = exact.get_mut(*condition) {
+                *flag &= holds(*mask, *covered);
+            }
         }
     }
     exact
+}
+
+/// The mask of so many leading parts.
+fn first_parts(count: usize) -> u128 {
+    u32::try_from(count).ok().and_then(|bits| 1_u128.checked_shl(bits)).map_or(u128::MAX, |bit| bit - 1)
 }
 
 fn access(runs: &[Run]) -> Access {

@@ -248,7 +248,7 @@ fn values_of_another_kind_say_nothing() {
 
 #[test]
 fn too_many_ranges_give_up_the_last_parts_first() {
-    let limits = RangeLimits { max_ranges: 100 };
+    let limits = RangeLimits::of(100);
     let conditions = [within(0, (0..20).map(|n| n * 2)), within(1, (0..20).map(|n| n * 2))];
     let ranges = key_ranges(&integers(2), &conditions, &limits);
     assert_eq!((ranges.ranges.len(), ranges.exact), (20, vec![true, false]));
@@ -261,7 +261,7 @@ fn too_many_ranges_give_up_the_last_parts_first() {
 
 #[test]
 fn widened_points_that_touch_become_one_range() {
-    let ranges = key_ranges(&integers(1), &[within(0, [1, 2, 3])], &RangeLimits { max_ranges: 2 });
+    let ranges = key_ranges(&integers(1), &[within(0, [1, 2, 3])], &RangeLimits::of(2));
     assert_eq!((ranges.ranges.len(), ranges.access, ranges.exact), (1, Access::Range, vec![false]));
 }
 
@@ -269,6 +269,80 @@ fn widened_points_that_touch_become_one_range() {
 fn a_long_row_list_falls_back_to_its_first_part() {
     let rows = (0..400).map(|n| vec![Datum::Int4(n % 4 * 10), Datum::Int4(n * 7)]).collect();
     let condition = Condition::RowIn { parts: vec![0, 1], rows };
-    let ranges = key_ranges(&integers(2), &[condition], &RangeLimits { max_ranges: 50 });
+    let ranges = key_ranges(&integers(2), &[condition], &RangeLimits::of(50));
     assert_eq!((ranges.ranges.len(), ranges.exact), (4, vec![false]));
+}
+
+#[test]
+fn lists_that_do_not_multiply_may_be_longer() {
+    let limits = RangeLimits { max_ranges: 10, max_listed: 1000 };
+    let list = |count: i32| within(0, (0..count).map(|n| n * 2));
+    assert_eq!(key_ranges(&integers(1), &[list(1000)], &limits).access, Access::Points(1000));
+    let widened = key_ranges(&integers(1), &[list(1001)], &limits);
+    assert_eq!((widened.ranges.len(), widened.exact), (10, vec![false]));
+    let rows = (0..500).map(|n| vec![Datum::Int4(n % 5 * 2), Datum::Int4(n * 7)]).collect();
+    let rows = [Condition::RowIn { parts: vec![0, 1], rows }];
+    let prefixes = key_ranges(&integers(3), &rows, &limits);
+    assert_eq!((prefixes.ranges.len(), prefixes.exact), (500, vec![true]));
+    let both = key_ranges(&integers(2), &[list(500), within(1, [1, 3])], &limits);
+    assert_eq!((both.ranges.len(), both.exact), (500, vec![true, false]));
+    let salted = KeySchema { salt_buckets: Some(4), ..integers(3) };
+    assert_eq!(key_ranges(&salted, &rows, &RangeLimits { max_listed: 2000, ..limits }).ranges.len(), 2000);
+    assert!(key_ranges(&salted, &rows, &limits).ranges.len() <= 20);
+}
+
+/// `part NOT IN (values)`.
+fn none_of(part: usize, values: impl IntoIterator<Item = i32>) -> Condition {
+    let unequal = |value| compare(part, CompareOp::Ne, Datum::Int4(value));
+    Condition::And(values.into_iter().map(unequal).collect())
+}
+
+#[test]
+fn excluded_values_leave_the_gaps_between_them() {
+    let (text, ranges) = shown(&integers(1), &[none_of(0, [7, 3, 4, 7])]);
+    assert_eq!((text.as_str(), ranges.exact), ("[* .. 3) [5 .. 7) [8 .. *]", vec![true]));
+    assert_eq!(shown(&integers(1), &[none_of(0, [9, i32::MAX])]).0, "[* .. 9) [10 .. 2147483647)");
+    let down = KeySchema::new(vec![KeyPart { nullable: true, ..KeyPart::descending(DataType::Integer) }]);
+    assert_eq!(shown(&down, &[none_of(0, [7, 3])]).0, "[NOT NULL .. 7) [6 .. 3) [2 .. *)");
+    let with_null = Condition::And(vec![none_of(0, [7]), compare(0, CompareOp::Ne, Datum::Null)]);
+    assert_eq!(shown(&integers(1), &[with_null]).1.access, Access::Empty);
+}
+
+#[test]
+fn gaps_of_single_rows_are_read_at_once_where_there_are_many() {
+    let (text, ranges) = shown(&integers(1), &[none_of(0, (0..1000).map(|n| n * 2))]);
+    assert_eq!((text.as_str(), ranges.exact), ("[*]", vec![false]));
+    let above = [none_of(0, (0..1000).map(|n| n * 2)), compare(0, CompareOp::Gt, Datum::Int4(100))];
+    assert_eq!(shown(&integers(1), &above).0, "[101 .. *]");
+    // Behind a value of a leading part there may be any number of rows.
+    let leading = shown(&integers(2), &[none_of(0, (0..1000).map(|n| n * 2))]).1;
+    assert_eq!((leading.ranges.len(), leading.exact), (1001, vec![true]));
+    let salted = KeySchema { salt_buckets: Some(100), ..integers(2) };
+    let salted = shown(&salted, &[none_of(0, (0..1000).map(|n| n * 2))]).1;
+    assert_eq!((salted.access, salted.exact), (Access::Full, vec![false]));
+}
+
+/// As many conditions as a client can write. Where a step is repeated for each condition before it, this takes minutes.
+#[test]
+fn very_many_conditions_take_few_steps_each() {
+    const MANY: i32 = 20_000;
+    let down = KeySchema::new(vec![KeyPart { nullable: true, ..KeyPart::descending(DataType::Integer) }; 2]);
+    for schema in [integers(1), integers(2), down] {
+        let ranges = key_ranges(&schema, &[none_of(0, (0..MANY).map(|n| n * 2))], &RangeLimits::default());
+        assert_eq!((ranges.ranges.len(), ranges.exact), (1, vec![false]));
+        let one_by_one: Vec<_> = (0..MANY).map(|n| compare(0, CompareOp::Ne, Datum::Int4(n * 2))).collect();
+        let ranges = key_ranges(&schema, &one_by_one, &RangeLimits::default());
+        assert_eq!((ranges.ranges.len(), ranges.exact.contains(&false)), (20_001, false));
+        let between =
+            |n| vec![compare(0, CompareOp::Ge, Datum::Int4(n * 4)), compare(0, CompareOp::Le, Datum::Int4(n * 4 + 1))];
+        let any = [Condition::Or((0..MANY).map(|n| Condition::And(between(n))).collect())];
+        assert_eq!(key_ranges(&schema, &any, &RangeLimits::default()).ranges.len(), 20_000);
+        let outside =
+            |n| vec![compare(0, CompareOp::Lt, Datum::Int4(n * 4)), compare(0, CompareOp::Gt, Datum::Int4(n * 4 + 1))];
+        let all = [Condition::And((0..MANY).map(|n| Condition::Or(outside(n))).collect())];
+        assert_eq!(key_ranges(&schema, &all, &RangeLimits::default()).ranges.len(), 20_001);
+        let row = |n: i32| [n, -n].into_iter().take(schema.parts.len()).map(Datum::Int4).collect();
+        let rows = Condition::RowIn { parts: (0..schema.parts.len()).collect(), rows: (0..MANY).map(row).collect() };
+        assert_eq!(key_ranges(&schema, &[rows], &RangeLimits::default()).access, Access::Points(20_000));
+    }
 }

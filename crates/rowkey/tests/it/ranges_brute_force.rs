@@ -82,13 +82,15 @@ fn condition(schema: &KeySchema) -> BoxedStrategy<Condition> {
         let types = types.clone();
         move |part: usize| types[part]
     };
-    let (t1, t2, t3, t4) = (of(&types), of(&types), of(&types), of(&types));
+    let (t1, t2, t3, t4, t5) = (of(&types), of(&types), of(&types), of(&types), of(&types));
     let several = || proptest::collection::vec(part(), 1..=parts);
     let leaf = prop_oneof![
         6 => (part(), op()).prop_flat_map(move |(part, op)| (Just(part), Just(op), operand(t1(part))))
             .prop_map(|(part, op, value)| Condition::Compare { part, op, value }),
         3 => part().prop_flat_map(move |part| (Just(part), proptest::collection::vec(operand(t2(part)), 0..4)))
             .prop_map(|(part, values)| Condition::In { part, values }),
+        2 => part().prop_flat_map(move |part| (Just(part), proptest::collection::vec(operand(t5(part)), 1..5)))
+            .prop_map(|(part, values)| none_of(part, values)),
         1 => (part(), any::<bool>()).prop_map(|(part, negated)| Condition::IsNull { part, negated }),
         1 => (part(), proptest::sample::select(vec!["", "a", "a ", "b"]))
             .prop_map(|(part, prefix)| Condition::Prefix { part, prefix: prefix.to_owned() }),
@@ -112,6 +114,11 @@ fn condition(schema: &KeySchema) -> BoxedStrategy<Condition> {
         ]
     })
     .boxed()
+}
+
+/// `part NOT IN (values)`, as planners write it.
+fn none_of(part: usize, values: Vec<Datum>) -> Condition {
+    Condition::And(values.into_iter().map(|value| Condition::Compare { part, op: CompareOp::Ne, value }).collect())
 }
 
 /// SQL's comparison of values; `None` is unknown.
@@ -257,7 +264,7 @@ proptest! {
         (schema, conditions) in schema_and_conditions(),
         max_ranges in proptest::sample::select(vec![1_usize, 2, 3, 7, 10_000, 10_000, 10_000]),
     ) {
-        let ranges = key_ranges(&schema, &conditions, &RangeLimits { max_ranges });
+        let ranges = key_ranges(&schema, &conditions, &RangeLimits::of(max_ranges));
         prop_assert_eq!(ranges.exact.len(), conditions.len());
         check_shape(&schema, &ranges, max_ranges)?;
         let mut equal: Option<Vec<Datum>> = None;

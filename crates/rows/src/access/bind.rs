@@ -22,7 +22,7 @@ impl Way {
     pub(crate) fn ranges_of(&self, conditions: &[Condition]) -> KeyRanges {
         let schema = self.scanned.codec().key_schema();
         let limits = match self.one_range {
-            true => RangeLimits { max_ranges: schema.salt_buckets.map_or(1, usize::from) },
+            true => RangeLimits::of(schema.salt_buckets.map_or(1, usize::from)),
             false => RangeLimits::default(),
         };
         key_ranges(schema, conditions, &limits)

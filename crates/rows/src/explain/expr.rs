@@ -22,7 +22,7 @@ impl Shown<'_> {
         match expr {
             RowExpr::Col(at) => cols.get(*at).map_or_else(|| "?".to_owned(), |col| self.name(*col)),
             RowExpr::Outer(slot) => self.program.slots.get(*slot).map_or_else(|| "?".to_owned(), |col| self.name(*col)),
-            RowExpr::Param(at) => format!("${}", at + 1),
+            RowExpr::Param(at) => self.values.params.get(*at).map_or_else(|| format!("${}", at + 1), constant),
             RowExpr::Const(value) => constant(value),
             RowExpr::TransactionTime => "now()".to_owned(),
             RowExpr::Call(callee, args) => self.call(callee.func, args, cols),

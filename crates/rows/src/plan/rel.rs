@@ -249,7 +249,7 @@ impl Compiler<'_> {
         let (inner, here): (Vec<ColId>, Vec<ColId>) = cols.iter().copied().unzip();
         match &cte.body {
             CteBody::Recursive { .. } => no("recursive queries"),
-            CteBody::Inline(rel) => {
+            CteBody::Inline(rel) | CteBody::Either(rel) => {
                 let node = self.rel(rel, Ask::default())?.node;
                 Ok(Node { cols: here, ..pick(node, inner.into_iter())? })
             }

@@ -1,5 +1,7 @@
 //! Words that are names only when quoted.
 
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::keyword::{Category, category};
 
 /// Words beside those of [`types::keyword`] that are read in a special way inside expressions.
@@ -22,6 +24,31 @@ pub(crate) fn is_no_operand(word: &str) -> bool {
 /// Does the word, in small letters, need quotes where it is written as a name?
 pub(crate) fn is_keyword(word: &str) -> bool {
     matches!(category(word), Some(Category::Reserved | Category::TypeOrFunctionName)) || holds(SPECIAL, word)
+}
+
+/// Makes plain names of words that begin clauses in other dialects of sqlparser's alone: `SELECT top FROM t settings`.
+pub(super) fn free_names(tokens: &mut [TokenWithSpan]) {
+    use Keyword as K;
+    for token in tokens {
+        if let Token::Word(word) = &mut token.token
+            && let K::ANTI
+            | K::ASOF
+            | K::CONNECT
+            | K::DISTRIBUTE
+            | K::MATCH_CONDITION
+            | K::MATCH_RECOGNIZE
+            | K::PIVOT
+            | K::PREWHERE
+            | K::QUALIFY
+            | K::SAMPLE
+            | K::SEMI
+            | K::SETTINGS
+            | K::TOP
+            | K::UNPIVOT = word.keyword
+        {
+            word.keyword = K::NoKeyword;
+        }
+    }
 }
 
 /// Is a word of any case in the list?

@@ -99,6 +99,7 @@ fn finish(
     tokens = unicode::replace(text, tokens)?;
     literal::check(text, &tokens)?;
     parameter::number(text, &mut tokens)?;
+    keyword::free_names(&mut tokens);
     let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
     let tokens = group_by::replace(bracketed_groups::replace(fetch_rows::replace(tokens)));
     let tokens = empty_select::replace(row_locks::replace(tokens));

@@ -30,7 +30,8 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     if is_word(token, "TABLE") {
         // Behind its options REINDEX has the kind of what it is about.
         let reindex = tokens.first().is_some_and(|first| is_word(&first.token, "REINDEX"));
-        return (!reindex && names_table(tokens.get(at + 1)) && begins_query(before))
+        let begins = begins_query(before) || follows_target(tokens, at);
+        return (!reindex && begins && names_table(tokens.get(at + 1)))
             .then(|| vec![Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
     }
     if is_word(token, "ONLY") {
@@ -78,6 +79,19 @@ fn begins_query(before: Option<&Token>) -> bool {
         None | Some(Token::LParen | Token::RParen) => true,
         Some(token) => is_one_of(token, &starts),
     }
+}
+
+/// Most tokens of `INSERT INTO d.s.t AS x OVERRIDING SYSTEM VALUE`.
+const TARGET: usize = 12;
+
+/// Does the target of an INSERT end in front of that token? `INSERT INTO t TABLE u`.
+fn follows_target(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let before = tokens.get(at.saturating_sub(TARGET)..at).unwrap_or_default();
+    let Some(into) = before.iter().rposition(|token| is_word(&token.token, "INTO")) else { return false };
+    let verb = into.checked_sub(1).and_then(|verb| before.get(verb));
+    verb.is_some_and(|verb| is_one_of(&verb.token, &["INSERT", "UPSERT"]))
+        && into + 1 < before.len()
+        && before.iter().skip(into + 1).all(|token| matches!(token.token, Token::Word(_) | Token::Period))
 }
 
 fn ends_operand(token: &Token) -> bool {

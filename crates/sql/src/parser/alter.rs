@@ -40,16 +40,19 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     Err(unsupported::statement(c))
 }
 
-/// Nothing of a view can be changed but its owner, who stays the same.
+/// Nothing of a view can be changed but its name and its owner, who stays the same.
 fn alter_view(c: &mut Cursor<'_>) -> Parse<Statement> {
     let place = c.location();
     c.need_all(&["ALTER", "VIEW"])?;
     let if_exists = c.if_exists();
     let name = c.object_name()?;
-    if !c.at("OWNER") {
-        return Err(c.unsupported_at(place, "ALTER VIEW"));
+    if c.at("OWNER") {
+        return owner::owner_to(c, OwnedObject::View(name), if_exists);
     }
-    owner::owner_to(c, OwnedObject::View(name), if_exists)
+    if c.eat_all(&["RENAME", "TO"]) {
+        return Ok(Statement::RenameView { name, if_exists, to: c.name()? });
+    }
+    Err(c.unsupported_at(place, "ALTER VIEW"))
 }
 
 fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {

@@ -2,6 +2,7 @@
 
 use super::{Cursor, Parse, transaction};
 use crate::Statement;
+use crate::phoenix::show_tables::show_tables;
 use crate::statement::SettingValue;
 use sqlparser::tokenizer::Token;
 
@@ -112,7 +113,7 @@ fn one_value(c: &mut Cursor<'_>) -> Parse<String> {
     }
 }
 
-/// SHOW name | ALL | JOBS.
+/// SHOW name | ALL | JOBS | TABLES | SCHEMAS.
 pub(super) fn show(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("SHOW")?;
     if c.at_all(&["CREATE", "TABLE"]) {
@@ -121,6 +122,9 @@ pub(super) fn show(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.at("JOBS") {
         c.next();
         return Ok(Statement::ShowJobs);
+    }
+    if let Some(query) = show_tables(c)? {
+        return Ok(query);
     }
     setting_or_all(c).map(Statement::Show)
 }

@@ -6,4 +6,5 @@ pub(crate) mod on_duplicate;
 pub(crate) mod options;
 pub(crate) mod parameter;
 pub(crate) mod refused;
+pub(crate) mod show_tables;
 pub(crate) mod split_on;

@@ -194,6 +194,15 @@ pub enum Statement {
     CreateExtension(CreateExtension),
     /// ALTER TABLE.
     AlterTable(Box<AlterTable>),
+    /// ALTER VIEW … RENAME TO ….
+    RenameView {
+        /// Its name.
+        name: ObjectName,
+        /// No error when it is absent.
+        if_exists: bool,
+        /// Its new name.
+        to: String,
+    },
     /// ALTER SCHEMA … RENAME TO ….
     RenameSchema {
         /// Its name.

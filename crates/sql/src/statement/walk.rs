@@ -53,6 +53,7 @@ macro_rules! walker {
                     | Statement::Reindex(_)
                     | Statement::CheckIndexes(_)
                     | Statement::DropSchema { .. }
+                    | Statement::RenameView { .. }
                     | Statement::RenameSchema { .. }
                     | Statement::ChangeOwner(_)
                     | Statement::Comment(_)

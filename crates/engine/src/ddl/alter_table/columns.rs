@@ -10,7 +10,7 @@ use crate::ddl::generated::OwnSequence;
 use crate::ddl::index::renamed_index_texts;
 use crate::ddl::rewrite::Rewrite;
 use crate::dml::RowTable;
-use crate::error::{EngineResult, Fault, fail};
+use crate::error::{EngineError, EngineResult, Fault, fail};
 use bind::AssignedTo;
 use catalog::Table;
 use sql::{ColumnDef, WrittenExpr};
@@ -144,7 +144,7 @@ impl Session {
         column: &str,
         default: Option<&WrittenExpr>,
     ) -> EngineResult<Step> {
-        refuse_computed(table, column)?;
+        refuse_default(table, column, default.is_none())?;
         let Some(default) = default else { return Ok(Step::SetDefault(column.to_string(), None)) };
         let ty = table.must_get_column(column)?.ty;
         check_default(self, Some(default), column, ty).await?;
@@ -201,13 +201,29 @@ pub(super) fn renamed_column(table: &Table, from: &str, to: &str) -> EngineResul
     Ok(Step::RenameColumn(from.to_string(), to.to_string(), texts))
 }
 
-/// 42601 for a default of a generated column.
-fn refuse_computed(table: &Table, name: &str) -> EngineResult<()> {
-    match table.must_get_column(name)?.generated {
-        Some(_) => {
-            let message = format!("column \"{name}\" of relation \"{}\" is a generated column", table.name);
-            fail(Fault::Invalid { message })
-        }
-        None => Ok(()),
+/// 42601 for the default of a column that has its values from elsewhere: one that is generated, or an identity.
+fn refuse_default(table: &Table, name: &str, drops: bool) -> EngineResult<()> {
+    let column = table.must_get_column(name)?;
+    let (kind, instead) = match (column.identity, &column.generated) {
+        (Some(_), _) => ("an identity column", "DROP IDENTITY"),
+        (None, Some(_)) => ("a generated column", "DROP EXPRESSION"),
+        (None, None) => return Ok(()),
+    };
+    let error = EngineError::from(Fault::Invalid { message: is_a(table, name, kind) });
+    Err(match drops {
+        true => error.with_hint(format!("Use ALTER TABLE ... ALTER COLUMN ... {instead} instead.")),
+        false => error,
+    })
+}
+
+/// DROP NOT NULL. 42601 for an identity, which has a value in every row.
+pub(super) fn dropped_not_null(table: &Table, name: &str) -> EngineResult<Step> {
+    match table.must_get_column(name)?.identity {
+        Some(_) => fail(Fault::Invalid { message: is_a(table, name, "an identity column") }),
+        None => Ok(Step::DropNotNull(name.to_string())),
     }
+}
+
+fn is_a(table: &Table, column: &str, kind: &str) -> String {
+    format!("column \"{column}\" of relation \"{}\" is {kind}", table.name)
 }

@@ -50,9 +50,14 @@ impl Session {
             let message = format!("column \"{name}\" of relation \"{}\" is not an identity column", table.name);
             return fail(Fault::Refused { message });
         };
-        let counting = counting(&change.options, Some(sequence))?;
+        let mut options = change.options.clone();
+        if sequence.ty != column.ty {
+            // An action before has given the column its type, and the sequence with it.
+            options.data_type = Some(column.ty);
+        }
+        let counting = counting(&options, Some(sequence))?;
         let identity = change.always.map(|always| if always { Identity::Always } else { Identity::ByDefault });
-        let restart = change.options.restart.map(|at| at.unwrap_or(counting.start));
+        let restart = options.restart.map(|at| at.unwrap_or(counting.start));
         Ok(Step::ChangeIdentity { column: name.to_string(), sequence: sequence.oid, identity, counting, restart })
     }
 }

@@ -21,7 +21,7 @@ use super::rewrite::Rewrite;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{ConstraintKind, Draft, Table};
-use columns::renamed_column;
+use columns::{dropped_not_null, renamed_column};
 use constraints::altered_constraint;
 use sql::{AlterAction, AlterTable};
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl Session {
             }
             AlterAction::DropDefault { column } => self.new_default(now, column, None).await?,
             AlterAction::SetNotNull { column } => self.set_not_null((old, now), column, rewrite).await?,
-            AlterAction::DropNotNull { column } => Step::DropNotNull(column.clone()),
+            AlterAction::DropNotNull { column } => dropped_not_null(now, column)?,
             AlterAction::AddIdentity { column, generated } => {
                 Step::AddIdentity(self.own_sequence(now, column, generated)?)
             }

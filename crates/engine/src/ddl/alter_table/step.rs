@@ -3,7 +3,7 @@
 use crate::ddl::generated::OwnSequence;
 use catalog::{
     CatalogResult, Counting, Draft, Identity, IndexText, NewCheck, NewColumn, NewDefault, NewForeignKey, NewIndex,
-    NewKeyPart, TableOid,
+    NewKeyPart, Sequence, TableOid,
 };
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
@@ -34,8 +34,8 @@ pub(in crate::ddl) enum Step {
     /// The index goes, and its columns are the key.
     KeyUsingIndex(u32, Vec<NewKeyPart>, String),
     AddKey(Vec<NewKeyPart>, Option<String>),
-    /// To be followed by other storage, unless bytes of values stay.
-    SetType(String, DataType),
+    /// To be followed by other storage, unless bytes of values stay. With how the sequence of an identity counts then.
+    SetType(String, DataType, Option<(TableOid, Counting)>),
     /// What indexes compute with columns of other types.
     SetIndexTexts(Vec<(u32, Vec<IndexText>)>),
     DropExpression(String),
@@ -102,7 +102,12 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
             draft.set_key(oid, &parts, Some(name)).map(drop)
         }
         Step::AddKey(parts, name) => draft.set_key(oid, &parts, name).map(drop),
-        Step::SetType(name, ty) => draft.set_type(oid, &name, ty).map(drop),
+        Step::SetType(name, ty, counting) => {
+            if let Some((sequence, counting)) = counting {
+                count_as(draft, sequence, counting, None)?;
+            }
+            draft.set_type(oid, &name, ty).map(drop)
+        }
         Step::SetIndexTexts(texts) => draft.set_index_texts(oid, &texts).map(drop),
         Step::DropExpression(name) => draft.drop_expression(oid, &name).map(drop),
         Step::RenameColumn(from, to, texts) => {
@@ -130,10 +135,7 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         Step::AddIdentity(sequence) => sequence.add_identity(draft, oid),
         Step::DropIdentity(name) => draft.set_identity(oid, &name, None).map(drop),
         Step::ChangeIdentity { column, sequence, identity, counting, restart } => {
-            draft.alter_sequence(sequence, |it| {
-                it.count_as(counting, restart);
-                Ok(())
-            })?;
+            count_as(draft, sequence, counting, restart)?;
             match identity {
                 Some(identity) => draft.set_identity_kind(oid, &column, identity).map(drop),
                 None => Ok(()),
@@ -143,6 +145,14 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
     };
     done.map(|()| Vec::new())
+}
+
+fn count_as(draft: &mut Draft, sequence: TableOid, counting: Counting, restart: Option<i64>) -> CatalogResult<()> {
+    let change = |it: &mut Sequence| {
+        it.count_as(counting, restart);
+        Ok(())
+    };
+    draft.alter_sequence(sequence, change).map(drop)
 }
 
 /// The last column, and before it those that are computed from it. A key goes with a column that is in it.

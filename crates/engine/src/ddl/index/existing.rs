@@ -62,22 +62,13 @@ impl Session {
             return self.change_catalog(|draft| draft.rename_constraint(table.oid, &name.name, to).map(drop)).await;
         }
         let Some((table, index)) = self.lock_index(&mut locks, name).await? else {
-            return self.index_is_missing(name, if_exists);
+            return self.relation_is_missing(name, if_exists);
         };
         if index.constraint.is_some() && index.name != to && table.is_constraint(to) {
             let (table, constraint) = (table.name.clone(), to.to_string());
             return Err(CatalogError::DuplicateConstraint { table, constraint }.into());
         }
         self.change_catalog(|draft| draft.rename_index(table.oid, index.oid, to).map(drop)).await
-    }
-
-    /// With IF EXISTS a notice, otherwise an error.
-    fn index_is_missing(&mut self, name: &ObjectName, if_exists: bool) -> EngineResult<()> {
-        if !if_exists {
-            return no_such_index(name);
-        }
-        self.skipped("00000", &format!("relation \"{}\" does not exist", name.name));
-        Ok(())
     }
 
     /// ALTER INDEX … SET and RESET: PostgreSQL's parameters have no effect on entries.
@@ -90,7 +81,7 @@ impl Session {
     ) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         if self.find_index_or_key(&catalog, name)?.is_none() {
-            return self.index_is_missing(name, if_exists);
+            return self.relation_is_missing(name, if_exists);
         }
         for option in options {
             match option.family {

@@ -57,6 +57,9 @@ impl Session {
             let message = format!("index \"{name}\" is disabled: it has no entries until it is rebuilt");
             return fail(Fault::Refused { message });
         }
+        if state != IndexState::Disabled && matches!(index.state, IndexState::DeleteOnly | IndexState::WriteOnly) {
+            return fail(Fault::IndexNotBuilt { name: name.to_string() });
+        }
         self.change_catalog(|draft| draft.set_index_state(table.oid, index.oid, state).map(drop)).await
     }
 

@@ -150,11 +150,7 @@ impl Session {
         let mut chunks = self.stream(context, plan, Vec::new())?;
         let guard = self.running();
         while let Some(chunk) = chunks.next().await {
-            let mut rows = match chunk? {
-                crate::Chunk::Batch(batch) => query::convert::batch_to_rows(&batch, &types)?,
-                crate::Chunk::Stored(rows) => rows.to_rows()?,
-                crate::Chunk::Rows(rows) => rows,
-            };
+            let mut rows = chunk?.into_rows(&types)?;
             for row in &mut rows {
                 *row = crate::load::full_row(target, std::mem::take(row))?;
             }

@@ -160,7 +160,7 @@ impl Session {
         let mut ctes = writing.bound.row_ctes().to_vec();
         for cte in &mut ctes {
             let rels = match &mut cte.body {
-                CteBody::Inline(rel) | CteBody::Materialized(rel) => vec![rel],
+                CteBody::Inline(rel) | CteBody::Either(rel) | CteBody::Materialized(rel) => vec![rel],
                 CteBody::Recursive { base, step, .. } => vec![base, step],
             };
             for rel in rels {

@@ -135,13 +135,12 @@ impl Session {
             assignments.push((*at, value_of(target, *at, new, rows, &mut computed)?));
         }
         let filter = super::row_set::all_of(&filter.iter().collect::<Vec<_>>());
-        let place = filter.as_ref().map(|_| computed.len());
-        computed.extend(&filter);
         let inputs: Vec<RowInput> = inputs_of(target, rows.own, 0).chain(inputs_of(target, rows.excluded, 1)).collect();
-        let exprs = self.bound_exprs(writing, &computed, &inputs).await?;
+        let filter = self.bound_exprs(writing, filter.as_ref().as_slice(), &inputs).await?;
+        let computed = self.bound_exprs(writing, &computed, &inputs).await?;
         let asks = assignments.iter().any(|(_, value)| matches!(value, Value::Next(_)));
         let taker = asks.then(|| Taker { engine: Arc::clone(&self.engine), taken: Arc::clone(&self.taken) });
-        Ok(Action::Update(Box::new(OnUpdate::new(assignments, exprs, place, once, taker))))
+        Ok(Action::Update(Box::new(OnUpdate::new(assignments, computed, filter, once, taker))))
     }
 }
 

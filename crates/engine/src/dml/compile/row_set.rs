@@ -6,7 +6,7 @@ use crate::Session;
 use crate::dml::key_match::key_of;
 use crate::dml::row_source::RowSource;
 use crate::dml::target::Target;
-use crate::dml::update::Rows;
+use crate::dml::update::{OneRow, Rows};
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_program::{RowPrograms, SqlFunctions};
 use bind::tree::{Body, Bound, ColId, ColInfo, Kind, Needs, Output, Query, Rel, Scalar, Update};
@@ -28,12 +28,10 @@ impl Session {
         let key = update.own.as_deref().filter(|_| self.point_programs());
         if let Some((key, beside)) = key.and_then(|own| key_of(target, cols, own.iter())) {
             let filter = all_of(&beside);
-            let mut scalars = computed.to_vec();
-            scalars.extend(&filter);
             let inputs: Vec<_> = inputs_of(target, cols, 0).collect();
-            let exprs = self.bound_exprs(writing, &scalars, &inputs).await?;
-            let filter = filter.as_ref().map(|_| computed.len());
-            return Ok(Rows::Point { key, exprs, filter });
+            let filter = self.bound_exprs(writing, filter.as_ref().as_slice(), &inputs).await?;
+            let computed = self.bound_exprs(writing, computed, &inputs).await?;
+            return Ok(Rows::Point(Box::new(OneRow { key, filter, computed })));
         }
         let Some(bound) = row_set(writing.bound, update, computed, joined) else {
             return fail(Fault::TooLarge { message: "the statement computes too many columns".to_string() });

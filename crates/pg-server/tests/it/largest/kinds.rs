@@ -22,6 +22,7 @@ fn kind(statement: &Statement) -> &'static str {
         Statement::CreateTable(_) => "create table",
         Statement::CreateSchema { .. } => "create schema",
         Statement::CreateView(_) => "create view",
+        Statement::RenameView { .. } => "rename view",
         Statement::DropView { .. } => "drop view",
         Statement::CreateMaterializedView(_) => "create materialized view",
         Statement::RefreshMaterializedView(_) => "refresh materialized view",
@@ -75,7 +76,7 @@ fn kind(statement: &Statement) -> &'static str {
     }
 }
 
-const KINDS: usize = 57;
+const KINDS: usize = 58;
 
 /// Bytes of texts that are read for their kind.
 const LONG: usize = 2 << 20;
@@ -161,6 +162,7 @@ fn definitions() -> Vec<String> {
         format!("CREATE TABLE computed AS SELECT i, j FROM {ENDLESS}"),
         format!("CREATE SCHEMA \"{}\"", "s".repeat(500_000)),
         format!("CREATE VIEW chained AS {}", first_of_each(24)),
+        format!("ALTER VIEW absent RENAME TO \"{}\"", "v".repeat(500_000)),
         format!("CREATE MATERIALIZED VIEW endless AS SELECT i, j FROM {ENDLESS}"),
         "REFRESH MATERIALIZED VIEW filled".to_string(),
         format!("CREATE SEQUENCE long START 1 MAXVALUE 9223372036854775807 -- {}", "x".repeat(1 << 20)),

@@ -7,9 +7,10 @@ pub(super) use names::readable;
 pub(super) use physical::{order, physical};
 
 use crate::convert::{scalar_to_datum, sql_type_of};
-use crate::functions::{cast_target, label_of};
+use crate::functions::{ListedRows, cast_target, label_of, rows_of};
 use datafusion::arrow::datatypes::Field;
 use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, Operator};
 use types::DataType;
 
@@ -45,20 +46,47 @@ pub(super) fn logical(expr: &Expr) -> String {
         Expr::IsNull(inner) => format!("{} IS NULL", logical(inner)),
         Expr::IsNotNull(inner) => format!("{} IS NOT NULL", logical(inner)),
         Expr::Cast(cast) => cast_text(bracketed(&cast.expr), &type_name(&cast.field)),
-        Expr::ScalarFunction(call) => match (call.args.as_slice(), operator_of(call.name())) {
-            ([value], _) if label_of(call).is_some() => logical(value),
-            ([value], _) if cast_target(call).is_some() => {
-                let ty = cast_target(call).map(|ty| ty.sql_name()).unwrap_or_default();
-                cast_text(bracketed(value), &ty)
-            }
-            ([left, right], Some(sign)) => format!("{} {sign} {}", bracketed(left), bracketed(right)),
-            ([only], Some(sign)) => format!("{sign} {}", bracketed(only)),
-            (args, _) => {
-                format!("{}({})", call.name(), args.iter().map(logical).collect::<Vec<_>>().join(", "))
-            }
-        },
+        Expr::ScalarFunction(call) => called(call),
         other => readable(&other.to_string()),
     }
+}
+
+fn called(call: &ScalarFunction) -> String {
+    let args = || call.args.iter().map(logical).collect::<Vec<_>>();
+    if let Some(rows) = rows_of(&call.func) {
+        return in_rows(&args(), rows);
+    }
+    match (call.args.as_slice(), operator_of(call.name())) {
+        ([value], _) if label_of(call).is_some() => logical(value),
+        ([value], _) if cast_target(call).is_some() => {
+            let ty = cast_target(call).map(|ty| ty.sql_name()).unwrap_or_default();
+            cast_text(bracketed(value), &ty)
+        }
+        ([left, right], Some(sign)) => format!("{} {sign} {}", bracketed(left), bracketed(right)),
+        ([only], Some(sign)) => format!("{sign} {}", bracketed(only)),
+        _ => format!("{}({})", call.name(), args().join(", ")),
+    }
+}
+
+/// Rows of a list that are shown.
+const SHOWN_ROWS: usize = 3;
+
+/// `(a, b) IN ((1, 2), (3, 4), and 98 more)`, of the texts of all arguments of the call.
+fn in_rows(args: &[String], rows: ListedRows<'_>) -> String {
+    let (left, items) = args.split_at_checked(rows.width).unwrap_or((args, &[]));
+    let row = |values: &[String]| format!("({})", values.join(", "));
+    let of_set = |at| (0..rows.width).filter_map(|column| Some(literal(&rows.value(at, column)?))).collect::<Vec<_>>();
+    let (mut shown, count): (Vec<String>, usize) = match rows.count() {
+        Some(count) => ((0..count.min(SHOWN_ROWS)).map(|at| row(&of_set(at))).collect(), count),
+        None => {
+            let all = items.chunks(rows.width.max(1));
+            (all.clone().take(SHOWN_ROWS).map(row).collect(), all.len())
+        }
+    };
+    if count > shown.len() {
+        shown.push(format!("and {} more", count - shown.len()));
+    }
+    format!("{} IN ({})", row(left), shown.join(", "))
 }
 
 /// A cast. Two in each other to one SQL type are one: plans hold values of it in several forms.

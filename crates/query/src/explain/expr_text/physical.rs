@@ -1,6 +1,7 @@
 //! Expressions of operators.
 
-use super::{cast_text, is_type, literal, looser, operator_of, readable, sign, type_name};
+use super::{cast_text, in_rows, is_type, literal, looser, operator_of, readable, sign, type_name};
+use crate::functions::rows_of;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
     BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
@@ -29,6 +30,10 @@ pub(in super::super) fn physical(expr: &dyn PhysicalExpr) -> String {
 }
 
 fn called(call: &ScalarFunctionExpr) -> String {
+    if let Some(rows) = rows_of(call.fun()) {
+        let args: Vec<String> = call.args().iter().map(|arg| physical(arg.as_ref())).collect();
+        return in_rows(&args, rows);
+    }
     match (call.args(), operator_of(call.name())) {
         ([value], _) if is_type(call.name()) => cast_text(operand(value.as_ref(), None), call.name()),
         // An average is kept as its two parts.

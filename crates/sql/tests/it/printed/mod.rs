@@ -71,6 +71,7 @@ impl Display for Printed<'_, Statement> {
             | Statement::Reindex(_)
             | Statement::CheckIndexes(_) => index::write(self.0, f),
             Statement::CreateView(_)
+            | Statement::RenameView { .. }
             | Statement::DropView { .. }
             | Statement::CreateMaterializedView(_)
             | Statement::DropMaterializedView { .. }

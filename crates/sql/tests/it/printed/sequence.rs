@@ -8,6 +8,9 @@ use std::fmt::{self, Display, Formatter};
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
         Statement::CreateView(it) => Printed(it).fmt(f),
+        Statement::RenameView { name, if_exists, to } => {
+            write!(f, "ALTER VIEW {}{name} RENAME TO {}", when(*if_exists, "IF EXISTS "), quote(to))
+        }
         Statement::DropView { names, if_exists, cascade } => {
             write!(f, "DROP VIEW {}{}{}", when(*if_exists, "IF EXISTS "), List(names), when(*cascade, " CASCADE"))
         }

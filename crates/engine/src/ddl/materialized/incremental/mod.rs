@@ -218,14 +218,8 @@ impl Session {
 
 /// The keys that a chunk has the columns of.
 fn keys_of(chunk: Chunk, plan: &Plan, codec: &catalog::RowCodec) -> EngineResult<Vec<Bytes>> {
-    let rows = match chunk {
-        Chunk::Stored(rows) => rows.to_rows()?,
-        Chunk::Rows(rows) => rows,
-        Chunk::Batch(batch) => {
-            let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
-            query::convert::batch_to_rows(&batch, &types)?
-        }
-    };
+    let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
+    let rows = chunk.into_rows(&types)?;
     let key = |row: &Vec<types::Datum>| {
         let mut key = Vec::with_capacity(32);
         codec.encode_key_values(row, &mut key)?;

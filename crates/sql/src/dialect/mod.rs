@@ -1,8 +1,11 @@
-//! sqlparser's PostgreSQL dialect, less what costs more than it gives.
+//! sqlparser's PostgreSQL dialect, less what costs more than it gives, and with operators that bind as PostgreSQL's do.
 //!
-//! Two differences: names of arguments are plain names (`f(a => 1)`), since with expressions there every argument
-//! is read twice and `f(f(f(…)))` takes time exponential in its depth; and `x NOT NULL` is no operator, since it
-//! would swallow the NOT NULL behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
+//! Left out are expressions as names of arguments: with plain names alone (`f(a => 1)`) no argument is read twice, which would
+//! take time exponential in the depth of `f(f(f(…)))`. And `x NOT NULL` is no operator, since it would swallow the NOT NULL
+//! behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
+
+mod parentheses;
+mod quantified;
 
 use crate::escape;
 use crate::lexer::keyword::{is_no_operand, is_reserved};
@@ -15,6 +18,7 @@ use std::any::TypeId;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use types::interrupt;
+use types::keyword::is_bare_label;
 
 /// The dialect of all our parsers; one for each statement, since it counts.
 #[derive(Debug)]
@@ -101,98 +105,55 @@ fn signed(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(Expr::UnaryOp { op, expr: Box::new(operand) })
 }
 
-/// `x IN ((SELECT …), …)`: a list whose first item stands in parentheses, which sqlparser reads as a query.
-fn list_of_subqueries(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
-    let is_word = |n: usize, keyword: Keyword| matches!(&parser.peek_nth_token_ref(n).token, Token::Word(word) if word.keyword == keyword);
-    let negated = is_word(0, Keyword::NOT);
-    let open = usize::from(negated);
-    let nested = [open + 1, open + 2].iter().all(|n| parser.peek_nth_token_ref(*n).token == Token::LParen);
-    if !is_word(open, Keyword::IN) || !nested {
-        return None;
-    }
-    let mut at = open + 3;
-    let mut depth = 1_usize;
-    while depth > 0 {
-        match parser.peek_nth_token_ref(at).token {
-            Token::LParen => depth += 1,
-            Token::RParen => depth -= 1,
-            Token::EOF => return None,
-            _ => {}
-        }
-        at += 1;
-    }
-    if parser.peek_nth_token_ref(at).token != Token::Comma {
-        return None;
-    }
-    (0..open + 2).for_each(|_| drop(parser.next_token()));
-    let list = parser.parse_comma_separated(Parser::parse_expr);
-    let list = list.and_then(|list| parser.expect_token(&Token::RParen).map(|_| list));
-    Some(list.map(|list| Expr::InList { expr: Box::new(expr.clone()), list, negated }))
+/// `NOT x`, which binds less tightly than `x IS NULL` whatever `x` is; sqlparser takes NOT EXISTS for one word.
+fn negated(parser: &mut Parser<'_>, precedence: u8) -> Result<Expr, ParserError> {
+    parser.expect_keyword_is(Keyword::NOT)?;
+    Ok(match parser.parse_subexpr(precedence)? {
+        Expr::Exists { subquery, negated: false } => Expr::Exists { subquery, negated: true },
+        operand => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(operand) },
+    })
 }
 
-/// `x OPERATOR(pg_catalog.=) ANY (…)`: sqlparser takes ANY and ALL behind bare operators only.
-fn named_operator_any(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
-    let token = |n: usize| &parser.peek_nth_token_ref(n).token;
-    if !matches!(token(0), Token::Word(word) if word.keyword == Keyword::OPERATOR) || *token(1) != Token::LParen {
-        return None;
-    }
-    // Names and points, the symbol, and the parenthesis.
-    let close = (3..8).find(|n| *token(*n) == Token::RParen)?;
-    let Token::Word(word) = token(close + 1) else { return None };
-    let quantifier = word.keyword;
-    if !matches!(quantifier, Keyword::ANY | Keyword::SOME | Keyword::ALL) {
-        return None;
-    }
-    let parts = (2..close).map(token).filter(|token| **token != Token::Period).map(ToString::to_string).collect();
-    (0..close + 2).for_each(|_| drop(parser.next_token()));
-    Some(operand_of_any(parser).map(|right| {
-        let (left, right) = (Box::new(expr.clone()), Box::new(right));
-        let compare_op = BinaryOperator::PGCustomBinaryOperator(parts);
-        match quantifier {
-            Keyword::ALL => Expr::AllOp { left, compare_op, right },
-            _ => Expr::AnyOp { left, compare_op, right, is_some: quantifier == Keyword::SOME },
+/// The precedence of the operators that cannot follow this operation, if it stands without parentheses. PostgreSQL chains
+/// neither comparisons (`a = b = c`) nor patterns and ranges (`a LIKE b IN (c)`) nor IS behind IS DISTINCT FROM.
+fn not_associative(operation: &Expr) -> Option<Precedence> {
+    use BinaryOperator as O;
+    match operation {
+        Expr::BinaryOp { op: O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq, .. } => Some(Precedence::Eq),
+        Expr::Like { .. } | Expr::ILike { .. } | Expr::SimilarTo { .. } | Expr::Between { .. } => {
+            Some(Precedence::Like)
         }
-    }))
+        Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => Some(Precedence::Is),
+        _ => None,
+    }
 }
 
-/// `x [NOT] LIKE ANY (…)`, of which sqlparser reads a part.
-fn like_each(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
-    let word = |n: usize| match &parser.peek_nth_token_ref(n).token {
+/// Is it a symbol that matches a text with a pattern?
+fn is_match(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::Tilde
+            | Token::TildeAsterisk
+            | Token::ExclamationMarkTilde
+            | Token::ExclamationMarkTildeAsterisk
+            | Token::DoubleTilde
+            | Token::DoubleTildeAsterisk
+            | Token::ExclamationMarkDoubleTilde
+            | Token::ExclamationMarkDoubleTildeAsterisk
+    )
+}
+
+/// The token `n` after the next one. There are no blanks among the tokens of a statement.
+fn token<'p>(parser: &'p Parser<'_>, n: usize) -> &'p Token {
+    &parser.token_at(parser.index() + n).token
+}
+
+/// That token as a keyword.
+fn keyword(parser: &Parser<'_>, n: usize) -> Keyword {
+    match token(parser, n) {
         Token::Word(word) => word.keyword,
         _ => Keyword::NoKeyword,
-    };
-    let negated = word(0) == Keyword::NOT;
-    let at = usize::from(negated);
-    let compare_op = match (word(at), negated) {
-        (Keyword::LIKE, false) => BinaryOperator::PGLikeMatch,
-        (Keyword::LIKE, true) => BinaryOperator::PGNotLikeMatch,
-        (Keyword::ILIKE, false) => BinaryOperator::PGILikeMatch,
-        (Keyword::ILIKE, true) => BinaryOperator::PGNotILikeMatch,
-        _ => return None,
-    };
-    let quantifier = word(at + 1);
-    let each = matches!(quantifier, Keyword::ANY | Keyword::SOME | Keyword::ALL);
-    if !each || parser.peek_nth_token_ref(at + 2).token != Token::LParen {
-        return None;
     }
-    (0..at + 2).for_each(|_| drop(parser.next_token()));
-    Some(operand_of_any(parser).map(|right| {
-        let (left, right) = (Box::new(expr.clone()), Box::new(right));
-        match quantifier {
-            Keyword::ALL => Expr::AllOp { left, compare_op, right },
-            _ => Expr::AnyOp { left, compare_op, right, is_some: quantifier == Keyword::SOME },
-        }
-    }))
-}
-
-/// An array or a query, in parentheses.
-fn operand_of_any(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
-    parser.expect_token(&Token::LParen)?;
-    let queries = [Keyword::SELECT, Keyword::WITH, Keyword::VALUES];
-    let is_query = matches!(&parser.peek_token_ref().token, Token::Word(word) if queries.contains(&word.keyword));
-    let operand = if is_query { parser.parse_query().map(Expr::Subquery)? } else { parser.parse_expr()? };
-    parser.expect_token(&Token::RParen)?;
-    Ok(operand)
 }
 
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
@@ -226,6 +187,10 @@ impl Dialect for BennuDialect {
                 Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::LParen | Token::Period => None,
                 _ => Some(parser.parse_identifier().map(Expr::Identifier)),
             },
+            Token::Word(word) if word.keyword == Keyword::NOT => {
+                Some(negated(parser, self.prec_value(Precedence::UnaryNot)))
+            }
+            Token::LParen if parentheses::hold_query(parser, 0) => Some(parentheses::subquery(parser)),
             Token::Minus | Token::Plus => Some(signed(parser)),
             _ => None,
         }
@@ -233,7 +198,11 @@ impl Dialect for BennuDialect {
 
     /// `BETWEEN SYMMETRIC`, which sqlparser has not: between the two in either order. And `IS DISTINCT FROM`, whose
     /// right side ends before an AND.
-    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, _precedence: u8) -> Option<Result<Expr, ParserError>> {
+    fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if not_associative(expr).is_some_and(|level| self.prec_value(level) == precedence) {
+            let next = parser.peek_token_ref();
+            return Some(parser.expected_ref("parentheses around one of the two operations", next));
+        }
         if parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]) {
             let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
             return Some(right.map(|right| Expr::IsDistinctFrom(Box::new(expr.clone()), Box::new(right))));
@@ -242,18 +211,15 @@ impl Dialect for BennuDialect {
             let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
             return Some(right.map(|right| Expr::IsNotDistinctFrom(Box::new(expr.clone()), Box::new(right))));
         }
-        if let Some(any) = named_operator_any(parser, expr) {
-            return Some(any);
-        }
-        if let Some(each) = like_each(parser, expr) {
-            return Some(each);
+        if let Some(quantified) = quantified::read(parser, expr) {
+            return Some(quantified);
         }
         if self.computed_escape
             && let Some(matched) = escape::matched(parser, expr, self.prec_value(Precedence::Like))
         {
             return Some(matched.and_then(|matched| self.charge(expr).map(|()| matched)));
         }
-        if let Some(list) = list_of_subqueries(parser, expr) {
+        if let Some(list) = parentheses::list(parser, expr) {
             return Some(list);
         }
         let words: [&[Keyword]; 4] = [
@@ -292,24 +258,25 @@ impl Dialect for BennuDialect {
         POSTGRES.is_reserved_for_identifier(keyword) || is_reserved(&format!("{keyword:?}"))
     }
 
-    fn is_column_alias(&self, keyword: &Keyword, parser: &mut Parser<'_>) -> bool {
-        // `SELECT 1 FOR UPDATE`.
-        *keyword != Keyword::FOR && POSTGRES.is_column_alias(keyword, parser)
+    /// Words that begin what may follow a column are labels behind AS only: `INSERT … SELECT 1 ON CONFLICT …`. MINUS is none
+    /// either, since what it means elsewhere is refused by name.
+    fn is_column_alias(&self, keyword: &Keyword, _: &mut Parser<'_>) -> bool {
+        *keyword != Keyword::MINUS && is_bare_label(&format!("{keyword:?}"))
     }
 
     fn is_custom_operator_part(&self, ch: char) -> bool {
         POSTGRES.is_custom_operator_part(ch)
     }
 
+    /// Operators without a line of their own in PostgreSQL's grammar bind alike: `~` and `OPERATOR(pg_catalog.=)` as `||`.
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
-        let keyword = |n| match &parser.peek_nth_token_ref(n).token {
-            Token::Word(word) => word.keyword,
-            _ => Keyword::NoKeyword,
-        };
-        if keyword(0) == Keyword::NOT && keyword(1) == Keyword::NULL {
-            return Some(Ok(self.prec_unknown()));
+        match (token(parser, 0), keyword(parser, 0), token(parser, 1), keyword(parser, 1)) {
+            (_, Keyword::NOT, _, Keyword::NULL) => Some(Ok(self.prec_unknown())),
+            (_, Keyword::OPERATOR, Token::LParen, _) => Some(Ok(self.prec_value(Precedence::PgOther))),
+            (_, Keyword::OPERATOR, ..) => Some(Ok(self.prec_unknown())),
+            (next, ..) if is_match(next) => Some(Ok(self.prec_value(Precedence::PgOther))),
+            _ => POSTGRES.get_next_precedence(parser),
         }
-        POSTGRES.get_next_precedence(parser)
     }
 
     fn prec_value(&self, precedence: Precedence) -> u8 {

@@ -1,0 +1,200 @@
+//! Rows compared with those of a subquery: `(a, b) IN (SELECT x, y …)`, `(a, b) < ANY (…)`.
+//!
+//! ```text
+//!   IN, where NULL is as good as false    EXISTS (… WHERE x = a AND y = b)             a semi join by the keys
+//!   NOT IN, there                         NOT EXISTS (the same)                        and, if one of them may be NULL,
+//!                                         NOT EXISTS (… WHERE (x = a AND y = b) IS NULL)
+//!   both, elsewhere                       CASE over the same two
+//!   other comparisons                     counted over all rows of the subquery
+//! ```
+
+use super::Lowering;
+use super::call::operator_name;
+use super::compare::operator_of;
+use super::error::{LowerResult, internal};
+use super::row_compare::{compare_rows, join};
+use super::subquery::query;
+use ::bind::tree::{CompareOp, Kind, Scalar, Subquery, SubqueryKind};
+use datafusion::common::{Column, DFSchemaRef, ScalarValue};
+use datafusion::functions_aggregate::bool_and_or::bool_or;
+use datafusion::logical_expr::expr::Exists;
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, Filter, LogicalPlan, Operator, Projection, lit, when};
+use std::sync::Arc;
+
+/// A comparison of a row with those of a subquery.
+struct RowTest<'b> {
+    subquery: &'b Subquery,
+    left: &'b [Scalar],
+    op: CompareOp,
+    all: bool,
+}
+
+impl<'b> RowTest<'b> {
+    /// `None`: of single values, or by another operator.
+    fn of(subquery: &'b Subquery) -> Option<Self> {
+        let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return None };
+        let op = CompareOp::of_sign(operator_name(*ops.first()?, 2)?)?;
+        (left.len() > 1).then_some(Self { subquery, left, op, all: *all })
+    }
+
+    /// Is it IN (`false`) or NOT IN (`true`)?
+    fn is_in(&self) -> Option<bool> {
+        match (self.op, self.all) {
+            (CompareOp::Eq, false) => Some(false),
+            (CompareOp::NotEq, true) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+/// The rows of the subquery beside the row outside.
+struct Compared {
+    rows: LogicalPlan,
+    left: Vec<Expr>,
+    right: Vec<Expr>,
+    /// Of a row of the subquery: is it equal, or whatever is asked?
+    holds: Expr,
+}
+
+impl Compared {
+    fn may_be_null(&self, exprs: &[Expr]) -> LowerResult<Vec<Expr>> {
+        let mut found = Vec::new();
+        for expr in exprs {
+            if expr.nullable(self.rows.schema())? {
+                found.push(expr.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// The rows of which that is true.
+    fn exists(self, predicate: Expr) -> LowerResult<Expr> {
+        // One filter: DataFusion (55.2) loses columns of a correlated one below another.
+        let (predicate, input) = match self.rows {
+            LogicalPlan::Filter(own) => (own.predicate.and(predicate), own.input),
+            rows => (predicate, Arc::new(rows)),
+        };
+        let rows = LogicalPlan::Filter(Filter::try_new(predicate, input)?);
+        Ok(Expr::Exists(Exists::new(query(rows), false)))
+    }
+}
+
+impl Lowering<'_> {
+    /// A condition for which NULL is as good as false.
+    pub(super) fn condition(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        if let Kind::And(all) = &value.kind {
+            let all = all.iter().map(|part| self.condition(part, schema)).collect::<LowerResult<_>>()?;
+            return join(Operator::And, all);
+        }
+        let (tested, negated) = match &value.kind {
+            Kind::Not(tested) => (tested.as_ref(), true),
+            _ => (value, false),
+        };
+        let Kind::Subquery(subquery) = &tested.kind else { return self.expr(value, schema) };
+        let Some(test) = RowTest::of(subquery) else { return self.expr(value, schema) };
+        let Some(not_in) = test.is_in() else { return self.expr(value, schema) };
+        let equal = self.row_is_found(&test, schema)?;
+        if not_in == negated {
+            return Ok(equal);
+        }
+        let unknown = self.row_is_unknown(&test, schema)?;
+        Ok(unknown.map_or_else(|| not(equal.clone()), |unknown| not(equal.clone()).and(not(unknown))))
+    }
+
+    pub(super) fn row_quantified(
+        &mut self,
+        subquery: &Subquery,
+        negated: bool,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        let Some(test) = RowTest::of(subquery) else { return internal("ANY of this function of rows") };
+        let Some(not_in) = test.is_in() else {
+            self.outer.push(Arc::clone(schema));
+            let counted = self.row_counts(&test);
+            self.outer.pop();
+            let value = Expr::ScalarSubquery(query(counted?));
+            return Ok(if negated { not(value) } else { value });
+        };
+        let equal = self.row_is_found(&test, schema)?;
+        let found = not_in == negated;
+        match self.row_is_unknown(&test, schema)? {
+            Some(unknown) => {
+                let null = lit(ScalarValue::Boolean(None));
+                Ok(when(equal, lit(found)).when(unknown, null).otherwise(lit(!found))?)
+            }
+            None => Ok(if found { equal } else { not(equal) }),
+        }
+    }
+
+    /// Is a row of the subquery equal?
+    fn row_is_found(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let compared = self.compared(test, Operator::Eq, schema)?;
+        let holds = compared.holds.clone();
+        compared.exists(holds)
+    }
+
+    /// Would a row of the subquery be equal but for NULLs? `None` if there are none.
+    fn row_is_unknown(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Option<Expr>> {
+        let compared = self.compared(test, Operator::Eq, schema)?;
+        let right = compared.may_be_null(&compared.right)?;
+        let unknown = compared.holds.clone().is_null();
+        if !compared.may_be_null(&compared.left)?.is_empty() {
+            return compared.exists(unknown).map(Some);
+        }
+        if right.is_empty() {
+            return Ok(None);
+        }
+        // Only these rows of the subquery need be compared with each row outside.
+        let with_null = join(Operator::Or, right.into_iter().map(Expr::is_null).collect())?;
+        compared.exists(with_null.and(unknown)).map(Some)
+    }
+
+    fn compared(&mut self, test: &RowTest<'_>, op: Operator, schema: &DFSchemaRef) -> LowerResult<Compared> {
+        self.outer.push(Arc::clone(schema));
+        let compared = self.beside_outer(test, op);
+        self.outer.pop();
+        compared
+    }
+
+    fn beside_outer(&mut self, test: &RowTest<'_>, op: Operator) -> LowerResult<Compared> {
+        let rows = self.rel(&test.subquery.rel)?;
+        let inner = Arc::clone(rows.schema());
+        let left = test.left.iter().map(|value| self.expr(value, &inner)).collect::<LowerResult<Vec<_>>>()?;
+        let right = test.subquery.cols.iter().map(|col| self.column(*col, &inner)).collect::<LowerResult<Vec<_>>>()?;
+        let outer = self.outer.last().cloned();
+        let one = |a, op, b| match &outer {
+            Some(outer) => self.binary(op, a, b, &inner.join(outer)?),
+            None => self.binary(op, a, b, &inner),
+        };
+        let holds = compare_rows(&left, op, &right, &one)?;
+        Ok(Compared { rows, left, right, holds })
+    }
+
+    /// The test of all rows: decided by one row, unknown because of a NULL, or decided by no row.
+    fn row_counts(&mut self, test: &RowTest<'_>) -> LowerResult<LogicalPlan> {
+        let Compared { rows, holds, .. } = self.beside_outer(test, operator_of(test.op))?;
+        let decisive = if test.all { not(holds.clone()) } else { holds.clone() };
+        let (decided, unknown) = (self.columns.nameless("decided"), self.columns.nameless("unknown"));
+        let named = |value: Expr, column: &Column| value.alias_qualified(column.relation.clone(), column.name.clone());
+        let exprs = vec![named(decisive, &decided), named(holds.is_null(), &unknown)];
+        let rows = LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?);
+        let calls = [decided, unknown].map(|column| bool_or(Expr::Column(column)));
+        let names: Vec<Column> =
+            calls.iter().map(|call| Column::new_unqualified(call.schema_name().to_string())).collect();
+        let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), calls.to_vec())?);
+        let is_true = |at: usize| names.get(at).map(|column| Expr::Column(column.clone()).is_true());
+        let (Some(decided), Some(unknown)) = (is_true(0), is_true(1)) else { return internal("this subquery") };
+        let null = lit(ScalarValue::Boolean(None));
+        let value = when(decided, lit(!test.all)).when(unknown, null).otherwise(lit(test.all))?;
+        let column = self.columns.nameless("test");
+        let value = vec![value.alias_qualified(column.relation, column.name)];
+        Ok(LogicalPlan::Projection(Projection::try_new(value, Arc::new(rows))?))
+    }
+}
+
+fn not(condition: Expr) -> Expr {
+    match condition {
+        Expr::Exists(exists) => Expr::Exists(Exists { negated: !exists.negated, ..exists }),
+        other => Expr::Not(Box::new(other)),
+    }
+}
