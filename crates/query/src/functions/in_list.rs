@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(list_of(&bigints, &ArrowType::Int32).unwrap(), "x IN ([Int32(7), Int32(NULL)])");
         assert_eq!(list_of(&bigints[1..2], &ArrowType::Int32), None);
         let numerics = [1500, 1001].map(|value| ScalarValue::Decimal128(Some(value), 38, 3));
-        let wanted = "x IN ([Decimal128(Some(150),8,2)])";
+        let wanted = "x IN ([Decimal128(1.50,8,2)])";
         assert_eq!(list_of(&numerics, &ArrowType::Decimal128(8, 2)).unwrap(), wanted);
     }
 }

@@ -263,19 +263,24 @@ fn subquery<'a>(number: usize, made: &'a SubqueryValue, frame: &Frame<'a>) -> Re
             }
             let values =
                 left.iter().map(|(by, expr)| Ok((*by, expr.eval(frame)?))).collect::<Result<Vec<_>, Stop>>()?;
-            let outcomes = rows.iter().map(|row| row_holds(&values, row, frame));
+            let outcomes = rows.iter().map(|row| row_holds(&values, row, *all, frame));
             Ok(truth(quantified(outcomes, *all)?))
         }
     }
 }
 
-/// Do all comparisons hold between values and a row?
-fn row_holds(left: &[(Comparison, Value<'_>)], row: &[Datum], frame: &Frame<'_>) -> Result<Option<bool>, Stop> {
-    let mut known = Some(true);
+/// Is a row equal to the values, or with `differs` another: do all comparisons hold, or one of them?
+fn row_holds(
+    left: &[(Comparison, Value<'_>)],
+    row: &[Datum],
+    differs: bool,
+    frame: &Frame<'_>,
+) -> Result<Option<bool>, Stop> {
+    let mut known = Some(!differs);
     for ((by, left), right) in left.iter().zip(row) {
         match by.holds(left, right, frame)? {
-            Some(false) => return Ok(Some(false)),
-            Some(true) => {}
+            Some(holds) if holds == differs => return Ok(Some(differs)),
+            Some(_) => {}
             None => known = None,
         }
     }

@@ -106,17 +106,7 @@ fn tables_and_queries_are_chains_too() {
 
 #[test]
 fn chains_end_somewhere() {
-    for link in [
-        " + 1",
-        " || 'a'",
-        "::int",
-        " IS NULL",
-        " BETWEEN 1 AND 2",
-        "[1]",
-        " AT TIME ZONE 'x'",
-        " LIKE 'a'",
-        " UNION SELECT 1",
-    ] {
+    for link in [" + 1", " || 'a'", "::int", " IS NULL", "[1]", " AT TIME ZONE 'x'", " ~ 'a'", " UNION SELECT 1"] {
         for length in [1_000, 100_000] {
             let result = parse(&format!("SELECT a{}", link.repeat(length)));
             assert!(matches!(result, Err(SqlError::TooDeep { .. })), "{link}: {result:?}");
