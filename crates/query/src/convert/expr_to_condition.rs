@@ -8,7 +8,7 @@
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::scalar_to_datum;
-use crate::functions::{ListedRows, cast_target, rows_of};
+use crate::functions::{ListedRows, cast_target, label_of, rows_of};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType as ArrowType, Schema, TimeUnit};
 use arrow::record_batch::RecordBatchOptions;
@@ -54,9 +54,10 @@ impl<'a> ConditionBuilder<'a> {
             Expr::Like(like) => self.like(like),
             Expr::IsNull(inner) => self.is_null(inner, false),
             Expr::IsNotNull(inner) => self.is_null(inner, true),
-            Expr::ScalarFunction(call) => match rows_of(&call.func) {
-                Some(rows) => self.in_rows(call.args.get(..rows.width).unwrap_or_default(), rows),
-                None => Condition::Unknown,
+            Expr::ScalarFunction(call) => match (label_of(call), rows_of(&call.func)) {
+                (Some(DataType::Boolean), _) => call.args.first().map_or(Condition::Unknown, |of| self.condition(of)),
+                (_, Some(rows)) => self.in_rows(call.args.get(..rows.width).unwrap_or_default(), rows),
+                _ => Condition::Unknown,
             },
             Expr::Column(column) => self.boolean(column, true),
             Expr::Not(inner) => match inner.as_ref() {

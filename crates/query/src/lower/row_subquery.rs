@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!   IN, where NULL is as good as false    EXISTS (… WHERE x = a AND y = b)             a semi join by the keys
-//!   NOT IN, there                         NOT EXISTS (the same)                        and, if one of them may be NULL,
-//!                                         NOT EXISTS (… WHERE (x = a AND y = b) IS NULL)
-//!   both, elsewhere                       CASE over the same two
+//!   NOT IN, there                         NOT EXISTS (the same), and for those of x, y, a, b that may be NULL
+//!                                         NOT EXISTS (… WHERE (x IS NULL OR …) AND (x = a AND y = b) IS NULL)
+//!                                         NOT EXISTS (… WHERE (a IS NULL OR …) AND (x = a AND y = b) IS NULL)
+//!   both, elsewhere                       CASE over the same
 //!   other comparisons                     counted over all rows of the subquery
 //! ```
 
@@ -67,13 +68,13 @@ impl Compared {
         Ok(found)
     }
 
-    /// The rows of which that is true.
+    /// Are there rows of which that is true?
     fn exists(self, predicate: Expr) -> LowerResult<Expr> {
-        // One filter: DataFusion (55.2) loses columns of a correlated one below another.
-        let (predicate, input) = match self.rows {
-            LogicalPlan::Filter(own) => (own.predicate.and(predicate), own.input),
-            rows => (predicate, Arc::new(rows)),
-        };
+        // One filter: DataFusion decorrelates no second one below it.
+        let (mut predicate, mut input) = (predicate, Arc::new(self.rows));
+        while let LogicalPlan::Filter(own) = input.as_ref() {
+            (predicate, input) = (own.predicate.clone().and(predicate), Arc::clone(&own.input));
+        }
         let rows = LogicalPlan::Filter(Filter::try_new(predicate, input)?);
         Ok(Expr::Exists(Exists::new(query(rows), false)))
     }
@@ -98,7 +99,7 @@ impl Lowering<'_> {
             return Ok(equal);
         }
         let unknown = self.row_is_unknown(&test, schema)?;
-        Ok(unknown.map_or_else(|| not(equal.clone()), |unknown| not(equal.clone()).and(not(unknown))))
+        Ok(unknown.into_iter().fold(not(equal), |all, unknown| all.and(not(unknown))))
     }
 
     pub(super) fn row_quantified(
@@ -117,7 +118,7 @@ impl Lowering<'_> {
         };
         let equal = self.row_is_found(&test, schema)?;
         let found = not_in == negated;
-        match self.row_is_unknown(&test, schema)? {
+        match self.row_is_unknown(&test, schema)?.into_iter().reduce(Expr::or) {
             Some(unknown) => {
                 let null = lit(ScalarValue::Boolean(None));
                 Ok(when(equal, lit(found)).when(unknown, null).otherwise(lit(!found))?)
@@ -133,20 +134,37 @@ impl Lowering<'_> {
         compared.exists(holds)
     }
 
-    /// Would a row of the subquery be equal but for NULLs? `None` if there are none.
-    fn row_is_unknown(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Option<Expr>> {
+    /// Would a row of the subquery be equal but for NULLs: one with a NULL itself, or any beside a NULL of the row outside?
+    /// Apart, so that rows without NULLs, as most are, are compared with few others.
+    fn row_is_unknown(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
+        let mut unknown = Vec::with_capacity(2);
         let compared = self.compared(test, Operator::Eq, schema)?;
+        let left = compared.may_be_null(&compared.left)?;
         let right = compared.may_be_null(&compared.right)?;
-        let unknown = compared.holds.clone().is_null();
-        if !compared.may_be_null(&compared.left)?.is_empty() {
-            return compared.exists(unknown).map(Some);
+        if !right.is_empty() {
+            let with_null = join(Operator::Or, right.into_iter().map(Expr::is_null).collect())?;
+            let holds = compared.holds.clone();
+            unknown.push(compared.exists(with_null.and(holds.is_null()))?);
         }
-        if right.is_empty() {
-            return Ok(None);
+        if !left.is_empty() {
+            let compared = self.compared(test, Operator::Eq, schema)?;
+            unknown.push(self.beside_null(compared, left)?);
         }
-        // Only these rows of the subquery need be compared with each row outside.
-        let with_null = join(Operator::Or, right.into_iter().map(Expr::is_null).collect())?;
-        compared.exists(with_null.and(unknown)).map(Some)
+        Ok(unknown)
+    }
+
+    /// Of a row outside with a NULL in `left`: is there a row that would be equal? A column that is always true is compared with
+    /// whether there is a NULL: that is a key of a join, which the other rows outside do not have.
+    fn beside_null(&mut self, compared: Compared, left: Vec<Expr>) -> LowerResult<Expr> {
+        let Compared { rows, holds, .. } = compared;
+        let always = self.columns.nameless("always");
+        let mut columns: Vec<Expr> = rows.schema().columns().into_iter().map(Expr::Column).collect();
+        columns.push(lit(true).alias_qualified(always.relation.clone(), always.name.clone()));
+        let rows = LogicalPlan::Projection(Projection::try_new(columns, Arc::new(rows))?);
+        let has_null = join(Operator::Or, left.into_iter().map(Expr::is_null).collect())?;
+        let predicate = Expr::Column(always).eq(has_null).and(holds.is_null());
+        let rows = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(rows))?);
+        Ok(Expr::Exists(Exists::new(query(rows), false)))
     }
 
     fn compared(&mut self, test: &RowTest<'_>, op: Operator, schema: &DFSchemaRef) -> LowerResult<Compared> {

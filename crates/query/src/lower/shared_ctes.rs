@@ -2,8 +2,8 @@
 //!
 //! PostgreSQL computes a query once as soon as it is read twice. Computed where it is read, it may have fewer rows: what
 //! its readers ask for goes down to its tables. So a query is computed once if it is read several times, its rows are
-//! groups, windows or the like, which take longer to make than to keep, and no reader's condition could go down through
-//! them:
+//! groups, windows or the like, which take longer to make than to keep, and no reader's condition of its own goes down
+//! through them. (What a join finds out while it runs would, too: NOT MATERIALIZED keeps that.)
 //!
 //! ```text
 //!   WITH r AS (SELECT k, sum(v) AS s FROM t GROUP BY k)

@@ -2,16 +2,16 @@
 //!
 //! DataFusion (55.2, `inlist_intersection` and `inlist_except`) makes one list of `a IN (…) AND a [NOT] IN (…)` and of
 //! `a NOT IN (…) OR a NOT IN (…)`, comparing the items as expressions: `$1` and `$3` differ for it whatever their values are,
-//! and where no item is left, it says false and not NULL of an `a` that is NULL. The value of the second list gets a function
-//! around it that changes nothing, so that it is another one.
+//! and where no item is left, it says false and not NULL of an `a` that is NULL. `a = 1 OR a = 2 OR …` is a list for it, too.
+//! All but the first get a label around them that changes nothing, behind which it does not see lists.
 
-use crate::functions::nullable;
+use crate::functions::labelled;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use types::DataType;
 
 /// Comes before the rule that makes one of them.
 #[derive(Debug)]
@@ -34,34 +34,78 @@ impl OptimizerRule for ListsApart {
     }
 }
 
+/// May there be two lists? Two comparisons can be one.
 fn has_several_lists(plan: &LogicalPlan) -> Result<bool> {
-    let mut lists = 0;
+    let mut items = 0;
     plan.apply_expressions(|expr| {
         expr.apply(|part| {
-            lists += usize::from(matches!(part, Expr::InList(_)));
+            items += match part {
+                Expr::InList(_) => 2,
+                Expr::BinaryExpr(BinaryExpr { op: Operator::Eq | Operator::NotEq, .. }) => 1,
+                _ => 0,
+            };
             Ok(TreeNodeRecursion::Continue)
         })?;
-        Ok(if lists > 1 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        Ok(if items > 3 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    Ok(lists > 1)
+    Ok(items > 3)
 }
 
-/// Would DataFusion leave out items of these lists?
-fn loses_items(op: Operator, left: &InList, right: &InList) -> bool {
-    let combined = match op {
-        Operator::And => !(left.negated && right.negated),
-        _ => left.negated && right.negated,
-    };
-    combined && left.expr == right.expr
+/// A value that is in a list, or `negated` in none of it.
+#[derive(Clone, Copy, PartialEq)]
+struct Listed<'e> {
+    value: &'e Expr,
+    negated: bool,
+}
+
+impl<'e> Listed<'e> {
+    /// What DataFusion takes for a list.
+    fn of(expr: &'e Expr) -> Option<Self> {
+        match expr {
+            Expr::InList(list) => Some(Self { value: &list.expr, negated: list.negated }),
+            Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Or | Operator::And), right }) => {
+                let negated = *op == Operator::And;
+                let item = |side: &'e Expr| Self::of(side).or_else(|| Self::of_one(side));
+                let (left, right) = (item(left)?, item(right)?);
+                (left == right && left.negated == negated).then_some(left)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_one(expr: &'e Expr) -> Option<Self> {
+        let Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::Eq | Operator::NotEq), right }) = expr else {
+            return None;
+        };
+        let negated = *op == Operator::NotEq;
+        match (left.as_ref(), right.as_ref()) {
+            (Expr::Literal(..), value) | (value, Expr::Literal(..)) => Some(Self { value, negated }),
+            _ => None,
+        }
+    }
+
+    /// Would DataFusion leave out items of these, joined by `op`?
+    fn loses_items(self, op: Operator, other: Self) -> bool {
+        let combined = match op {
+            Operator::And => !(self.negated && other.negated),
+            _ => self.negated && other.negated,
+        };
+        combined && self.value == other.value
+    }
 }
 
 fn apart(expr: Expr) -> Transformed<Expr> {
     let Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) = expr else {
         return Transformed::no(expr);
     };
-    let before = operands(&left, op);
-    let meets = |list: &InList| before.iter().any(|other| loses_items(op, other, list));
-    if !operands(&right, op).into_iter().any(meets) {
+    let mut before = Vec::new();
+    lists(&left, op, &mut before);
+    let meets = |list: Listed<'_>| before.iter().any(|other| other.loses_items(op, list));
+    let mut behind = Vec::new();
+    if !before.is_empty() {
+        lists(&right, op, &mut behind);
+    }
+    if !behind.into_iter().any(meets) {
         return Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }));
     }
     let right = Box::new(hidden(*right, op, &meets));
@@ -69,28 +113,24 @@ fn apart(expr: Expr) -> Transformed<Expr> {
 }
 
 /// The lists among the operands of a chain of one operator.
-fn operands(expr: &Expr, of: Operator) -> Vec<&InList> {
-    match expr {
-        Expr::InList(list) => vec![list],
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if *op == of => {
-            let mut all = operands(left, of);
-            all.extend(operands(right, of));
-            all
+fn lists<'e>(expr: &'e Expr, of: Operator, found: &mut Vec<Listed<'e>>) {
+    match (Listed::of(expr), expr) {
+        (Some(list), _) => found.push(list),
+        (None, Expr::BinaryExpr(BinaryExpr { left, op, right })) if *op == of => {
+            lists(left, of, found);
+            lists(right, of, found);
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
-fn hidden(expr: Expr, of: Operator, meets: &dyn Fn(&InList) -> bool) -> Expr {
-    match expr {
-        Expr::InList(list) if meets(&list) => {
-            let InList { expr, list, negated } = list;
-            Expr::InList(InList::new(Box::new(nullable(*expr)), list, negated))
-        }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if op == of => {
+fn hidden(expr: Expr, of: Operator, meets: &dyn Fn(Listed<'_>) -> bool) -> Expr {
+    match (Listed::of(&expr).is_some_and(meets), expr) {
+        (true, list) => labelled(list, DataType::Boolean),
+        (false, Expr::BinaryExpr(BinaryExpr { left, op, right })) if op == of => {
             let (left, right) = (hidden(*left, of, meets), hidden(*right, of, meets));
             Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
         }
-        other => other,
+        (false, other) => other,
     }
 }

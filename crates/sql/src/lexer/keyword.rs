@@ -31,8 +31,7 @@ pub(super) fn free_names(tokens: &mut [TokenWithSpan]) {
     use Keyword as K;
     for token in tokens {
         if let Token::Word(word) = &mut token.token
-            && let K::ANTI
-            | K::ASOF
+            && let K::ASOF
             | K::CONNECT
             | K::DISTRIBUTE
             | K::MATCH_CONDITION
@@ -41,7 +40,6 @@ pub(super) fn free_names(tokens: &mut [TokenWithSpan]) {
             | K::PREWHERE
             | K::QUALIFY
             | K::SAMPLE
-            | K::SEMI
             | K::SETTINGS
             | K::TOP
             | K::UNPIVOT = word.keyword

@@ -143,13 +143,18 @@ fn is_filtered(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Filters over a plan without references; those conjuncts that have one are as `allowed` says.
+/// Filters over a plan without references; those conjuncts that have one are as `allowed` says. They are in one filter:
+/// where several have them, DataFusion (55.2) loses the columns of all but the first.
 fn is_filtered_by(plan: &LogicalPlan, allowed: &dyn Fn(&Expr) -> bool) -> bool {
     match plan {
         LogicalPlan::Filter(Filter { predicate, input, .. }) => {
             let schema = input.schema();
-            let fine = |conjunct: &&Expr| !refers(conjunct, schema) || allowed(conjunct);
-            split_conjunction(predicate).iter().all(fine) && is_filtered_by(input, allowed)
+            let referring: Vec<&Expr> =
+                split_conjunction(predicate).into_iter().filter(|conjunct| refers(conjunct, schema)).collect();
+            match referring.is_empty() {
+                true => is_filtered_by(input, allowed),
+                false => referring.into_iter().all(allowed) && references::expressions(input).is_empty(),
+            }
         }
         LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. }) => is_filtered_by(input, allowed),
         _ => references::expressions(plan).is_empty(),
