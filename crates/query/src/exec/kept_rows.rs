@@ -3,6 +3,7 @@
 //! They are kept in memory as long as there is some, and all of them in a temporary file beyond it. A task of its own
 //! computes them, so that no reader waits for another to be polled.
 
+use super::pass_through::of_only_input;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
@@ -178,10 +179,7 @@ impl ExecutionPlan for KeptRowsExec {
     }
 
     fn statistics_from_inputs(&self, input: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        match input {
-            [input] => Ok(Arc::clone(input)),
-            _ => internal_err!("one input is wanted"),
-        }
+        of_only_input(input)
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

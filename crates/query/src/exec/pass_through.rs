@@ -38,6 +38,17 @@ impl<P: Passing> PassThroughExec<P> {
     }
 }
 
+/// The statistics of an operator that has the rows of its one input.
+///
+/// # Errors
+/// Another number of inputs.
+pub(super) fn of_only_input(inputs: &[Arc<Statistics>]) -> Result<Arc<Statistics>> {
+    match inputs {
+        [input] => Ok(Arc::clone(input)),
+        _ => internal_err!("one input is wanted"),
+    }
+}
+
 impl<P: Passing> DisplayAs for PassThroughExec<P> {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(P::NAME)
@@ -88,10 +99,7 @@ impl<P: Passing> ExecutionPlan for PassThroughExec<P> {
     }
 
     fn statistics_from_inputs(&self, input: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        match input {
-            [input] => Ok(Arc::clone(input)),
-            _ => internal_err!("one input is wanted"),
-        }
+        of_only_input(input)
     }
 
     fn cardinality_effect(&self) -> CardinalityEffect {

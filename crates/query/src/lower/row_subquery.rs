@@ -129,7 +129,7 @@ impl Lowering<'_> {
 
     /// Is a row of the subquery equal?
     fn row_is_found(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Expr> {
-        let compared = self.compared(test, Operator::Eq, schema)?;
+        let compared = self.compared(test, schema)?;
         let holds = compared.holds.clone();
         compared.exists(holds)
     }
@@ -138,7 +138,7 @@ impl Lowering<'_> {
     /// Apart, so that rows without NULLs, as most are, are compared with few others.
     fn row_is_unknown(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
         let mut unknown = Vec::with_capacity(2);
-        let compared = self.compared(test, Operator::Eq, schema)?;
+        let compared = self.compared(test, schema)?;
         let left = compared.may_be_null(&compared.left)?;
         let right = compared.may_be_null(&compared.right)?;
         if !right.is_empty() {
@@ -147,7 +147,7 @@ impl Lowering<'_> {
             unknown.push(compared.exists(with_null.and(holds.is_null()))?);
         }
         if !left.is_empty() {
-            let compared = self.compared(test, Operator::Eq, schema)?;
+            let compared = self.compared(test, schema)?;
             unknown.push(self.beside_null(compared, left)?);
         }
         Ok(unknown)
@@ -167,9 +167,9 @@ impl Lowering<'_> {
         Ok(Expr::Exists(Exists::new(query(rows), false)))
     }
 
-    fn compared(&mut self, test: &RowTest<'_>, op: Operator, schema: &DFSchemaRef) -> LowerResult<Compared> {
+    fn compared(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Compared> {
         self.outer.push(Arc::clone(schema));
-        let compared = self.beside_outer(test, op);
+        let compared = self.beside_outer(test, Operator::Eq);
         self.outer.pop();
         compared
     }

@@ -191,20 +191,18 @@ fn bind_expr(
     cx: &QueryContext,
     (parameters, inputs): (&[ScalarValue], &Inputs),
 ) -> Result<Transformed<Expr>> {
-    expr.transform_up(|expr| match &expr {
-        Expr::Placeholder(placeholder) => {
-            Ok(Transformed::yes(Expr::Literal(value_of(placeholder, cx, parameters)?, None)))
-        }
-        Expr::ScalarFunction(call) => {
-            let own = || call.args.first().and_then(|value| inputs.type_of(value));
-            let is_list = matches!(call.args.as_slice(), [_, Expr::Literal(ScalarValue::List(_), _)]);
-            let list = match is_list {
-                true => in_list(call.func.name(), &call.args, own().as_ref())?,
-                false => with_values(call)?,
-            };
-            Ok(list.map_or_else(|| Transformed::no(expr.clone()), Transformed::yes))
-        }
-        _ => Ok(Transformed::no(expr)),
+    expr.transform_up(|expr| {
+        let bound = match &expr {
+            Expr::Placeholder(placeholder) => Some(Expr::Literal(value_of(placeholder, cx, parameters)?, None)),
+            Expr::ScalarFunction(call) => match call.args.as_slice() {
+                [value, Expr::Literal(ScalarValue::List(_), _)] => {
+                    in_list(call.func.name(), &call.args, inputs.type_of(value).as_ref())?
+                }
+                _ => with_values(call)?,
+            },
+            _ => None,
+        };
+        Ok(bound.map_or_else(|| Transformed::no(expr), Transformed::yes))
     })
 }
 
