@@ -2,8 +2,8 @@
 
 use crate::commit::publish::State;
 use crate::inner::Inner;
+use crate::open::recovery;
 use crate::read::{self, Position, ReadSource};
-use crate::recovery;
 use crate::regions::source;
 use bytes::Bytes;
 use fjall::Keyspace;

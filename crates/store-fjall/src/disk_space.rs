@@ -12,7 +12,7 @@ use store::{StoreError, StoreResult};
 
 /// The file that is written.
 pub(crate) const PROBE: &str = "space.probe";
-/// A memtable holds no more (see `open.rs`).
+/// A memtable holds no more (see `open/mod.rs`).
 const FLUSH: usize = 64 << 20;
 const PIECE: usize = 1 << 20;
 

@@ -2,13 +2,13 @@
 
 use crate::admission::Admission;
 use crate::commit::pipeline::{Dropped, Pipeline};
-use crate::compaction::Compactions;
 use crate::disk_room::DiskRoom;
-use crate::folder::Folder;
-use crate::held_journals::SealedNumbers;
+use crate::housekeeping::compaction::Compactions;
+use crate::journal::held_journals::SealedNumbers;
+use crate::journal::replay_floors::ReplayFloors;
 use crate::memtables::Memtables;
+use crate::open::folder::Folder;
 use crate::options::Options;
-use crate::replay_floors::ReplayFloors;
 use crate::seam::Mutex;
 use crate::seam::engine_threads::Sealed;
 use crate::snapshots::Keeper;

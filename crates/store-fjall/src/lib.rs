@@ -17,7 +17,7 @@
 //! - **slot**: a 4-byte id in front of the rowkeys of one (table, family) in the shared keyspace.
 //! - **placement**: where a (table, family) lives: a slot, or a keyspace of its own (`placement.rs`).
 //! - **state**: a fjall snapshot, the placements that belong to it and its commit number (`commit/publish.rs`).
-//! - **watermark**: how much of the journal is known to be durable, kept apart (`watermark.rs`).
+//! - **watermark**: how much of the journal is known to be durable, kept apart (`journal/watermark.rs`).
 //!
 //! Invariants:
 //! - Every write of a fjall batch happens under the commit lock, and snapshots are taken under it too:
@@ -31,49 +31,31 @@
 //! Read next: `commit/pipeline.rs`, then `read/`.
 
 mod admission;
-mod archive;
 mod check;
 mod commit;
-mod compaction;
 mod disk_room;
 mod disk_space;
 mod error;
-mod flush;
-mod folder;
-mod held_journals;
 mod housekeeping;
-mod ingestion;
 mod inner;
 mod journal;
-mod keyspace_files;
-mod keyspace_folders;
-mod keyspace_names;
 mod large;
 mod limits;
 mod load;
-mod manifests;
 mod memory;
-mod memtable_budget;
 mod memtables;
 mod meta;
-mod new_journal;
 mod open;
 mod options;
 mod placement;
-mod purge;
 mod read;
 mod read_only;
-mod recovery;
 mod regions;
-mod replay_floors;
 mod seam;
-mod seqno_chain;
 mod snapshots;
 mod stamp;
 mod stats;
 mod store;
-mod watermark;
-mod watermark_follower;
 
 pub use crate::options::{DiskSpace, FileSystem, Options, Space};
 pub use crate::store::FjallStore;

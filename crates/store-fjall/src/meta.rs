@@ -12,8 +12,8 @@
 //! ```
 
 use crate::error::engine;
+use crate::journal::seqno_chain::SeqnoMark;
 use crate::placement::{Changed, Family, NextIds, Place, Region, Table, TableMap};
-use crate::seqno_chain::SeqnoMark;
 use fjall::{Database, Keyspace, OwnedWriteBatch, Readable, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ pub(crate) const SHARED: &str = "shared";
 pub(crate) const OWN: &str = "own-";
 
 const NEXT_KEY: &[u8] = b"n";
-/// In the journal only is this read: `seqno_chain.rs`.
+/// In the journal only is this read: `journal/seqno_chain.rs`.
 pub(crate) const SEQNO_KEY: &[u8] = b"s";
 const INTENT_KEY: &[u8] = b"i";
 const TABLE_TAG: u8 = b't';

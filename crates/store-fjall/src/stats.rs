@@ -1,7 +1,7 @@
 //! Figures for metrics. Names are stable; counters end in `_total`.
 
-use crate::flush::all_keyspaces;
 use crate::inner::Inner;
+use crate::memtables::flush::all_keyspaces;
 use fjall::AbstractTree;
 use store::StoreStats;
 

@@ -5,12 +5,13 @@ use crate::commit::thread_use;
 use crate::housekeeping::Housekeeper;
 use crate::inner::Inner;
 use crate::limits::{MAX_FRAGMENT_BYTES, MAX_KEY_BYTES, within_limits};
+use crate::memtables::budget;
 use crate::options::Options;
 use crate::placement::TableMap;
 use crate::read::{self, ReadSource};
 use crate::seam::task;
 use crate::snapshots::{QueuedScan, reading};
-use crate::{large, load, memtable_budget, open, regions, stats};
+use crate::{large, load, open, regions, stats};
 use async_trait::async_trait;
 use bytes::Bytes;
 use std::fmt;
@@ -209,7 +210,7 @@ impl Store for FjallStore {
                 return self.beside_others(place, sorted, conditions, durability).await;
             }
         }
-        memtable_budget::room(&self.inner, weight.bytes).await?;
+        budget::room(&self.inner, weight.bytes).await?;
         if !weight.is_large() {
             let _pass = self.inner.admission.write().await?;
             let batch = self.inner.pipeline.prepare(batch)?;
@@ -267,7 +268,7 @@ impl Store for FjallStore {
     async fn flush(&self, table: TableId, major: bool) -> StoreResult<()> {
         self.inner.check_open()?;
         let inner = self.inner.clone();
-        blocking(move || crate::flush::table(&inner, table, major)).await
+        blocking(move || crate::memtables::flush::table(&inner, table, major)).await
     }
 
     async fn check(&self) -> StoreResult<CheckReport> {
@@ -288,7 +289,7 @@ impl Store for FjallStore {
         }
         self.inner.admission.close();
         let inner = self.inner.clone();
-        let outcome = blocking(move || crate::flush::at_close(&inner)).await;
+        let outcome = blocking(move || crate::memtables::flush::at_close(&inner)).await;
         self.housekeeper.stop();
         outcome
     }

@@ -104,7 +104,7 @@ fn extend(file: &File, from: u64) -> std::io::Result<u64> {
 mod tests {
     use super::*;
     use crate::commit::journal_file::journal_path;
-    use crate::journal::read_to_end;
+    use crate::journal::reader::read_to_end;
     use fjall::Database;
     use std::path::Path;
 

@@ -1,9 +1,9 @@
-//! Writes batches to fjall, with a mark where their sequence numbers may leave a gap (`seqno_chain.rs`).
+//! Writes batches to fjall, with a mark where their sequence numbers may leave a gap (`journal/seqno_chain.rs`).
 
 use crate::commit::journal_file::keep_unwritten;
+use crate::journal::seqno_chain::SeqnoMark;
 use crate::meta;
 use crate::seam::Mutex;
-use crate::seqno_chain::SeqnoMark;
 use fjall::{Database, Keyspace, OwnedWriteBatch};
 use std::ops::Range;
 
@@ -74,8 +74,8 @@ fn write(
 mod tests {
     use super::*;
     use crate::commit::journal_file::{JournalFile, journal_path};
+    use crate::journal::seqno_chain::Chain;
     use crate::meta::SEQNO_KEY;
-    use crate::seqno_chain::Chain;
     use std::path::Path;
 
     /// A flush that ended within the last batch before a crash left a gap that nobody remembers.
@@ -122,7 +122,7 @@ mod tests {
         };
         write("whole").unwrap();
         let journal = || std::fs::read(journal_path(Path::new(&folder), 0)).unwrap();
-        let len = crate::journal::read_to_end(journal().as_slice()).unwrap().whole_bytes;
+        let len = crate::journal::reader::read_to_end(journal().as_slice()).unwrap().whole_bytes;
         let (soft, hard) = rlimit::Resource::FSIZE.get().unwrap();
         rlimit::Resource::FSIZE.set(len + 20, hard).unwrap();
         write("half").unwrap_err();

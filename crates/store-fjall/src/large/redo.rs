@@ -3,7 +3,7 @@
 use super::staged::StagedRows;
 use crate::commit::seqnos::Seqnos;
 use crate::error::{engine, io};
-use crate::ingestion::Ingestion;
+use crate::load::ingestion::Ingestion;
 use crate::meta::{self, Intent};
 use fjall::{Database, Keyspace, OwnedWriteBatch};
 use std::io::ErrorKind;

@@ -8,7 +8,7 @@
 //! Rows are sorted by keyspace, a number in the list of the intent, then by key. `docs/formats/store-meta.md`.
 
 use crate::error::io;
-use crate::folder::sync_folder;
+use crate::open::folder::sync_folder;
 use crate::seam::files;
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Write};

@@ -6,7 +6,7 @@
 //!   several         the rows of all as one large commit (large/): a staged file, and an intent that names it
 //! ```
 //! Both look for duplicates before they begin, in a state from which on nobody may have written to the tables: a fence. An append
-//! that fails takes its files away (`ingestion.rs`).
+//! that fails takes its files away (`load/ingestion.rs`).
 
 use super::duplicates::{Neighbours, absent};
 use super::install::{MOVES, Part, rows_of, stored_rows};
@@ -14,10 +14,10 @@ use super::merge::{Merge, Origin, Source};
 use super::writer::Writer;
 use crate::commit::pipeline::Fence;
 use crate::commit::publish::State;
-use crate::ingestion::Ingestion;
 use crate::inner::Inner;
 use crate::large;
 use crate::limits::check_own_key;
+use crate::load::ingestion::Ingestion;
 use crate::placement::Place;
 use crate::store::blocking;
 use bytes::Bytes;

@@ -14,6 +14,8 @@
 //! A load that is dropped has touched nothing but its runs, which go with it; a crash leaves the runs
 //! (removed at the next open) and perhaps keyspaces that no table names (likewise).
 
+pub(crate) mod ingestion;
+
 mod append;
 #[cfg(test)]
 mod bed;
@@ -32,7 +34,7 @@ mod writer;
 
 use crate::inner::Inner;
 use crate::limits::{check_fragment, check_key, check_own_key};
-use crate::memtable_budget;
+use crate::memtables::budget;
 use crate::store::blocking;
 use async_trait::async_trait;
 use install::Part;
@@ -127,7 +129,7 @@ impl Load {
 
     /// Ends a load of few rows.
     async fn finish_small(self) -> StoreResult<CommitNo> {
-        memtable_budget::room(&self.inner, self.buffered()).await?;
+        budget::room(&self.inner, self.buffered()).await?;
         let Self { inner, mut tables, memory } = self;
         let _permit = inner.admission.write_large().await?;
         let done = inner.clone();

@@ -79,9 +79,9 @@ pub(crate) mod engine_threads {
     use super::scheduler::{point, random};
     use super::thread::{self, JoinHandle};
     use crate::error::{engine, io, storage};
-    use crate::flush::all_keyspaces;
     use crate::housekeeping::Stop;
     use crate::inner::Inner;
+    use crate::memtables::flush::all_keyspaces;
     use fjall::{AbstractTree, Database, DatabaseBuilder, Keyspace, PersistMode};
     use std::sync::Arc;
     use std::time::Duration;

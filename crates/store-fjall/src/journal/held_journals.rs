@@ -11,8 +11,8 @@
 //! ```
 
 use crate::error::engine;
-use crate::flush::rotate;
 use crate::inner::Inner;
+use crate::memtables::flush::rotate;
 use crate::seam::{Instant, Mutex, engine_threads};
 use fjall::{AbstractTree, Keyspace, OwnedWriteBatch};
 use std::collections::HashMap;

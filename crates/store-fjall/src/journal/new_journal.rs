@@ -93,7 +93,7 @@ fn flush_a_tombstone(db: &Database, meta: &Keyspace, journal: &JournalFile) -> f
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
-    use crate::journal::read_to_end;
+    use crate::journal::reader::read_to_end;
     use crate::open::open;
     use crate::options::Options;
     use std::fs;

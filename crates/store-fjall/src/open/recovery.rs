@@ -12,12 +12,12 @@
 
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::io;
-use crate::folder::{Folder, sync_folder};
-use crate::journal::{self, JournalEnd, Rules};
+use crate::journal::reader::{self, JournalEnd, Rules};
+use crate::journal::seqno_chain::{Chain, Wrong};
+use crate::journal::watermark::{self, Mark};
 use crate::open::file_len;
+use crate::open::folder::{Folder, sync_folder};
 use crate::seam::files;
-use crate::seqno_chain::{Chain, Wrong};
-use crate::watermark::{self, Mark};
 use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -160,7 +160,7 @@ pub(crate) fn check_journal(
     let known = mark.last_seqno.filter(|_| id == mark.journal).map(|seqno| (mark.journal_bytes, seqno));
     let path = journal_path(database, id);
     let doing = || io(format!("reading {}", path.display()));
-    File::open(&path).and_then(|file| journal::check(file, Rules { chain, meta, known })).map_err(doing())
+    File::open(&path).and_then(|file| reader::check(file, Rules { chain, meta, known })).map_err(doing())
 }
 
 fn missing<T>(journal: u64) -> StoreResult<T> {

@@ -8,10 +8,10 @@
 //! ```
 //! lsm-tree 3.1.10 writes the checksum and does not read it: with one bit of a manifest flipped, a table's rows come
 //! out older than they are, or a length is believed that no memory can hold, which ends the process. The same happens with the
-//! contents of a table (`archive.rs`). Table files that no manifest names are what a crash left, and are removed unread.
+//! contents of a table (`open/archive.rs`). Table files that no manifest names are what a crash left, and are removed unread.
 
-use crate::archive::Contents;
 use crate::error::io;
+use crate::open::archive::Contents;
 use std::fs::{self, File};
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;

@@ -1,13 +1,15 @@
 //! The background threads: one syncs groups, one keeps house, some compact.
 
-use crate::compaction;
+pub(crate) mod compaction;
+pub(crate) mod purge;
+
 use crate::error::{engine, io};
+use crate::housekeeping::purge::Purge;
 use crate::inner::Inner;
-use crate::memtable_budget::Budget;
-use crate::purge::Purge;
+use crate::journal::watermark_follower::Follower;
+use crate::memtables::budget::Budget;
 use crate::seam::{Condvar, Mutex, engine_threads, thread};
 use crate::snapshots::Limits;
-use crate::watermark_follower::Follower;
 use std::sync::Arc;
 use std::time::Duration;
 use store::StoreResult;

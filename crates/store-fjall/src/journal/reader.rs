@@ -11,8 +11,8 @@
 //! Numbers are little-endian. This is the format of fjall 3.1, whose version is pinned; the tests of
 //! this file write journals with fjall and read them here.
 
+use crate::journal::seqno_chain::{Chain, SeqnoMark, Wrong};
 use crate::meta::SEQNO_KEY;
-use crate::seqno_chain::{Chain, SeqnoMark, Wrong};
 use std::io::{self, BufRead, BufReader, Read};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 

@@ -13,8 +13,8 @@
 
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::{io, storage};
-use crate::folder::{Folder, sync_folder};
-use crate::journal::withdraw;
+use crate::journal::reader::withdraw;
+use crate::open::folder::{Folder, sync_folder};
 use crate::seam::{Mutex, files};
 use fjall::{AbstractTree, Keyspace};
 use std::collections::BTreeMap;

@@ -1,29 +1,35 @@
 //! Opening a folder: lock, recovery, fjall, the tables, the background threads.
 
+pub(crate) mod archive;
+pub(crate) mod folder;
+pub(crate) mod keyspace_files;
+pub(crate) mod keyspace_folders;
+pub(crate) mod keyspace_names;
+pub(crate) mod manifests;
+pub(crate) mod recovery;
+
 use crate::commit::group_sync::GroupSync;
 use crate::commit::journal_file::JournalFile;
 use crate::commit::pipeline::{Dropped, Last, Parts, Pipeline};
 use crate::commit::publish::{Publisher, State};
 use crate::commit::seqnos::Seqnos;
-use crate::compaction;
 use crate::disk_room::DiskRoom;
 use crate::error::{engine, io};
-use crate::folder::{Folder, sync_folder};
+use crate::housekeeping::compaction;
 use crate::inner::Inner;
-use crate::keyspace_files::StandIns;
-use crate::keyspace_folders::KeyspaceFolders;
-use crate::keyspace_names::Names;
+use crate::journal::new_journal;
+use crate::journal::replay_floors::ReplayFloors;
+use crate::journal::watermark::{Mark, Watermark};
 use crate::large::redo;
-use crate::manifests;
 use crate::meta;
-use crate::new_journal;
+use crate::open::folder::{Folder, sync_folder};
+use crate::open::keyspace_files::StandIns;
+use crate::open::keyspace_folders::KeyspaceFolders;
+use crate::open::keyspace_names::Names;
 use crate::options::{FEWEST_FILES, Options};
 use crate::read_only::ReadOnly;
-use crate::recovery;
-use crate::replay_floors::ReplayFloors;
 use crate::seam::engine_threads;
 use crate::snapshots::Nonces;
-use crate::watermark::{Mark, Watermark};
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};

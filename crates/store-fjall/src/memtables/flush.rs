@@ -2,8 +2,8 @@
 
 use crate::error::engine;
 use crate::inner::Inner;
+use crate::journal::watermark_follower::Follower;
 use crate::seam::{Instant, is_left_out, thread};
-use crate::watermark_follower::Follower;
 use fjall::{AbstractTree, Keyspace};
 use std::time::Duration;
 use store::{StoreResult, TableId};
@@ -40,7 +40,7 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
 ///
 /// fjall 3.1.13 syncs the journal before a flush, and then takes every memtable that is sealed by the time the flush
 /// begins: what was sealed in between it would make durable in this keyspace only, half of a batch that wrote to others
-/// too. So what is sealed is durable in the journal before, and nobody else seals (see `open.rs`).
+/// too. So what is sealed is durable in the journal before, and nobody else seals (see `open/mod.rs`).
 ///
 /// # Errors
 /// [`store::StoreError::ReadOnly`]; failures of the rotation.
@@ -115,7 +115,7 @@ pub(crate) fn all_keyspaces(inner: &Inner) -> Vec<Keyspace> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ingestion::Ingestion;
+    use crate::load::ingestion::Ingestion;
     use crate::open::open;
     use crate::options::Options;
     use store::{CommitNo, Durability, FamilyId, FamilySpec, StoreError, TableChange, TableSpec, WriteBatch};

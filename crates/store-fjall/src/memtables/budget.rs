@@ -13,9 +13,9 @@
 //! not suffice: the sync before a flush may take as long as many budgets need to be filled. So a commit that finds twice
 //! the budget in memory waits until there is less.
 
-use crate::flush::{all_keyspaces, refresh, rotate};
-use crate::held_journals::HeldJournals;
 use crate::inner::Inner;
+use crate::journal::held_journals::HeldJournals;
+use crate::memtables::flush::{all_keyspaces, refresh, rotate};
 use crate::options::Options;
 use crate::seam::{Instant, engine_threads, task};
 use fjall::{AbstractTree, Keyspace};

@@ -3,6 +3,9 @@
 //! fjall keeps a counter of its own, from which only a flush by its workers takes anything away: what a deleted
 //! keyspace had in its memtable, or an ingestion flushed, stays in it for good.
 
+pub(crate) mod budget;
+pub(crate) mod flush;
+
 use crate::seam::Mutex;
 use fjall::{AbstractTree, Keyspace};
 use lsm_tree::Memtable;

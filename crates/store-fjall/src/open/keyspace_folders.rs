@@ -12,8 +12,8 @@
 //! says which one was the last.
 
 use crate::error::io;
-use crate::folder::{Folder, sync_folder};
-use crate::keyspace_names::{Names, Record};
+use crate::open::folder::{Folder, sync_folder};
+use crate::open::keyspace_names::{Names, Record};
 use lsm_tree::{Config, SequenceNumberCounter};
 use std::fs;
 use std::io::ErrorKind;
@@ -73,7 +73,7 @@ impl KeyspaceFolders {
 
     fn prepare_one(&self, id: u64, folder: &Path, names: &Names) -> StoreResult<()> {
         match names.record(id)? {
-            // Without a manifest it is damaged: fjall is kept from deleting it (`keyspace_files.rs`).
+            // Without a manifest it is damaged: fjall is kept from deleting it (`open/keyspace_files.rs`).
             Record::Sound => Ok(()),
             Record::Hidden { name } if is_whole(folder)? => {
                 tracing::info!(id, keyspace = %name, "a keyspace that was about to be deleted or is hidden is restored");

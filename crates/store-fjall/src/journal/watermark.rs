@@ -3,7 +3,7 @@
 //! fjall ends its replay silently at the first journal entry it cannot read. That is right for a tail
 //! that was never synced and wrong for anything before. So a small file says how far the journal was
 //! durable when the file was last written; damage before that point is refused by name
-//! (`recovery.rs`), damage after it is a torn tail. The file also reserves commit numbers, so that a
+//! (`open/recovery.rs`), damage after it is a torn tail. The file also reserves commit numbers, so that a
 //! number is never used again after a crash, and the ids of keyspaces likewise.
 //!
 //! ```text
@@ -17,7 +17,7 @@
 //! one update and not the file. `docs/formats/store-meta.md`.
 
 use crate::error::io;
-use crate::folder::sync_folder;
+use crate::open::folder::sync_folder;
 use crate::seam::{Mutex, files};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -57,7 +57,7 @@ pub(crate) struct Mark {
     pub(crate) durable_commit: u64,
     /// No keyspace ever had this id or a larger one.
     pub(crate) keyspace_ceiling: u64,
-    /// From this journal on, marks tell the gaps between sequence numbers (`seqno_chain.rs`).
+    /// From this journal on, marks tell the gaps between sequence numbers (`journal/seqno_chain.rs`).
     pub(crate) marked_from: u64,
     /// The sequence number of the last batch in the durable bytes.
     pub(crate) last_seqno: Option<u64>,

@@ -3,7 +3,7 @@
 use crate::error::io;
 use crate::housekeeping::pipeline_is_sound;
 use crate::inner::Inner;
-use crate::journal::read_batches;
+use crate::journal::reader::read_batches;
 use crate::seam::{Instant, files};
 use std::fs::File;
 use std::io::{self, Read};

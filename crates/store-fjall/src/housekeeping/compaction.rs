@@ -6,9 +6,9 @@
 //! limits that are meant. A keyspace that was made with other options is compacted by whoever comes first.
 
 use crate::error::storage;
-use crate::flush::all_keyspaces;
 use crate::housekeeping::{Stop, TICK, spawn};
 use crate::inner::Inner;
+use crate::memtables::flush::all_keyspaces;
 use crate::seam::{Mutex, thread};
 use fjall::compaction::Leveled;
 use fjall::{AbstractTree, Keyspace};
