@@ -7,7 +7,7 @@ BENCH    = $(TARGET)/release/bennu-bench
 # Less of it: make bench BENCH_FLAGS="--rounds 3 --seconds 2"; one workload: BENCH_FLAGS="--only YCSB" (no page is written).
 BENCH_FLAGS ?=
 
-.PHONY: build run test test-stores test-rows test-generated test-indexes fuzz-wire test-clients check fmt clippy embedded doc deps smoke examples bench bench-build bench-peers test-long clean
+.PHONY: build run test test-stores test-rows test-generated test-indexes fuzz-wire test-clients check fmt clippy doc deps smoke examples bench bench-build bench-peers test-long clean
 
 build:                ## the release binary: target/release/bennu
 	cargo build --release -p bennu-cli
@@ -44,16 +44,13 @@ test-long:            ## about two hours of restarts, orders of threads, power l
 	$(IT) --nocapture $(SIMULATED) && $(IT) --nocapture kill largest:: && \
 	BENNU_DUAL_CYCLES=2000 $(IT) dual::processes_that_stop_anywhere dual::between:: && BENNU_DUAL_CYCLES=200 $(IT) dual::random:: dual::crashes::
 
-check: fmt clippy embedded doc deps
+check: fmt clippy doc deps
 
 fmt:
 	cargo fmt --all --check
 
 clippy:
 	cargo clippy --workspace --all-targets -- -D warnings
-
-embedded:             ## the embedding crate without server and console
-	cargo check -p bennu --no-default-features
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
