@@ -4,7 +4,7 @@
 //! call. Source: `ruleutils.c`.
 
 use crate::over_table::OverTable;
-use crate::tree::{BoolTest, CastContext, ColId, Kind, Scalar};
+use crate::tree::{CastContext, ColId, Kind, Scalar};
 use builtins::{FuncId, Ty, TypeId};
 use catalog::Table;
 use types::ident::quote;
@@ -38,7 +38,7 @@ impl Printer<'_> {
                 _ => Some(self.outer(format!("NOT {}", self.operand(inner, value)?))),
             },
             Kind::IsNull(arg) => Some(self.outer(format!("{} IS NULL", self.operand(arg, value)?))),
-            Kind::Is { arg, test } => Some(self.outer(format!("{} IS {}", self.operand(arg, value)?, words(*test)))),
+            Kind::Is { arg, test } => Some(self.outer(format!("{} IS {}", self.operand(arg, value)?, test.words()))),
             Kind::Coalesce(list) => Some(format!("COALESCE({})", self.list(list)?)),
             Kind::Extreme { max, args, .. } => {
                 Some(format!("{}({})", if *max { "GREATEST" } else { "LEAST" }, self.list(args)?))
@@ -175,17 +175,6 @@ fn quote_function(name: &str) -> String {
             format!("\"{name}\"")
         }
         name => quote(name).into_owned(),
-    }
-}
-
-fn words(test: BoolTest) -> &'static str {
-    match test {
-        BoolTest::True => "TRUE",
-        BoolTest::NotTrue => "NOT TRUE",
-        BoolTest::False => "FALSE",
-        BoolTest::NotFalse => "NOT FALSE",
-        BoolTest::Unknown => "UNKNOWN",
-        BoolTest::NotUnknown => "NOT UNKNOWN",
     }
 }
 

@@ -193,7 +193,9 @@ impl Binder<'_> {
                 columns.push((column.name, self.item_col(&item.columns, column.place.1)?));
             }
         }
-        self.remember(&fold(&alias.name), None);
+        let name = fold(&alias.name);
+        self.refuse_lock(&name, "a join")?;
+        self.remember(&name, None);
         let item = self.named_item(None, columns, Some(alias))?;
         Ok(Source { rel: source.rel, items: vec![item], free: source.free })
     }

@@ -10,11 +10,11 @@ use crate::tree::{ApplyKind, ColId, ColRef, JoinKind, Kind, Rel, Scalar, Span};
 use sql::ast;
 
 impl Binder<'_> {
-    pub(crate) fn join(&mut self, mut left: Source, join: &ast::Join) -> BindResult<Source> {
+    pub(crate) fn join(&mut self, left: Source, join: &ast::Join) -> BindResult<Source> {
         let Some((kind, constraint)) = join_kind(&join.join_operator) else {
             return self.unsupported("this kind of join");
         };
-        let mut right = self.right_side(&left, kind, &join.relation)?;
+        let right = self.right_side(&left, kind, &join.relation)?;
         self.check_aliases(&left.items, &right.items)?;
         if matches!(kind, JoinKind::Left | JoinKind::Full) {
             self.make_nullable(&right.items);
@@ -22,15 +22,32 @@ impl Binder<'_> {
         if matches!(kind, JoinKind::Right | JoinKind::Full) {
             self.make_nullable(&left.items);
         }
-        let names = match constraint {
-            ast::JoinConstraint::Using(names) => self.using_names(names)?,
-            ast::JoinConstraint::Natural => self.natural_names(&left.items, &right.items),
+        match constraint {
+            ast::JoinConstraint::Using(columns) => {
+                let (columns, alias) = split_alias(columns);
+                let names = self.using_names(columns)?;
+                self.join_using(kind, left, right, names, alias)
+            }
+            ast::JoinConstraint::Natural => {
+                let names = self.natural_names(&left.items, &right.items);
+                self.join_using(kind, left, right, names, None)
+            }
             ast::JoinConstraint::On(condition) => {
                 let on = self.join_condition(&left.items, &right.items, condition)?;
-                return Ok(self.joined(kind, left, right, on));
+                Ok(self.joined(kind, left, right, on))
             }
-            ast::JoinConstraint::None => return Ok(self.joined(kind, left, right, Vec::new())),
-        };
+            ast::JoinConstraint::None => Ok(self.joined(kind, left, right, Vec::new())),
+        }
+    }
+
+    fn join_using(
+        &mut self,
+        kind: JoinKind,
+        mut left: Source,
+        mut right: Source,
+        names: Vec<(String, Span)>,
+        alias: Option<&ast::Ident>,
+    ) -> BindResult<Source> {
         let (mut on, mut merged, mut exprs) = (Vec::new(), Vec::new(), Vec::new());
         for (name, span) in names {
             let (a, b) = (self.side(&mut left, &name, span, "left")?, self.side(&mut right, &name, span, "right")?);
@@ -47,11 +64,30 @@ impl Binder<'_> {
             merged.push((name, id));
         }
         let mut source = self.joined(kind, left, right, on);
+        let alias = alias.map(|alias| self.named_merged(fold(alias), &merged, &source.items)).transpose()?;
         source.items.insert(0, ScopeItem::new(None, None, ItemColumns::Named(merged)));
+        source.items.extend(alias);
         if !exprs.is_empty() {
             source.rel = Rel::Project { input: Box::new(source.rel), exprs };
         }
         Ok(source)
+    }
+
+    /// The columns of USING under an alias, beside the relations that are joined.
+    fn named_merged(
+        &mut self,
+        name: String,
+        merged: &[(String, ColId)],
+        beside: &[ScopeItem],
+    ) -> BindResult<ScopeItem> {
+        self.refuse_lock(&name, "a join")?;
+        self.remember(&name, None);
+        // Bare names and `*` find the columns without it.
+        let qualified_only = (0..merged.len()).collect();
+        let item = ScopeItem::new(Some(name), None, ItemColumns::Named(merged.to_vec()));
+        let item = ScopeItem { qualified_only, ..item };
+        self.check_aliases(beside, std::slice::from_ref(&item))?;
+        Ok(item)
     }
 
     /// The right side, which may be lateral to the left one.
@@ -187,6 +223,15 @@ impl Binder<'_> {
             JoinKind::Inner if !is_plain(&left) && is_plain(&right) => right,
             _ => left,
         })
+    }
+}
+
+/// The columns of USING, and the alias that the lexer puts behind them.
+fn split_alias(columns: &[ast::ObjectName]) -> (&[ast::ObjectName], Option<&ast::Ident>) {
+    let Some((last, before)) = columns.split_last() else { return (columns, None) };
+    match parts(last).as_deref() {
+        Some([marker, alias]) if marker.value == sql::JOIN_ALIAS => (before, Some(alias)),
+        _ => (columns, None),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::bodies::{WideSum, out_of_range, quotient, wrong};
 use crate::{EvalError, FuncId, Function, Kind, Reason, TypeId, function};
-use std::mem::{size_of, size_of_val};
+use std::mem::size_of_val;
 use types::{Datum, Decimal, Interval, compare};
 
 /// One aggregate over one group.
@@ -78,7 +78,7 @@ impl Accumulator for Fold {
         match (&mut self.state, args) {
             (State::Count { rows: true, count }, _) => *count += 1,
             (State::Items { items, bytes }, [item]) => {
-                *bytes += size_of::<Datum>() + heap_bytes(item);
+                *bytes += item.memory_size();
                 items.get_or_insert_default().push(item.clone());
             }
             (_, [Datum::Null, ..]) => {}
@@ -136,7 +136,7 @@ impl Accumulator for Fold {
             + match &self.state {
                 State::Items { bytes, .. } => *bytes,
                 State::Text { text: Some(text) } => text.capacity(),
-                State::Extreme { best, .. } => heap_bytes(best),
+                State::Extreme { best, .. } => best.heap_size(),
                 _ => 0,
             }
     }
@@ -146,14 +146,5 @@ fn decimal(value: &Datum) -> Option<Decimal> {
     match value {
         Datum::Numeric(value) => Some(*value),
         other => other.as_i64().map(Decimal::from),
-    }
-}
-
-fn heap_bytes(value: &Datum) -> usize {
-    match value {
-        Datum::Text(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::Array(items) => items.iter().map(|item| size_of::<Datum>() + heap_bytes(item)).sum(),
-        _ => 0,
     }
 }

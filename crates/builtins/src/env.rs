@@ -1,14 +1,12 @@
 //! What a body may ask besides its arguments.
 
-use types::Style;
+use crate::TimeZone;
 
 /// The session as functions see it: one value for a statement.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Env {
-    /// Name of the time zone, as `SHOW timezone` prints it.
-    pub time_zone: std::sync::Arc<str>,
-    /// How texts of dates and intervals are read and printed.
-    pub style: Style,
+    /// The time zone, and how texts of dates and intervals are read and printed.
+    pub zone: TimeZone,
     /// `now()`: when the transaction began, microseconds since 1970-01-01 UTC.
     pub transaction_time: i64,
     /// `statement_timestamp()`, likewise.

@@ -14,6 +14,7 @@
 //!   means, and what its arguments are cast to.
 //! - [`Function::body`]: computes a call row by row; [`comparison`] tells which calls compare by the order of values.
 //! - [`accumulator`]: computes an aggregate row by row.
+//! - [`TimeZone`]: what clocks show, and how a session prints and assigns values.
 //! - [`lists`]: the rows of `pg_proc`, `pg_operator`, `pg_cast` and `pg_type`.
 //!
 //! Read next: `bind`.
@@ -30,9 +31,10 @@ pub mod lists;
 pub mod resolve;
 mod table;
 mod ty;
+mod zone;
 
 pub use accumulate::{Accumulator, accumulator};
-pub use bodies::{Comparison, comparison};
+pub use bodies::comparison;
 pub use bodies::{like_escape, like_of_bytes};
 pub use env::Env;
 pub use error::{EvalError, Reason};
@@ -43,3 +45,4 @@ pub use table::{
     Cast, CastContext, CastMethod, cast, function, functions, functions_named, operator_of, operators_named,
 };
 pub use ty::{Ty, TypeId};
+pub use zone::TimeZone;

@@ -41,6 +41,7 @@ mod statement;
 mod threads;
 
 pub use analyze::AutoAnalyzeOptions;
+pub use builtins::TimeZone;
 pub use copy::{Append, CopyBlock, CopyIn, CopyOut};
 pub use engine::{Engine, EngineOptions, SessionStart};
 pub use error::{ClientFault, EngineError};
@@ -50,7 +51,7 @@ pub use session::end::SessionEnd;
 pub use session::live_notices::LiveNotices;
 pub use session::notice::Notice;
 pub use session::{IdleLimit, Session, TransactionStatus};
-pub use settings::{Keepalive, TimeZone};
+pub use settings::Keepalive;
 pub use statement::Prepared;
 pub use statement::answer::{Answer, Chunk, ColumnDesc, RowStream};
 pub use statement::script::{CursorStep, Script};

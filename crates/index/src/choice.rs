@@ -1,12 +1,16 @@
-//! Which way to the rows is taken: by the rowkey, or by an index.
+//! Which access path to the rows is taken: by the rowkey, or by an index.
 //!
-//! A pure function of what is known of each way: of the store, and of statistics where there are some. Costs are in rows of a scan: what it takes to read one row that lies
-//! behind the one before. The order that comes of them, where all else is equal:
+//! A pure function of what is known of each access path: of the store, and of statistics where there are some. Costs are in
+//! rows of a scan: what it takes to read one row that lies behind the one before. The order that comes of them, where all
+//! else is equal:
 //!
 //! ```text
 //!   a key < a short range of keys < a unique index with a value for each part < a range of a covering index
 //!         < a range of an index whose rows are fetched < the whole table
 //! ```
+
+use rowkey::range::Access;
+use store::TableSize;
 
 /// What a session lets the choice be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -74,13 +78,25 @@ pub enum Reach {
     All,
 }
 
-/// What the statistics of a table say of a way, in rows.
+impl Reach {
+    /// Of so many ranges.
+    pub fn of(access: Access, ranges: usize) -> Self {
+        match access {
+            Access::Empty => Self::Nothing,
+            Access::Points(points) => Self::Points(points as u64),
+            Access::Range | Access::SkipScan => Self::Ranges(ranges as u64),
+            Access::Full => Self::All,
+        }
+    }
+}
+
+/// What the statistics of a table say of an access path, in rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// In the ranges of its keys.
     pub in_ranges: f64,
     /// Are there statistics of the first part of its key? Otherwise it is the guess of a default.
-    pub is_told: bool,
+    pub from_statistics: bool,
     /// Of those, such as pass what is checked before rows are fetched.
     pub fetched: f64,
     /// Of those, such as pass everything.
@@ -90,7 +106,7 @@ pub struct Expected {
     pub nearness: f64,
 }
 
-/// What a way costs, in rows of a scan, and how many rows it gives.
+/// What an access path costs, in rows of a scan, and how many rows it gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// The cost.
@@ -99,9 +115,9 @@ pub struct Cost {
     pub rows: f64,
 }
 
-/// One way to the rows.
+/// One access path to the rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct CandidatePath {
     /// What is scanned.
     pub source: Source,
     /// How much of it.
@@ -164,7 +180,26 @@ const MERGE: f64 = 0.25;
 /// To keep the rowkey of an entry in a set, or to look one up there.
 const HASH: f64 = 1.0;
 
-impl Way {
+impl CandidatePath {
+    /// An access path of which no more is known. Its rows come as they are asked for.
+    pub fn new(source: Source, reach: Reach, parts_used: usize, size: TableSize) -> Self {
+        Self {
+            source,
+            reach,
+            parts_used,
+            unique: false,
+            rows: size.rows,
+            bytes: size.bytes,
+            exact: true,
+            ordered: true,
+            expected: None,
+            groups: None,
+            preferred: None,
+            beside: None,
+            lookups: None,
+        }
+    }
+
     /// Does it use an index for something?
     fn is_applicable(&self) -> bool {
         match self.source {
@@ -178,13 +213,13 @@ impl Way {
         self.parts_used > 0 && self.reach != Reach::All
     }
 
-    /// The same way where only those entries count whose rowkeys `other` has, too. `merges`: both come in the order of
+    /// The same access path where only those entries count whose rowkeys `other` has, too. `merges`: both come in the order of
     /// rowkeys.
     #[must_use]
     pub fn intersected(self, other: &Self, merges: bool) -> Self {
         let read =
             Self { source: Source::Covering, ordered: true, groups: None, beside: None, ..*other }.estimate(None);
-        let entries = |way: &Self| way.expected.map_or(way.rows as f64, |expected| expected.in_ranges);
+        let entries = |path: &Self| path.expected.map_or(path.rows as f64, |expected| expected.in_ranges);
         let each = if merges { MERGE } else { HASH };
         Self { beside: Some(read.cost + each * (entries(other) + entries(&self))), ..self }
     }
@@ -248,7 +283,7 @@ impl Way {
         let guessed = self.rows as f64;
         match self.expected {
             _ if self.unique => ranges.min(guessed.max(1.0)),
-            Some(expected) if expected.is_told => expected.in_ranges.min(guessed.max(1.0)),
+            Some(expected) if expected.from_statistics => expected.in_ranges.min(guessed.max(1.0)),
             _ if guessed > ROWS_OF_BLOCKS * ranges => guessed,
             _ => guessed * SHARE_OF_BLOCKS,
         }
@@ -263,31 +298,31 @@ impl Lookups {
     }
 }
 
-/// The number of the best way; those to the same rows at the same cost are better the earlier they come. `fetch`: only
+/// The number of the best access path; those to the same rows at the same cost are better the earlier they come. `fetch`: only
 /// so many rows are wanted, in the order asked for.
-pub fn choose(choice: IndexChoice, ways: &[Way], fetch: Option<usize>) -> usize {
-    let intersects = ways.iter().any(|way| way.beside.is_some());
-    let usable = |way: &Way| match choice {
-        IndexChoice::Off => way.source == Source::Table,
+pub fn choose(choice: IndexChoice, paths: &[CandidatePath], fetch: Option<usize>) -> usize {
+    let intersects = paths.iter().any(|path| path.beside.is_some());
+    let usable = |path: &CandidatePath| match choice {
+        IndexChoice::Off => path.source == Source::Table,
         // A whole index is read in place of a whole table if it is narrower or in the order that is wanted.
-        IndexChoice::Auto => way.source == Source::Table || way.is_applicable() || way.ordered && fetch.is_some(),
-        IndexChoice::Force => way.is_applicable(),
-        IndexChoice::Intersect => way.is_applicable() && (way.beside.is_some() || !intersects),
+        IndexChoice::Auto => path.source == Source::Table || path.is_applicable() || path.ordered && fetch.is_some(),
+        IndexChoice::Force => path.is_applicable(),
+        IndexChoice::Intersect => path.is_applicable() && (path.beside.is_some() || !intersects),
     };
-    let nothing = |way: &Way| way.source == Source::Table && way.reach == Reach::Nothing;
-    if let Some(at) = ways.iter().position(nothing) {
+    let nothing = |path: &CandidatePath| path.source == Source::Table && path.reach == Reach::Nothing;
+    if let Some(at) = paths.iter().position(nothing) {
         return at;
     }
     // A hint is obeyed wherever its index leads to the rows at all.
-    let hinted = ways.iter().enumerate().filter_map(|(at, way)| Some((way.preferred?, at)));
+    let hinted = paths.iter().enumerate().filter_map(|(at, path)| Some((path.preferred?, at)));
     if let Some((_, at)) = hinted.filter(|_| choice != IndexChoice::Off).min() {
         return at;
     }
     let mut best: Option<(bool, f64, usize)> = None;
-    for (at, way) in ways.iter().enumerate().filter(|(_, way)| usable(way)) {
+    for (at, path) in paths.iter().enumerate().filter(|(_, path)| usable(path)) {
         // An index that is forced is one with conditions on it, if there is one.
-        let idle = choice.is_forced() && !way.narrows();
-        let cost = way.cost(fetch);
+        let idle = choice.is_forced() && !path.narrows();
+        let cost = path.cost(fetch);
         if best.is_none_or(|(other, least, _)| (idle, cost) < (other, least)) {
             best = Some((idle, cost, at));
         }
@@ -299,54 +334,26 @@ pub fn choose(choice: IndexChoice, ways: &[Way], fetch: Option<usize>) -> usize 
 mod tests {
     use super::*;
 
-    fn table(reach: Reach, rows: u64) -> Way {
-        let exact = reach != Reach::All;
-        let source = Source::Table;
-        Way {
-            source,
-            reach,
-            parts_used: 0,
-            unique: false,
-            rows,
-            bytes: rows * 100,
-            exact,
-            ordered: true,
-            expected: None,
-            groups: None,
-            preferred: None,
-            beside: None,
-            lookups: None,
-        }
+    fn table(reach: Reach, rows: u64) -> CandidatePath {
+        let size = TableSize { rows, bytes: rows * 100 };
+        CandidatePath { exact: reach != Reach::All, ..CandidatePath::new(Source::Table, reach, 0, size) }
     }
 
-    fn index(source: Source, ranges: u64, rows: u64) -> Way {
+    fn index(source: Source, ranges: u64, rows: u64) -> CandidatePath {
         let reach = if ranges == 0 { Reach::All } else { Reach::Ranges(ranges) };
         let parts_used = usize::from(ranges > 0);
-        Way {
-            source,
-            reach,
-            parts_used,
-            unique: false,
-            rows,
-            bytes: rows * 30,
-            exact: ranges > 0,
-            ordered: true,
-            expected: None,
-            groups: None,
-            preferred: None,
-            beside: None,
-            lookups: None,
-        }
+        let size = TableSize { rows, bytes: rows * 30 };
+        CandidatePath { exact: ranges > 0, ..CandidatePath::new(source, reach, parts_used, size) }
     }
 
     const AUTO: IndexChoice = IndexChoice::Auto;
 
     #[test]
-    fn ways_rank_as_they_should() {
-        let unique = Way { unique: true, ..index(Source::Fetching, 1, 60) };
+    fn access_paths_rank_as_they_should() {
+        let unique = CandidatePath { unique: true, ..index(Source::Fetching, 1, 60) };
         let ranked = [
             table(Reach::Points(1), 1),
-            Way { parts_used: 1, ..table(Reach::Ranges(1), 20) },
+            CandidatePath { parts_used: 1, ..table(Reach::Ranges(1), 20) },
             unique,
             index(Source::Covering, 1, 1_000),
             index(Source::Fetching, 1, 1_000),
@@ -354,7 +361,7 @@ mod tests {
         ];
         for (at, pair) in ranked.windows(2).enumerate() {
             assert_eq!(choose(AUTO, pair, None), 0, "{at}");
-            let turned: Vec<Way> = pair.iter().rev().copied().collect();
+            let turned: Vec<CandidatePath> = pair.iter().rev().copied().collect();
             assert_eq!(choose(AUTO, &turned, None), 1, "{at}");
         }
     }
@@ -369,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_first_rows_in_order_come_from_an_index_with_that_order() {
-        let whole = Way { ordered: false, ..table(Reach::All, 100_000) };
+        let whole = CandidatePath { ordered: false, ..table(Reach::All, 100_000) };
         let sorted = index(Source::Fetching, 0, 100_000);
         assert_eq!(choose(AUTO, &[whole, sorted], Some(10)), 1);
         assert_eq!(choose(AUTO, &[whole, sorted], None), 0);
@@ -380,7 +387,7 @@ mod tests {
     fn a_whole_index_is_read_only_if_it_covers_and_is_narrower() {
         let whole = table(Reach::All, 5_000);
         assert_eq!(choose(AUTO, &[whole, index(Source::Covering, 0, 5_000)], None), 1);
-        let wide = Way { bytes: 5_000 * 200, ..index(Source::Covering, 0, 5_000) };
+        let wide = CandidatePath { bytes: 5_000 * 200, ..index(Source::Covering, 0, 5_000) };
         assert_eq!(choose(AUTO, &[whole, wide], None), 0);
         assert_eq!(choose(AUTO, &[whole, index(Source::Fetching, 0, 5_000)], None), 0);
     }
@@ -390,7 +397,7 @@ mod tests {
         let (whole, narrow) = (table(Reach::All, 100_000), index(Source::Covering, 0, 100_000));
         let looked_up = |keys, fetches| {
             let lookups = Some(Lookups { keys, rows_of_each: 2.0, fetches });
-            choose(AUTO, &[Way { lookups, ..whole }, narrow], None)
+            choose(AUTO, &[CandidatePath { lookups, ..whole }, narrow], None)
         };
         assert_eq!(choose(AUTO, &[whole, narrow], None), 1);
         assert_eq!(looked_up(1_000.0, false), 0);
@@ -411,8 +418,11 @@ mod tests {
         assert_eq!(choose(IndexChoice::Force, &[table(Reach::Nothing, 0), range], None), 0);
     }
 
-    fn expecting(way: Way, in_ranges: f64, fetched: f64, wanted: f64) -> Way {
-        Way { expected: Some(Expected { in_ranges, is_told: true, fetched, wanted, nearness: 0.0 }), ..way }
+    fn expecting(path: CandidatePath, in_ranges: f64, fetched: f64, wanted: f64) -> CandidatePath {
+        CandidatePath {
+            expected: Some(Expected { in_ranges, from_statistics: true, fetched, wanted, nearness: 0.0 }),
+            ..path
+        }
     }
 
     #[test]
@@ -424,7 +434,8 @@ mod tests {
         // A guess may be far off, too, unless nothing is known of the column.
         let many = expecting(index(Source::Fetching, 1, 90_000), 3.0, 3.0, 3.0);
         assert_eq!(choose(AUTO, &[table(Reach::All, 100_000), many], None), 1);
-        let untold = Way { expected: many.expected.map(|it| Expected { is_told: false, ..it }), ..many };
+        let untold =
+            CandidatePath { expected: many.expected.map(|it| Expected { from_statistics: false, ..it }), ..many };
         assert_eq!(choose(AUTO, &[table(Reach::All, 100_000), untold], None), 0);
     }
 
@@ -440,13 +451,13 @@ mod tests {
     fn an_index_in_the_order_of_the_table_is_cheaper_to_fetch_by() {
         let range = expecting(index(Source::Fetching, 1, 1_500), 1_500.0, 1_500.0, 1_500.0);
         let near = Expected { nearness: 0.99, ..range.expected.unwrap_or_else(|| unreachable!()) };
-        let near = Way { expected: Some(near), ..range };
+        let near = CandidatePath { expected: Some(near), ..range };
         assert!(near.cost(None) < range.cost(None) * 0.6);
     }
 
     #[test]
     fn the_first_rows_that_are_rare_are_not_looked_for_in_order() {
-        let whole = Way { ordered: false, ..table(Reach::All, 100_000) };
+        let whole = CandidatePath { ordered: false, ..table(Reach::All, 100_000) };
         let sorted = index(Source::Fetching, 0, 100_000);
         let frequent = expecting(sorted, 100_000.0, 100_000.0, 50_000.0);
         let rare = expecting(sorted, 100_000.0, 100_000.0, 20.0);
@@ -457,16 +468,16 @@ mod tests {
     #[test]
     fn an_index_whose_rows_come_in_few_groups_is_skipped_through() {
         let whole = table(Reach::All, 100_000);
-        let wide = Way { bytes: 100_000 * 400, ..index(Source::Covering, 0, 100_000) };
+        let wide = CandidatePath { bytes: 100_000 * 400, ..index(Source::Covering, 0, 100_000) };
         assert_eq!(choose(AUTO, &[whole, wide], None), 0);
-        assert_eq!(choose(AUTO, &[whole, Way { groups: Some(5.0), ..wide }], None), 1);
+        assert_eq!(choose(AUTO, &[whole, CandidatePath { groups: Some(5.0), ..wide }], None), 1);
     }
 
     #[test]
     fn the_index_of_a_hint_is_taken() {
         let point = table(Reach::Points(1), 1);
-        let hinted = Way { preferred: Some(1), ..index(Source::Fetching, 0, 90_000) };
-        let first = Way { preferred: Some(0), ..index(Source::Fetching, 1, 90_000) };
+        let hinted = CandidatePath { preferred: Some(1), ..index(Source::Fetching, 0, 90_000) };
+        let first = CandidatePath { preferred: Some(0), ..index(Source::Fetching, 1, 90_000) };
         assert_eq!(choose(AUTO, &[point, hinted], None), 1);
         assert_eq!(choose(AUTO, &[point, hinted, first], None), 2);
         assert_eq!(choose(IndexChoice::Off, &[point, hinted], None), 0);
@@ -474,8 +485,8 @@ mod tests {
 
     #[test]
     fn an_empty_table_is_reached_in_some_way() {
-        let ways = [table(Reach::All, 0), index(Source::Fetching, 1, 0)];
-        assert!(choose(AUTO, &ways, None) < ways.len());
+        let paths = [table(Reach::All, 0), index(Source::Fetching, 1, 0)];
+        assert!(choose(AUTO, &paths, None) < paths.len());
         assert_eq!(choose(AUTO, &[], None), 0);
     }
 

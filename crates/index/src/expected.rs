@@ -1,6 +1,6 @@
-//! What the statistics of a table say of a way to its rows, before anything is read.
+//! What the statistics of a table say of an access path to its rows, before anything is read.
 //!
-//! Pure. Whoever chooses among ways hands over what each condition says: of the key of what is scanned, in parts, and of
+//! Pure. Whoever chooses among access paths hands over what each condition says: of the key of what is scanned, in parts, and of
 //! the table, in columns.
 
 use crate::Expected;
@@ -16,8 +16,8 @@ pub struct Judged<'a> {
     rows: f64,
 }
 
-/// One way: its key, and what conditions say about it. Conditions are in the same order wherever they stand.
-pub struct JudgedWay<'a> {
+/// One access path: its key, and what conditions say about it. Conditions are in the same order wherever they stand.
+pub struct JudgedPath<'a> {
     /// The index, with its entries as a table.
     pub index: Option<(&'a Index, &'a Table)>,
     /// For each part of the key of what is scanned its column in the table.
@@ -55,33 +55,33 @@ impl<'a> Judged<'a> {
         Known::of_all(&|place| self.column(place), self.rows).share(columns)
     }
 
-    /// What is to be expected of a way.
-    pub fn expect(&self, way: &JudgedWay<'_>) -> Expected {
-        let of_part = |part: usize| self.part(way, part);
-        let rows = self.rows_of(way);
-        let in_ranges = rows * Known::in_ranges(&of_part, rows, way.parts_used).share(way.conditions);
-        let numbered = way.columns.iter().enumerate();
+    /// What is to be expected of an access path.
+    pub fn expect(&self, path: &JudgedPath<'_>) -> Expected {
+        let of_part = |part: usize| self.part(path, part);
+        let rows = self.rows_of(path);
+        let in_ranges = rows * Known::in_ranges(&of_part, rows, path.parts_used).share(path.conditions);
+        let numbered = path.columns.iter().enumerate();
         let judged: Vec<Condition> =
-            numbered.filter(|(at, _)| (way.on_entries)(*at)).map(|(_, condition)| condition.clone()).collect();
-        let wanted = (rows * self.share(way.columns)).min(in_ranges);
+            numbered.filter(|(at, _)| (path.on_entries)(*at)).map(|(_, condition)| condition.clone()).collect();
+        let wanted = (rows * self.share(path.columns)).min(in_ranges);
         let fetched = (rows * self.share(&judged)).clamp(wanted, in_ranges.max(wanted));
         let nearness = of_part(0).and_then(|values| values.correlation).unwrap_or(0.0).abs();
-        Expected { in_ranges, is_told: of_part(0).is_some(), fetched, wanted, nearness }
+        Expected { in_ranges, from_statistics: of_part(0).is_some(), fetched, wanted, nearness }
     }
 
     /// The values of a part of the key.
-    fn part(&self, way: &JudgedWay<'_>, part: usize) -> Option<&'a ValueStatistics> {
-        if let Some(column) = way.key.get(part).copied().flatten() {
+    fn part(&self, path: &JudgedPath<'_>, part: usize) -> Option<&'a ValueStatistics> {
+        if let Some(column) = path.key.get(part).copied().flatten() {
             return self.column(column);
         }
-        let (index, entries) = way.index?;
+        let (index, entries) = path.index?;
         let id = entries.key.get(part)?.column;
         self.statistics.index(index)?.expression(entries.column(id)?)
     }
 
     /// Entries of a partial index are fewer than rows.
-    fn rows_of(&self, way: &JudgedWay<'_>) -> f64 {
-        let Some((index, _)) = way.index.filter(|(index, _)| index.predicate.is_some()) else { return self.rows };
+    fn rows_of(&self, path: &JudgedPath<'_>) -> f64 {
+        let Some((index, _)) = path.index.filter(|(index, _)| index.predicate.is_some()) else { return self.rows };
         match (self.statistics.index(index), self.statistics.rows) {
             (Some(entries), all) if all > 0.0 => (entries.rows * self.rows / all).min(self.rows),
             _ => self.rows,

@@ -6,9 +6,8 @@
 //!
 //! Expressions are texts here, so that whatever evaluates them need not be known: equal texts are equal expressions.
 
-use std::cmp::Ordering;
-use types::Datum;
 use types::compare::compare;
+use types::{CompareOp, Datum};
 
 /// A condition of a query, or the predicate of an index.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,24 +39,12 @@ pub enum Says {
         /// The value.
         of: String,
         /// How.
-        op: Comparison,
+        op: CompareOp,
         /// The constant, no NULL.
         with: Datum,
     },
     /// It is not NULL.
     NotNull(String),
-}
-
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the operator of its name")]
-pub enum Comparison {
-    Lt,
-    Le,
-    Eq,
-    Ge,
-    Gt,
-    Ne,
 }
 
 /// Is `wanted` true wherever all of `given` are?
@@ -95,28 +82,17 @@ fn test_implies(given: &Test, wanted: &Test) -> bool {
 }
 
 /// Has a value for which `value op with` holds to satisfy `value wanted bound`?
-fn compares(op: Comparison, with: &Datum, wanted: Comparison, bound: &Datum) -> bool {
-    use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
+fn compares(op: CompareOp, with: &Datum, wanted: CompareOp, bound: &Datum) -> bool {
+    use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     let order = compare(with, bound);
     match (op, wanted) {
-        (Eq, wanted) => holds(order, wanted),
+        (Eq, wanted) => wanted.matches(order),
         (Lt, Lt | Le | Ne) | (Le, Le) => order.is_le(),
         (Le, Lt | Ne) => order.is_lt(),
         (Gt, Gt | Ge | Ne) | (Ge, Ge) => order.is_ge(),
         (Ge, Gt | Ne) => order.is_gt(),
         (Ne, Ne) => order.is_eq(),
         _ => false,
-    }
-}
-
-fn holds(order: Ordering, op: Comparison) -> bool {
-    match op {
-        Comparison::Lt => order.is_lt(),
-        Comparison::Le => order.is_le(),
-        Comparison::Eq => order.is_eq(),
-        Comparison::Ge => order.is_ge(),
-        Comparison::Gt => order.is_gt(),
-        Comparison::Ne => order.is_ne(),
     }
 }
 
@@ -129,9 +105,9 @@ fn is_comparable(a: &Datum, b: &Datum) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
+    use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
 
-    fn test(of: &str, op: Comparison, with: i32) -> Clause {
+    fn test(of: &str, op: CompareOp, with: i32) -> Clause {
         let says = Some(Says::Compare { of: of.to_owned(), op, with: Datum::Int4(with) });
         Clause::Test(Test { text: format!("{of} {op:?} {with}"), strict: vec![of.to_owned()], says })
     }
@@ -154,7 +130,9 @@ mod tests {
                 let found = implies(&[test("a", given, with)], &test("a", wanted, bound));
                 // Between any two values there is another one, as of numeric: quarters stand for all of them.
                 let all = (-8..32).map(|quarter| f64::from(quarter) / 4.0);
-                let is = |value: f64, op, with: i32| value.partial_cmp(&f64::from(with)).is_some_and(|o| holds(o, op));
+                let is = |value: f64, op: CompareOp, with: i32| {
+                    value.partial_cmp(&f64::from(with)).is_some_and(|order| op.matches(order))
+                };
                 let so = all.into_iter().filter(|value| is(*value, given, with)).all(|value| is(value, wanted, bound));
                 assert_eq!(found, so, "a {given:?} {with} => a {wanted:?} {bound}");
             }

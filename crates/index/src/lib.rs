@@ -7,7 +7,7 @@
 //!   old entry, new entry ──change──> Change: nothing, or a delete and a put
 //!   conditions of a query, predicate of an index ──implies──> has the index all rows that are wanted?
 //!   conditions, statistics of columns ──Known::share──> the share of rows that satisfy them
-//!   ways to the rows, with what is known of them ──choose──> the one to take
+//!   access paths to the rows, with what is known of them ──choose──> the one to take
 //! ```
 //!
 //! Pure: nothing here reads or writes a store. Who applies the changes decides what they are atomic with.
@@ -26,12 +26,12 @@ mod row_exprs;
 mod selectivity;
 
 pub use change::{Change, change};
-pub use choice::{Cost, Expected, IndexChoice, Lookups, Reach, Source, Way, choose};
+pub use choice::{CandidatePath, Cost, Expected, IndexChoice, Lookups, Reach, Source, choose};
 pub use codec::{Entry, IndexCodec};
 pub use columns::EntryColumns;
-pub use expected::{Judged, JudgedWay};
+pub use expected::{Judged, JudgedPath};
 pub use hints::{ScanHints, ScanRules, Scope};
-pub use implication::{Clause, Comparison, Says, Test, implies};
+pub use implication::{Clause, Says, Test, implies};
 pub use maker::EntryMaker;
 pub use row_exprs::{IndexError, IndexResult, RowExprs};
 pub use selectivity::{Known, UNKNOWN};

@@ -5,12 +5,12 @@
 //! different columns are taken to be independent.
 
 use catalog::{Value, ValueStatistics};
-use rowkey::range::{CompareOp, Condition};
+use rowkey::range::Condition;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use types::Datum;
 use types::compare::compare;
 use types::temporal;
+use types::{CompareOp, Datum};
 
 /// Where nothing is known of a column, its values are one of so many.
 const VALUES: f64 = 200.0;

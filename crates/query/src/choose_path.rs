@@ -1,7 +1,8 @@
-//! Which way a scan takes to its rows: the ways there are, what is known of each, and the choice (`index::choose`).
+//! Which access path a scan takes to its rows: those that there are, what is known of each, and the choice
+//! (`index::choose`).
 //!
-//! The choice is made when a statement is bound, with the values of its parameters. A table without indexes has one way,
-//! and nothing is asked for it here.
+//! The choice is made when a statement is bound, with the values of its parameters. A table without indexes has one access
+//! path, and nothing is asked for it here.
 
 use crate::access_path::{AccessPath, Checked};
 use crate::bound_index::bare;
@@ -20,7 +21,9 @@ use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, create_physical_expr};
-use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, Lookups, Reach, ScanRules, Source, Way, choose};
+use index::{
+    CandidatePath, Cost, Expected, IndexChoice, Judged, JudgedPath, Lookups, Reach, ScanRules, Source, choose,
+};
 use rowkey::range::{Access, Condition, RangeLimits};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -72,7 +75,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) lookups: &'a [(usize, f64)],
 }
 
-/// A way to the rows.
+/// An access path to the rows.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub(crate) source: ScanSource,
@@ -102,7 +105,7 @@ pub(crate) struct Knowledge {
 }
 
 impl Asked<'_> {
-    /// The way to take.
+    /// The access path to take.
     ///
     /// # Errors
     /// Those of the store when it is asked for sizes.
@@ -125,29 +128,30 @@ impl Asked<'_> {
                 }
             }
         }
-        let mut ways: Vec<Way> = all.iter().map(|found| self.way(found, knowledge.as_ref())).collect();
+        let mut candidates: Vec<CandidatePath> =
+            all.iter().map(|found| self.candidate(found, knowledge.as_ref())).collect();
         // Conditions of the statement that narrow an index are surer than what joins may look up.
         if !all.iter().any(|found| found.source.used_index().is_some() && found.path.narrows()) {
-            for (way, found) in ways.iter_mut().zip(&all) {
-                way.lookups = self.lookups(&found.source, knowledge.as_ref());
+            for (candidate, found) in candidates.iter_mut().zip(&all) {
+                candidate.lookups = self.lookups(&found.source, knowledge.as_ref());
             }
         }
-        for (found, way) in both {
+        for (found, candidate) in both {
             all.push(found);
-            ways.push(way);
+            candidates.push(candidate);
         }
         let fetch = self.first.map_or(self.fetch, |first| Some(first.fetch));
-        let best = choose(self.rules.choice, &ways, fetch).min(all.len() - 1);
+        let best = choose(self.rules.choice, &candidates, fetch).min(all.len() - 1);
         let mut chosen = all.swap_remove(best);
-        if let Some(way) = ways.get(best) {
-            chosen.cost = way.estimate(fetch);
-            chosen.is_known = way.expected.is_some() && self.of_columns(&chosen.left).iter().all(is_told);
+        if let Some(candidate) = candidates.get(best) {
+            chosen.cost = candidate.estimate(fetch);
+            chosen.is_known = candidate.expected.is_some() && self.of_columns(&chosen.left).iter().all(is_judgeable);
         }
         chosen.knowledge = knowledge;
         Ok(chosen)
     }
 
-    /// The way by the table's own key. Where conditions list more values than a table of that size is worth, it has the
+    /// The access path by the table's own key. Where conditions list more values than a table of that size is worth, it has the
     /// wider ranges that other conditions have.
     async fn by_rowkey(&self) -> QueryResult<Chosen> {
         let source = ScanSource::table(self.table);
@@ -270,33 +274,24 @@ impl Asked<'_> {
         key.iter().take(parts).map(distinct).try_fold(1.0, |all, distinct| Some(all * distinct?))
     }
 
-    /// What is known of a way, for the choice.
-    pub(crate) fn way(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Way {
+    /// What is known of an access path, for the choice.
+    pub(crate) fn candidate(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> CandidatePath {
         let Chosen { source, path, ranges, size, .. } = found;
         let own_parts = source.used_index().filter(|index| index.codec.index().unique).map(|index| index.own_parts());
-        Way {
-            source: match (source.used_index(), source.fetched_by()) {
-                (None, _) => Source::Table,
-                (Some(_), None) => Source::Covering,
-                (Some(_), Some(_)) => Source::Fetching,
-            },
-            reach: match path.ranges.access {
-                Access::Empty => Reach::Nothing,
-                Access::Points(points) => Reach::Points(points as u64),
-                Access::Range | Access::SkipScan => Reach::Ranges(ranges.len() as u64),
-                Access::Full => Reach::All,
-            },
-            parts_used: path.ranges.parts_used,
+        let kind = match (source.used_index(), source.fetched_by()) {
+            (None, _) => Source::Table,
+            (Some(_), None) => Source::Covering,
+            (Some(_), Some(_)) => Source::Fetching,
+        };
+        let reach = Reach::of(path.ranges.access, ranges.len());
+        CandidatePath {
             unique: own_parts.is_some_and(|parts| path.ranges.equal_parts >= parts),
-            rows: size.rows,
-            bytes: size.bytes,
             exact: path.checks_nothing(),
             ordered: self.first.is_none() || self.gives_order(source, path),
             expected: knowledge.map(|knowledge| self.expected(found, knowledge)),
             groups: self.groups(found, knowledge),
             preferred: source.used_index().and_then(|index| self.preferred(index)),
-            beside: None,
-            lookups: None,
+            ..CandidatePath::new(kind, reach, path.ranges.parts_used, *size)
         }
     }
 
@@ -323,7 +318,7 @@ impl Asked<'_> {
             let Some((index, filter)) = index.zip(left.get(at)) else { return index.is_none() };
             index.has_all(&columns_of(self.table, filter)) || found.partner.is_some() && !path.leaves(filter)
         };
-        let way = JudgedWay {
+        let candidate = JudgedPath {
             index: index.map(|index| (index.codec.index(), index.entries.table().as_ref())),
             key: &source.key_columns(),
             conditions: &path.conditions,
@@ -331,7 +326,7 @@ impl Asked<'_> {
             columns: &self.of_columns(left),
             on_entries: &on_entries,
         };
-        Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows).expect(&way)
+        Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows).expect(&candidate)
     }
 
     /// Do the rows come in the order of the first rows that are wanted?
@@ -352,9 +347,9 @@ impl Asked<'_> {
 }
 
 /// Is a condition one that statistics of columns can judge?
-fn is_told(condition: &Condition) -> bool {
+fn is_judgeable(condition: &Condition) -> bool {
     match condition {
-        Condition::And(all) | Condition::Or(all) => all.iter().all(is_told),
+        Condition::And(all) | Condition::Or(all) => all.iter().all(is_judgeable),
         Condition::Unknown => false,
         _ => true,
     }

@@ -1,23 +1,18 @@
 //! What a statement is planned and run with.
 
 use crate::{Reader, Stop};
+use builtins::TimeZone;
 use catalog::Catalog;
 use datafusion::catalog::SchemaProvider;
 use datafusion::logical_expr::ScalarUDF;
 use index::ScanHints;
 use std::fmt;
 use std::sync::Arc;
-use types::Style;
 
 /// Looks up a setting for `current_setting()`.
 pub trait Settings: Send + Sync {
     /// Its value as SHOW prints it; `None` if there is no such setting.
     fn get(&self, name: &str) -> Option<String>;
-
-    /// How texts of values are read and printed.
-    fn style(&self) -> Style {
-        Style::POSTGRES
-    }
 }
 
 /// Looks up a function that reads the statement's state, by its folded name.
@@ -40,8 +35,10 @@ pub struct QueryContext {
     pub statement_time: i64,
     /// Start of its transaction: `now()`.
     pub transaction_time: i64,
-    /// Name of the session's time zone.
-    pub time_zone: String,
+    /// The session's time zone, with its style of texts.
+    pub time_zone: TimeZone,
+    /// The zone's name.
+    pub zone_name: Arc<str>,
     /// Schemas whose tables are computed: `pg_catalog`, `information_schema`.
     pub schemas: Vec<(String, Arc<dyn SchemaProvider>)>,
     /// Functions beside DataFusion's, bound to this statement: those of `pg_catalog`.

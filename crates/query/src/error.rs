@@ -90,28 +90,9 @@ pub enum QueryError {
     /// What the body of a function refuses.
     #[error(transparent)]
     Eval(builtins::EvalError),
-    /// A NULL in a column that takes none (23502).
-    #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
-    NullColumn {
-        /// The table.
-        table: String,
-        /// The column.
-        column: String,
-    },
-    /// A key that cannot be made.
+    /// A row that cannot be made, or bytes that are none.
     #[error(transparent)]
-    Key(#[from] rowkey::KeyError),
-    /// A row that cannot be made.
-    #[error(transparent)]
-    Fragment(#[from] fragment::FragmentError),
-    /// Bytes in the store that are no row of this table (XX001).
-    #[error("row of table \"{table}\" corrupted: {detail}")]
-    Corrupted {
-        /// The table.
-        table: String,
-        /// What is wrong.
-        detail: String,
-    },
+    Row(#[from] catalog::RowError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::StoreError),
@@ -149,21 +130,6 @@ pub enum QueryError {
         /// What was found.
         detail: String,
     },
-}
-
-impl From<catalog::RowError> for QueryError {
-    fn from(error: catalog::RowError) -> Self {
-        use catalog::RowError;
-        match error {
-            RowError::NullColumn { table, column } => Self::NullColumn { table, column },
-            RowError::Key(error) => Self::Key(error),
-            RowError::Fragment(error) => Self::Fragment(error),
-            RowError::Type(error) => Self::Type(error),
-            RowError::Unsupported { feature } => Self::Unsupported { feature },
-            RowError::Corrupted { table, detail } => Self::Corrupted { table, detail },
-            RowError::Internal { detail } => Self::Internal { detail },
-        }
-    }
 }
 
 impl QueryError {

@@ -1,11 +1,11 @@
-//! Ways to rows by two indexes: entries of one whose rowkeys the other has, too.
+//! Access paths to rows by two indexes: entries of one whose rowkeys the other has, too.
 //!
 //! ```text
 //!   a = 1   index on a   rowkeys 3 4 7 9 12 …  ┐
 //!                                              ├─ both: 4 12 ──> rows 4 12, or none where entries have all that is wanted
 //!   b = 2   index on b   rowkeys 1 4 8 12 …    ┘
 //! ```
-//! Such a way is one by the first index, in which conditions count as checked that the second one decides. Where all
+//! Such an access path is one by the first index, in which conditions count as checked that the second one decides. Where all
 //! parts in front of the rowkey have one value in both, both give rowkeys in order and are merged; else the rowkeys of the
 //! second one are kept in a set (`exec/intersection.rs`).
 
@@ -15,13 +15,13 @@ use crate::convert::expr_to_ranges::range_limits;
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
 use datafusion::logical_expr::Expr;
-use index::{IndexChoice, Way};
+use index::{CandidatePath, IndexChoice};
 use rowkey::KeyPart;
 use rowkey::range::Access;
 use std::sync::Arc;
 use store::KeyRange;
 
-/// The second index of a way.
+/// The second index of an access path.
 #[derive(Clone, Debug)]
 pub(crate) struct Partner {
     pub(crate) index: Arc<TableIndex>,
@@ -37,16 +37,20 @@ const TRIED: usize = 4;
 const MOST_KEPT: f64 = 1_000_000.0;
 
 impl Asked<'_> {
-    /// The ways by two of the indexes that `found` are ways by, each with what is known of it.
-    pub(crate) fn intersections(&self, found: &[Chosen], knowledge: Option<&Knowledge>) -> Vec<(Chosen, Way)> {
+    /// The access paths by two of the indexes that `found` are access paths by, each with what is known of it.
+    pub(crate) fn intersections(
+        &self,
+        found: &[Chosen],
+        knowledge: Option<&Knowledge>,
+    ) -> Vec<(Chosen, CandidatePath)> {
         // Without statistics nothing says that entries of both are fewer than those of one.
-        let is_judged = |way: &Way| way.expected.is_some_and(|expected| expected.is_told);
+        let is_judged = |candidate: &CandidatePath| candidate.expected.is_some_and(|expected| expected.from_statistics);
         let is_asked_for = self.rules.choice == IndexChoice::Intersect;
-        let mut narrow: Vec<(&Chosen, Way)> = found
+        let mut narrow: Vec<(&Chosen, CandidatePath)> = found
             .iter()
             .filter(|found| is_narrow(found))
-            .map(|found| (found, self.way(found, knowledge)))
-            .filter(|(_, way)| !way.unique && (is_asked_for || is_judged(way)))
+            .map(|found| (found, self.candidate(found, knowledge)))
+            .filter(|(_, candidate)| !candidate.unique && (is_asked_for || is_judged(candidate)))
             .collect();
         narrow.sort_by(|(_, one), (_, other)| entries(one).total_cmp(&entries(other)));
         narrow.truncate(TRIED);
@@ -58,20 +62,20 @@ impl Asked<'_> {
         all
     }
 
-    /// The way by both, if the second index decides what the first one cannot.
+    /// The access path by both, if the second index decides what the first one cannot.
     fn intersection(
         &self,
-        (first, _): &(&Chosen, Way),
-        (second, second_way): &(&Chosen, Way),
+        (first, _): &(&Chosen, CandidatePath),
+        (second, second_candidate): &(&Chosen, CandidatePath),
         knowledge: Option<&Knowledge>,
-    ) -> Option<(Chosen, Way)> {
+    ) -> Option<(Chosen, CandidatePath)> {
         let (index, other) = (first.source.used_index()?, second.source.used_index()?);
         if !first.left.iter().any(|filter| first.path.leaves(filter) && !second.path.leaves(filter)) {
             return None;
         }
         let merges =
             is_in_rowkey_order(self.table, index, &first.path) && is_in_rowkey_order(self.table, other, &second.path);
-        if !merges && entries(second_way) > MOST_KEPT && self.rules.choice != IndexChoice::Intersect {
+        if !merges && entries(second_candidate) > MOST_KEPT && self.rules.choice != IndexChoice::Intersect {
             return None;
         }
         // Where rows may change between a look at entries and one at rows, all conditions are judged on rows.
@@ -90,8 +94,9 @@ impl Asked<'_> {
         let partner = Partner { index: Arc::clone(other), path: path_of_other, ranges, merges };
         let chosen = Chosen { source, path, partner: Some(partner), skips: None, ..(*first).clone() };
         // A hint names one index to read by, not two.
-        let way = Way { preferred: None, ..self.way(&chosen, knowledge) }.intersected(second_way, merges);
-        Some((chosen, way))
+        let candidate = CandidatePath { preferred: None, ..self.candidate(&chosen, knowledge) }
+            .intersected(second_candidate, merges);
+        Some((chosen, candidate))
     }
 
     fn may_change(&self, index: &TableIndex) -> bool {
@@ -106,9 +111,9 @@ fn is_narrow(found: &Chosen) -> bool {
     found.source.used_index().is_some() && ranges.parts_used > 0 && is_range
 }
 
-/// In the ranges of a way.
-fn entries(way: &Way) -> f64 {
-    way.expected.map_or(way.rows as f64, |expected| expected.in_ranges)
+/// In the ranges of an access path.
+fn entries(candidate: &CandidatePath) -> f64 {
+    candidate.expected.map_or(candidate.rows as f64, |expected| expected.in_ranges)
 }
 
 /// Do entries come in the order of their rowkeys: is it one range with one value in each part of the index, behind which

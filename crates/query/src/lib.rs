@@ -35,8 +35,8 @@ mod plan;
 pub mod provider;
 mod sample;
 mod scan_source;
-mod told;
-mod tried_values;
+mod scan_statistics;
+mod value_selectivity;
 
 pub use catalog::{Cell, RowCodec, RowReader, row_codec};
 pub use context::{FunctionLookup, QueryContext, Settings};

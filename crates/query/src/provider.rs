@@ -17,7 +17,7 @@ use crate::intersected::Partner;
 use crate::key_partitions::Partitions;
 use crate::sample::{Estimate, Sampling};
 use crate::scan_source::{ScanSource, TableIndex};
-use crate::told;
+use crate::scan_statistics;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use catalog::row_codec::{Place, RowCodec};
@@ -130,9 +130,9 @@ impl RegionTable {
     /// The same table, of which joins look up rows by about so many values of a column.
     #[must_use]
     pub(crate) fn with_lookups(&self, column: usize, values: f64) -> Self {
-        let mut told = self.clone();
-        told.lookups.push((column, values));
-        told
+        let mut with_lookup = self.clone();
+        with_lookup.lookups.push((column, values));
+        with_lookup
     }
 
     /// The table of a scan, if it is one of the catalog.
@@ -261,7 +261,7 @@ impl RegionTable {
     ) -> Estimate {
         let Chosen { source, ranges, size, partner, cost, is_known, knowledge, .. } = chosen;
         let unsampled = match knowledge {
-            Some(knowledge) => told::estimate(self.codec.table(), knowledge, projection, cost.rows),
+            Some(knowledge) => scan_statistics::estimate(self.codec.table(), knowledge, projection, cost.rows),
             None => Estimate { rows: size.rows, columns: None },
         };
         // A look at rows tells more than statistics where a filter is about more than values of single columns. It may fail
@@ -326,7 +326,7 @@ impl RegionTable {
     fn checks(&self, session: &dyn Session, filters: &Filters, decoder: DecoderOf<'_>) -> QueryResult<RowChecks> {
         let filter = self.check(session, &filters.rows, decoder)?;
         let recheck = self.check(session, &filters.bytes, decoder)?;
-        Ok(RowChecks { recheck, filter, sieves: Vec::new() })
+        Ok(RowChecks { recheck, filter, dynamic: Vec::new() })
     }
 
     /// All of `filters` as one check of rows.

@@ -1,11 +1,10 @@
 //! What programs ask about functions. [`Builtins`] answers from the table; functions of the embedding program are beside
 //! it, which is why this is a trait.
 
-use builtins::{Accumulator, Comparison, EvalError, FuncId, Function, Ty};
-use rowkey::range::CompareOp;
+use builtins::{Accumulator, EvalError, FuncId, Function, Ty};
 use std::fmt;
 use std::sync::Arc;
-use types::Datum;
+use types::{CompareOp, Datum};
 
 /// The functions that a statement may call.
 pub trait Functions {
@@ -72,20 +71,11 @@ impl Functions for Builtins {
     }
 
     fn test(&self, id: FuncId) -> Option<Test> {
-        let op = match builtins::comparison(id) {
-            Some(Comparison::Equal) => CompareOp::Eq,
-            Some(Comparison::NotEqual) => CompareOp::Ne,
-            Some(Comparison::Less) => CompareOp::Lt,
-            Some(Comparison::LessOrEqual) => CompareOp::Le,
-            Some(Comparison::Greater) => CompareOp::Gt,
-            Some(Comparison::GreaterOrEqual) => CompareOp::Ge,
-            // LIKE is the operator `~~`.
-            None => {
-                let is_like = builtins::operators_named("~~").iter().any(|operator| operator.function == id.0);
-                return is_like.then_some(Test::Like);
-            }
-        };
-        Some(Test::Compare(op))
+        if let Some(op) = builtins::comparison(id) {
+            return Some(Test::Compare(op));
+        }
+        // LIKE is the operator `~~`.
+        builtins::operators_named("~~").iter().any(|operator| operator.function == id.0).then_some(Test::Like)
     }
 
     fn accumulator(&self, id: FuncId) -> Option<Box<dyn Accumulator>> {

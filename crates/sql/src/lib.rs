@@ -36,7 +36,7 @@ mod tree_size;
 
 pub use data_type::data_type;
 pub use error::{Position, SqlError};
-pub use lexer::{DISTINCT_GROUPS, byte_of};
+pub use lexer::{DISTINCT_GROUPS, JOIN_ALIAS, byte_of};
 pub use locking_subqueries::{LockingSubquery, has_locking_subquery, without_subquery_locks};
 pub use name::folded;
 pub use output_names::with_names;

@@ -1,5 +1,6 @@
 //! A query's text with other names for its columns: what a view's list of names makes of its query.
 
+use crate::lexer::written;
 use sqlparser::ast::{Distinct, Expr, Ident, Query, Select, SelectItem, SetExpr};
 use std::collections::HashSet;
 use types::ident;
@@ -7,6 +8,10 @@ use types::ident;
 /// The query as text, with columns called `wanted` where its own names are `own`. Names are given to the items of its
 /// list where that changes nothing else, and otherwise to the whole: `SELECT a AS b FROM (…) AS alias`.
 pub fn with_names(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String {
+    written(renamed(query, own, wanted, alias))
+}
+
+fn renamed(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String {
     if own == wanted {
         return query.to_string();
     }
@@ -81,6 +86,8 @@ mod tests {
             let want = format!("SELECT {items} FROM ({text}) AS \"my view\"");
             assert_eq!(named(text, &own, &["aa", "bb"]), want);
         }
+        let aliased = r#"SELECT j.k, 'ß' FROM t JOIN u USING(k, l) AS "J, )" JOIN v USING(k) AS j"#;
+        assert_eq!(named(aliased, &["k", "l"], &["k", "l"]), aliased);
         let twice = named("SELECT * FROM t, t AS u", &["k", "k"], &["a", "b"]);
         assert_eq!(twice, "SELECT * FROM (SELECT * FROM t, t AS u) AS \"my view\"(a, b)");
     }

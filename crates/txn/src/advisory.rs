@@ -150,22 +150,22 @@ impl AdvisoryLocks {
     pub async fn lock(&self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel, wait: LockWait) -> TxnResult<()> {
         let target = self.table.key(LockTarget::Advisory(key));
         let _turn = self.waiting.lock().await;
-        let (upgrade, heard) = {
+        let (former, heard) = {
             let mut granted = self.granted.lock();
             match self.table.ask(&target, self.owner, mode, wait != LockWait::Never) {
-                Asked::Granted | Asked::Held => {
+                Asked::Granted | Asked::Raised(_) | Asked::Held => {
                     granted.add(key, mode, level);
                     return Ok(());
                 }
                 Asked::Refused => return Err(TxnError::LockNotAvailable { waited: false }),
-                Asked::Queued { upgrade, granted: heard } => {
+                Asked::Queued { former, granted: heard } => {
                     granted.waits = Some(key);
-                    (upgrade, heard)
+                    (former, heard)
                 }
             }
         };
         let waits = Waits { locks: self, key };
-        self.table.wait(&target, self.owner, heard, upgrade, wait).await?;
+        self.table.wait(&target, self.owner, heard, former, wait).await?;
         self.granted.lock().add(key, mode, level);
         drop(waits);
         Ok(())
@@ -175,7 +175,7 @@ impl AdvisoryLocks {
     pub fn try_lock(&self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) -> bool {
         let target = self.table.key(LockTarget::Advisory(key));
         let mut granted = self.granted.lock();
-        let is_granted = matches!(self.table.ask(&target, self.owner, mode, false), Asked::Granted | Asked::Held);
+        let is_granted = !matches!(self.table.ask(&target, self.owner, mode, false), Asked::Refused);
         if is_granted {
             granted.add(key, mode, level);
         }

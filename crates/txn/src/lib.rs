@@ -7,8 +7,9 @@
 //! ```
 //!
 //! READ COMMITTED: each statement has a snapshot of its own, unless reads are repeated. A writer locks the row first and then reads
-//! its newest state, so no update is lost; locks are held to the end of the transaction. They may go
-//! before the commit is durable: who builds on it comes later in the log and cannot survive without it.
+//! its newest state, so no update is lost; locks are held to the end of the transaction, or until what was done since they
+//! were taken is rolled back to a savepoint. They may go before the commit is durable: who builds on it comes later in the
+//! log and cannot survive without it.
 //!
 //! Words: a *view* is what one statement reads; the *write set* holds uncommitted writes in key order,
 //! in memory and, where that is short, in files without a name (`writes`).

@@ -1,7 +1,8 @@
 //! The locks of one transaction.
 //!
 //! A row lock takes memory. A transaction that has very many in one table takes the table alone instead, if nobody is
-//! in its way, and gives the row locks back: every writer of a row holds its table shared, so none can come near.
+//! in its way, and gives the row locks back: every writer of a row holds its table shared, so none can come near. Only those
+//! since its last savepoint: the table is given back with them when it goes back there, and older locks are needed then.
 
 use crate::lock_table::{Asked, LockKey, LockTarget};
 use crate::{LockMode, LockTable, LockWait, Obtained, TxnError, TxnId, TxnResult};
@@ -16,17 +17,35 @@ const MANY_ROWS: usize = 100_000;
 pub struct LockOwner {
     id: TxnId,
     table: Arc<LockTable>,
-    held: Vec<LockKey>,
+    /// In the order of taking. What comes after a point can be given back, and the rest is as it was then.
+    held: Vec<Held>,
+    /// How many were held at the last savepoint; `None`: there is none.
+    savepoint: Option<usize>,
     /// Row locks by table since it was last asked for.
     rows: Vec<(TableId, usize)>,
     /// Tables that are held exclusively: their rows need no locks.
     alone: Vec<TableId>,
 }
 
+/// A lock that was taken, or made stronger since a savepoint.
+#[derive(Debug)]
+struct Held {
+    key: LockKey,
+    /// The mode in which it was held before.
+    former: Option<LockMode>,
+}
+
+impl Held {
+    fn is_row_of(&self, table: TableId) -> bool {
+        matches!(self.key.target(), LockTarget::Row(of, _) if *of == table)
+    }
+}
+
 impl LockOwner {
     /// A new owner without locks.
     pub fn new(table: Arc<LockTable>) -> Self {
-        Self { id: table.next_id(), table, held: Vec::new(), rows: Vec::new(), alone: Vec::new() }
+        let (id, held, rows, alone) = (table.next_id(), Vec::new(), Vec::new(), Vec::new());
+        Self { id, table, held, savepoint: None, rows, alone }
     }
 
     /// Its id.
@@ -34,7 +53,7 @@ impl LockOwner {
         self.id
     }
 
-    /// Locks held.
+    /// Locks held. One that was made stronger since a savepoint counts once more.
     pub fn len(&self) -> usize {
         self.held.len()
     }
@@ -101,36 +120,59 @@ impl LockOwner {
             Err(TxnError::LockNotAvailable { .. }) => return Ok(()),
             Err(error) => return Err(error),
         }
-        let of_table = |key: &mut LockKey| key.is_row_of(table);
-        for key in self.held.extract_if(.., of_table) {
-            self.table.release(&key, self.id);
+        let since = self.savepoint.unwrap_or(0);
+        for Held { key, former } in self.held.extract_if(since.., |held| held.is_row_of(table)) {
+            self.table.lower(&key, self.id, former);
         }
         Ok(())
     }
 
+    /// A point to go back to.
+    pub(crate) fn savepoint(&mut self) -> usize {
+        *self.savepoint.insert(self.held.len())
+    }
+
+    /// There is no savepoint any more.
+    pub(crate) fn release_savepoints(&mut self) {
+        self.savepoint = None;
+    }
+
+    /// Gives back what was taken after a savepoint. Returns the tables that are not locked any more.
+    pub(crate) fn rollback_to(&mut self, savepoint: usize) -> Vec<TableId> {
+        self.savepoint = Some(savepoint);
+        let mut free = Vec::new();
+        while self.held.len() > savepoint {
+            let Some(Held { key, former }) = self.held.pop() else { break };
+            if let LockTarget::Table(table) = key.target() {
+                self.alone.retain(|alone| alone != table);
+                free.extend(former.is_none().then_some(*table));
+            }
+            self.table.lower(&key, self.id, former);
+        }
+        free
+    }
+
     /// Releases all locks now.
     pub fn release_all(&mut self) {
-        for key in self.held.drain(..) {
-            self.table.release(&key, self.id);
-        }
+        self.rollback_to(0);
+        self.savepoint = None;
         self.rows.clear();
-        self.alone.clear();
     }
 
     async fn lock(&mut self, key: LockKey, mode: LockMode, wait: LockWait) -> TxnResult<Obtained> {
-        let obtained = match self.table.ask(&key, self.id, mode, wait != LockWait::Never) {
+        let (obtained, former) = match self.table.ask(&key, self.id, mode, wait != LockWait::Never) {
             Asked::Held => return Ok(Obtained::Before),
             Asked::Refused => return Err(TxnError::LockNotAvailable { waited: false }),
-            Asked::Granted => Obtained::AtOnce,
-            Asked::Queued { upgrade, granted } => {
-                self.table.wait(&key, self.id, granted, upgrade, wait).await?;
-                if upgrade {
-                    return Ok(Obtained::AfterWait);
-                }
-                Obtained::AfterWait
+            Asked::Granted => (Obtained::AtOnce, None),
+            Asked::Raised(former) => (Obtained::Before, Some(former)),
+            Asked::Queued { former, granted } => {
+                self.table.wait(&key, self.id, granted, former, wait).await?;
+                (Obtained::AfterWait, former)
             }
         };
-        self.held.push(key);
+        if former.is_none() || self.savepoint.is_some() {
+            self.held.push(Held { key, former });
+        }
         Ok(obtained)
     }
 }

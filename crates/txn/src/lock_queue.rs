@@ -36,7 +36,9 @@ struct Waiter {
 pub(crate) enum Attempt {
     /// Granted, and not held before.
     Granted,
-    /// Held already, in this mode or a stronger one (perhaps only now).
+    /// Granted, and held in this weaker mode before.
+    Raised(LockMode),
+    /// Held already, in this mode or a stronger one.
     Held,
     /// Others hold it or asked before.
     MustWait,
@@ -60,35 +62,30 @@ impl LockQueue {
         self.waiters.iter().map(|waiter| (waiter.owner, waiter.mode))
     }
 
-    pub(crate) fn is_held_by(&self, owner: TxnId) -> bool {
-        self.holders().any(|(holder, _)| holder == owner)
+    /// In which mode does `owner` hold it?
+    pub(crate) fn mode_of(&self, owner: TxnId) -> Option<LockMode> {
+        self.holders().find(|(holder, _)| *holder == owner).map(|(_, mode)| mode)
     }
 
     /// Takes the lock if nobody is in the way.
     pub(crate) fn attempt(&mut self, owner: TxnId, mode: LockMode) -> Attempt {
-        let held = self.holders().find(|(holder, _)| *holder == owner);
-        if let Some((_, held)) = held {
-            if held >= mode {
-                return Attempt::Held;
-            }
-            if self.fits(owner, mode) {
-                self.hold(owner, mode);
-                return Attempt::Held;
-            }
+        let former = self.mode_of(owner);
+        if former.is_some_and(|held| held >= mode) {
+            return Attempt::Held;
+        }
+        let stands_behind = former.is_none() && self.waiters.iter().any(|waiter| waiter.mode.conflicts_with(mode));
+        if stands_behind || !self.fits(owner, mode) {
             return Attempt::MustWait;
         }
-        if self.waiters.iter().all(|waiter| !waiter.mode.conflicts_with(mode)) && self.fits(owner, mode) {
-            self.hold(owner, mode);
-            return Attempt::Granted;
-        }
-        Attempt::MustWait
+        self.hold(owner, mode);
+        former.map_or(Attempt::Granted, Attempt::Raised)
     }
 
     /// Waits for the lock; the receiver hears of the grant.
     pub(crate) fn enqueue(&mut self, owner: TxnId, mode: LockMode) -> oneshot::Receiver<()> {
         let (granted, receiver) = oneshot::channel();
         let waiter = Waiter { owner, mode, granted };
-        if self.is_held_by(owner) {
+        if self.mode_of(owner).is_some() {
             self.waiters.push_front(waiter);
         } else {
             self.waiters.push_back(waiter);
@@ -96,21 +93,17 @@ impl LockQueue {
         receiver
     }
 
-    /// Gives the lock up and grants it to who may have it now.
-    pub(crate) fn release(&mut self, owner: TxnId) {
-        if self.holder.is_some_and(|(holder, _)| holder == owner) {
-            self.holder = self.more.pop();
-        } else {
-            self.more.retain(|(holder, _)| *holder != owner);
-        }
-        self.grant();
-    }
-
-    /// Holds the lock in a weaker mode, and grants it to who goes with that.
-    pub(crate) fn lower(&mut self, owner: TxnId, mode: LockMode) {
-        let held = self.holder.iter_mut().chain(&mut self.more).find(|(holder, _)| *holder == owner);
-        if let Some((_, held)) = held {
-            *held = mode.min(*held);
+    /// Holds the lock in a mode that is no stronger, or not at all, and grants it to who may have it now.
+    pub(crate) fn lower(&mut self, owner: TxnId, mode: Option<LockMode>) {
+        match mode {
+            Some(mode) => {
+                let held = self.holder.iter_mut().chain(&mut self.more).find(|(holder, _)| *holder == owner);
+                if let Some((_, held)) = held {
+                    *held = mode.min(*held);
+                }
+            }
+            None if self.holder.is_some_and(|(holder, _)| holder == owner) => self.holder = self.more.pop(),
+            None => self.more.retain(|(holder, _)| *holder != owner),
         }
         self.grant();
     }

@@ -1,4 +1,4 @@
-//! Locks on rows and tables, held to the end of a transaction, and advisory ones.
+//! Locks on rows and tables, held by transactions, and advisory ones.
 //!
 //! A lock exists while somebody holds it or waits: a map entry, in one of many shards by hash. Writers
 //! hold their table shared and their rows in one of the four modes of [`LockMode`]; DDL holds the table exclusive.
@@ -107,8 +107,8 @@ pub(crate) struct LockKey {
 }
 
 impl LockKey {
-    pub(crate) fn is_row_of(&self, table: TableId) -> bool {
-        matches!(self.target, LockTarget::Row(of, _) if of == table)
+    pub(crate) fn target(&self) -> &LockTarget {
+        &self.target
     }
 }
 
@@ -224,10 +224,11 @@ impl LockTable {
             }
             Entry::Occupied(mut taken) => match taken.get_mut().attempt(owner, mode) {
                 Attempt::Granted => Asked::Granted,
+                Attempt::Raised(former) => Asked::Raised(former),
                 Attempt::Held => Asked::Held,
                 Attempt::MustWait if may_wait => {
                     let queue = taken.get_mut();
-                    Asked::Queued { upgrade: queue.is_held_by(owner), granted: queue.enqueue(owner, mode) }
+                    Asked::Queued { former: queue.mode_of(owner), granted: queue.enqueue(owner, mode) }
                 }
                 Attempt::MustWait => Asked::Refused,
             },
@@ -243,10 +244,10 @@ impl LockTable {
         key: &LockKey,
         owner: TxnId,
         granted: oneshot::Receiver<()>,
-        upgrade: bool,
+        former: Option<LockMode>,
         wait: LockWait,
     ) -> TxnResult<()> {
-        let mut guard = WaitGuard { table: self, key, owner, upgrade, armed: true };
+        let mut guard = WaitGuard { table: self, key, owner, former, armed: true };
         if let Some(circle) = self.note_wait(key, owner) {
             return Err(TxnError::Deadlock { circle });
         }
@@ -262,17 +263,9 @@ impl LockTable {
         Ok(())
     }
 
-    /// Gives one lock up.
-    pub(crate) fn release(&self, key: &LockKey, owner: TxnId) {
-        self.change(key, |queue| queue.release(owner));
-    }
-
-    /// Holds a lock in a weaker mode from now on, or not at all.
+    /// Holds a lock in a mode that is no stronger from now on, or not at all.
     pub(crate) fn lower(&self, key: &LockKey, owner: TxnId, mode: Option<LockMode>) {
-        self.change(key, |queue| match mode {
-            Some(mode) => queue.lower(owner, mode),
-            None => queue.release(owner),
-        });
+        self.change(key, |queue| queue.lower(owner, mode));
     }
 
     fn note_wait(&self, key: &LockKey, owner: TxnId) -> Option<Vec<TxnId>> {
@@ -321,10 +314,12 @@ fn add_other_owners(sessions: &HashMap<TxnId, Arc<SessionOwners>>, owners: &mut 
 #[derive(Debug)]
 pub(crate) enum Asked {
     Granted,
+    /// Granted to who held it in this weaker mode.
+    Raised(LockMode),
     Held,
-    /// `upgrade`: it is held in a weaker mode.
+    /// `former`: the weaker mode in which it is held.
     Queued {
-        upgrade: bool,
+        former: Option<LockMode>,
         granted: oneshot::Receiver<()>,
     },
     Refused,
@@ -335,7 +330,7 @@ struct WaitGuard<'a> {
     table: &'a LockTable,
     key: &'a LockKey,
     owner: TxnId,
-    upgrade: bool,
+    former: Option<LockMode>,
     armed: bool,
 }
 
@@ -346,10 +341,9 @@ impl Drop for WaitGuard<'_> {
         }
         self.table.waiting.lock().remove(&self.owner);
         self.table.change(self.key, |queue| {
-            // Granted in the very moment of giving up: nobody knows of this lock, so it goes back here.
-            // (After an upgrade the owner still has its older lock, which it releases in the end.)
-            if !queue.stop_waiting(self.owner) && !self.upgrade {
-                queue.release(self.owner);
+            // Granted in the very moment of giving up: nobody knows of it, so it is what it was before.
+            if !queue.stop_waiting(self.owner) {
+                queue.lower(self.owner, self.former);
             }
         });
     }

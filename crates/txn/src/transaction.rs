@@ -169,8 +169,8 @@ impl Transaction {
         &mut self.locks
     }
 
-    /// Locks a row until the transaction ends. Says whether it had to wait: then the row may have changed, and what the
-    /// statement's view says of it is old.
+    /// Locks a row until the transaction ends or goes back to a savepoint. Says whether it had to wait: then the row may have
+    /// changed, and what the statement's view says of it is old.
     ///
     /// # Errors
     /// [`crate::TxnError::Deadlock`], [`crate::TxnError::LockNotAvailable`].

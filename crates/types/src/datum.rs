@@ -61,6 +61,26 @@ impl Datum {
         }
     }
 
+    /// About how much memory it takes.
+    pub fn memory_size(&self) -> usize {
+        size_of::<Self>() + self.heap_size()
+    }
+
+    /// About how much memory it takes beside its place.
+    pub fn heap_size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Array(items) => items.iter().map(Self::memory_size).sum(),
+            _ => 0,
+        }
+    }
+
+    /// About how much memory a row takes.
+    pub fn row_memory_size(row: &[Self]) -> usize {
+        size_of::<Vec<Self>>() + row.iter().map(Self::memory_size).sum::<usize>()
+    }
+
     /// SQL name of the kind of value, such as `timestamp with time zone`.
     pub fn kind_name(&self) -> &'static str {
         match self {

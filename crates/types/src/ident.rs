@@ -21,6 +21,23 @@ pub fn quote_always(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// The name up to its closing double quote, and what follows it.
+pub fn read_quoted(text: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut rest = text;
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        name.push_str(part);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                name.push('"');
+                rest = more;
+            }
+            None => return Some((name, after)),
+        }
+    }
+}
+
 fn is_plain(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_lowercase() || first == b'_')
@@ -45,5 +62,11 @@ mod tests {
         assert_eq!(quote("order"), "\"order\"");
         assert_eq!(quote(""), "\"\"");
         assert_eq!(fold("CaRRier"), "carrier");
+    }
+
+    #[test]
+    fn a_quoted_name_ends_at_its_quote() {
+        assert_eq!(read_quoted("a\"\"b\".c"), Some(("a\"b".to_owned(), ".c")));
+        assert_eq!(read_quoted("a\"\"b"), None);
     }
 }

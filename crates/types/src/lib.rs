@@ -19,6 +19,7 @@ mod close_name;
 pub mod coerce;
 mod column_limits;
 pub mod compare;
+mod compare_op;
 mod data_type;
 mod datum;
 pub mod decimal;
@@ -38,6 +39,7 @@ mod type_name;
 
 pub use close_name::close_name;
 pub use column_limits::ArrayLimits;
+pub use compare_op::CompareOp;
 pub use data_type::{DataType, MAX_DIGITS, NUMERIC_MAX_SCALE};
 pub use datum::Datum;
 pub use decimal::Decimal;

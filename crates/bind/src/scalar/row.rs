@@ -5,9 +5,10 @@ use crate::binder::Binder;
 use crate::coerce::name_of;
 use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::query::Rows;
-use crate::tree::{ColId, ColInfo, CompareOp, Cte, CteBody, CteId, Kind, Rel, Scalar, Span};
+use crate::tree::{ColId, ColInfo, Cte, CteBody, CteId, Kind, Rel, Scalar, Span};
 use builtins::{Ty, TypeId, Volatility};
 use sql::ast;
+use types::CompareOp;
 
 impl Binder<'_> {
     /// `(a, b)`.
@@ -71,7 +72,7 @@ impl Binder<'_> {
                 Scalar { kind: Kind::Row(fields), ty: Ty::plain(TypeId::RECORD), span }
             };
             let equal = self.equal_records(op, of(left), of(fields))?;
-            return Ok(self.negated(equal, op == CompareOp::NotEq));
+            return Ok(self.negated(equal, op == CompareOp::Ne));
         }
         self.row_comparison(op, left, fields)
     }
@@ -150,7 +151,7 @@ impl Binder<'_> {
             }
             let (eq, left, right) = self.comparison("=", left, right)?;
             let lt = match op {
-                CompareOp::Eq | CompareOp::NotEq => eq,
+                CompareOp::Eq | CompareOp::Ne => eq,
                 _ => {
                     let (left, right) = (self.copy(&left)?, self.copy(&right)?);
                     self.comparison("<", left, right)?.0
@@ -166,7 +167,7 @@ impl Binder<'_> {
             nested.push(Scalar { kind, ty: Ty::BOOL, span });
         }
         let all = Scalar { kind: Kind::And(nested), ty: Ty::BOOL, span };
-        Ok(self.negated(all, op == CompareOp::NotEq))
+        Ok(self.negated(all, op == CompareOp::Ne))
     }
 
     /// Rows within rows are equal as values of a type are: NULL is a value as others.
@@ -176,7 +177,7 @@ impl Binder<'_> {
             (Scalar { kind: Kind::Row(a), .. }, Scalar { kind: Kind::Row(b), .. }) => (a, b),
             (left, right) => return self.no_row_operator(name_of(left.ty), op.sign(), name_of(right.ty), span),
         };
-        if !matches!(op, CompareOp::Eq | CompareOp::NotEq) {
+        if !matches!(op, CompareOp::Eq | CompareOp::Ne) {
             return self.unsupported("an order of rows within rows");
         }
         if a.len() != b.len() {

@@ -4,10 +4,11 @@ use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
 use crate::query::Rows;
 use crate::scope::Boundary;
-use crate::tree::{ColRef, CompareOp, Kind, Scalar, Span, Subquery, SubqueryKind};
+use crate::tree::{ColRef, Kind, Scalar, Span, Subquery, SubqueryKind};
 use builtins::Ty;
 use sql::ast;
 use std::collections::BTreeMap;
+use types::CompareOp;
 
 impl Binder<'_> {
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> BindResult<Scalar> {

@@ -20,7 +20,7 @@ pub use rel::{
     WindowSpec,
 };
 pub use scalar::{
-    BoolTest, CastContext, CastVia, ColRef, CompareOp, Kind, PhoenixForm, Scalar, SessionValue, Subquery, SubqueryKind,
+    BoolTest, CastContext, CastVia, ColRef, Kind, PhoenixForm, Scalar, SessionValue, Subquery, SubqueryKind,
 };
 
 use builtins::{FuncId, Ty, Volatility};

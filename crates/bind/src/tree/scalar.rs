@@ -5,7 +5,7 @@ use crate::relations::OwnFunction;
 pub use builtins::CastContext;
 use builtins::{FuncId, Ty};
 use std::sync::Arc;
-use types::Datum;
+use types::{CompareOp, Datum};
 
 /// An expression.
 #[derive(Clone, Debug)]
@@ -240,41 +240,16 @@ pub enum BoolTest {
     NotUnknown,
 }
 
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the operator of its name")]
-pub enum CompareOp {
-    Eq,
-    NotEq,
-    Lt,
-    LtEq,
-    Gt,
-    GtEq,
-}
-
-impl CompareOp {
-    /// The comparison by its operator.
-    pub fn of_sign(sign: &str) -> Option<Self> {
-        Some(match sign {
-            "=" => Self::Eq,
-            "<>" | "!=" => Self::NotEq,
-            "<" => Self::Lt,
-            "<=" => Self::LtEq,
-            ">" => Self::Gt,
-            ">=" => Self::GtEq,
-            _ => return None,
-        })
-    }
-
-    /// Its operator.
-    pub fn sign(self) -> &'static str {
+impl BoolTest {
+    /// Its words behind IS.
+    pub fn words(self) -> &'static str {
         match self {
-            Self::Eq => "=",
-            Self::NotEq => "<>",
-            Self::Lt => "<",
-            Self::LtEq => "<=",
-            Self::Gt => ">",
-            Self::GtEq => ">=",
+            Self::True => "TRUE",
+            Self::NotTrue => "NOT TRUE",
+            Self::False => "FALSE",
+            Self::NotFalse => "NOT FALSE",
+            Self::Unknown => "UNKNOWN",
+            Self::NotUnknown => "NOT UNKNOWN",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The functions of casts whose result depends on the value alone. What a time zone has a say in is DataFusion's.
+//! The functions of casts.
 
 use super::wrong;
 use crate::lists::{Routine, casts};
@@ -15,9 +15,10 @@ pub(super) fn find(routine: &Routine) -> Option<Body> {
     match (source, target) {
         (TypeId::INT4, TypeId::BOOL) => Some(integer_to_bool),
         (TypeId::BOOL, TypeId::INT4) => Some(bool_to_integer),
-        (TypeId::DATE, TypeId::TIMESTAMP) => Some(assigned::<1114>),
-        (TypeId::TIMESTAMP, TypeId::DATE) => Some(assigned::<1082>),
-        (TypeId::TIMESTAMP, TypeId::TIME) => Some(assigned::<1083>),
+        (TypeId::DATE | TypeId::TIMESTAMPTZ, TypeId::TIMESTAMP) => Some(assigned::<1114>),
+        (TypeId::DATE | TypeId::TIMESTAMP, TypeId::TIMESTAMPTZ) => Some(assigned::<1184>),
+        (TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ, TypeId::DATE) => Some(assigned::<1082>),
+        (TypeId::TIMESTAMP | TypeId::TIMESTAMPTZ, TypeId::TIME) => Some(assigned::<1083>),
         (TypeId::TIME, TypeId::INTERVAL) => Some(assigned::<1186>),
         (TypeId::BOOL, TypeId::TEXT) => Some(assigned::<25>),
         (source, target) if is_number(source) => number(target),
@@ -43,9 +44,9 @@ fn number(target: TypeId) -> Option<Body> {
 }
 
 /// By the rules of assignment, to the type of that oid without modifiers.
-fn assigned<const OID: u32>(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+fn assigned<const OID: u32>(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     let ([value], Some(ty)) = (args, Ty::plain(TypeId(OID)).data_type()) else { return Err(wrong(args)) };
-    Ok(coerce::assign(&ty, value.clone())?)
+    Ok(env.zone.assign(&ty, value.clone())?)
 }
 
 fn to_numeric(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {

@@ -1,4 +1,7 @@
-//! Arithmetic of floats: an infinity that no operand had is an overflow, nothing is divided by zero, a NaN has no sign.
+//! Arithmetic of floats: an infinity or a zero that comes of none is out of range, nothing is divided by zero, a NaN has no
+//! sign.
+//!
+//! Those with documentation are the bodies of plans too.
 
 use super::wrong;
 use crate::{Body, EvalError, Reason};
@@ -7,15 +10,10 @@ use types::Datum;
 pub(super) fn find(name: &str, args: &[u32]) -> Option<Body> {
     let operation = name.strip_prefix("float")?.trim_start_matches(|digit: char| digit.is_ascii_digit());
     Some(match (operation, args.len()) {
-        ("pl", 2) => |_, args| binary(args, |a, b| a + b, |a, b| a + b),
-        ("mi", 2) => |_, args| binary(args, |a, b| a - b, |a, b| a - b),
-        ("mul", 2) => |_, args| binary(args, |a, b| a * b, |a, b| a * b),
-        ("div", 2) => |_, args| {
-            if matches!(args, [_, Datum::Float4(0.0) | Datum::Float8(0.0)]) {
-                return Err(EvalError::DivisionByZero);
-            }
-            binary(args, |a, b| a / b, |a, b| a / b)
-        },
+        ("pl", 2) => |_, args| plus(args),
+        ("mi", 2) => |_, args| minus(args),
+        ("mul", 2) => |_, args| times(args),
+        ("div", 2) => |_, args| over(args),
         ("um", 1) => |_, args| unary(args, |a| -a, |a| -a),
         ("up", 1) => |_, args| unary(args, |a| a, |a| a),
         ("abs", 1) => |_, args| unary(args, f32::abs, f64::abs),
@@ -23,29 +21,75 @@ pub(super) fn find(name: &str, args: &[u32]) -> Option<Body> {
     })
 }
 
-fn binary(args: &[Datum], short: fn(f32, f32) -> f32, long: fn(f64, f64) -> f64) -> Result<Datum, EvalError> {
+/// The sum of two floats.
+///
+/// # Errors
+/// An overflow.
+pub fn plus(args: &[Datum]) -> Result<Datum, EvalError> {
+    binary(args, |a, b| a + b, |a, b| a + b, |_, _| false)
+}
+
+/// A float less another.
+///
+/// # Errors
+/// An overflow.
+pub fn minus(args: &[Datum]) -> Result<Datum, EvalError> {
+    binary(args, |a, b| a - b, |a, b| a - b, |_, _| false)
+}
+
+/// A float times another.
+///
+/// # Errors
+/// An overflow or an underflow.
+pub fn times(args: &[Datum]) -> Result<Datum, EvalError> {
+    binary(args, |a, b| a * b, |a, b| a * b, |a, b| a != 0.0 && b != 0.0)
+}
+
+/// A float divided by another.
+///
+/// # Errors
+/// A division by zero, of anything but NaN; an overflow or an underflow.
+pub fn over(args: &[Datum]) -> Result<Datum, EvalError> {
+    if let [a, Datum::Float4(0.0) | Datum::Float8(0.0)] = args
+        && !matches!(a, Datum::Float4(a) if a.is_nan())
+        && !matches!(a, Datum::Float8(a) if a.is_nan())
+    {
+        return Err(EvalError::DivisionByZero);
+    }
+    binary(args, |a, b| a / b, |a, b| a / b, |a, b| a != 0.0 && !b.is_infinite())
+}
+
+/// `never_zero`: is zero as the result of these an underflow?
+fn binary(
+    args: &[Datum],
+    short: fn(f32, f32) -> f32,
+    long: fn(f64, f64) -> f64,
+    never_zero: fn(f64, f64) -> bool,
+) -> Result<Datum, EvalError> {
+    let double = |a: f64, b: f64| {
+        let result = long(a, b);
+        check(result, a, b, never_zero)?;
+        Ok(Datum::Float8(if result.is_nan() { f64::NAN } else { result }))
+    };
     match args {
         [Datum::Float4(a), Datum::Float4(b)] => {
             let result = short(*a, *b);
-            check(f64::from(result), f64::from(*a), f64::from(*b))?;
+            check(f64::from(result), f64::from(*a), f64::from(*b), never_zero)?;
             Ok(Datum::Float4(if result.is_nan() { f32::NAN } else { result }))
         }
-        [Datum::Float4(a), Datum::Float8(b)] => double(f64::from(*a), *b, long),
-        [Datum::Float8(a), Datum::Float4(b)] => double(*a, f64::from(*b), long),
-        [Datum::Float8(a), Datum::Float8(b)] => double(*a, *b, long),
+        [Datum::Float4(a), Datum::Float8(b)] => double(f64::from(*a), *b),
+        [Datum::Float8(a), Datum::Float4(b)] => double(*a, f64::from(*b)),
+        [Datum::Float8(a), Datum::Float8(b)] => double(*a, *b),
         _ => Err(wrong(args)),
     }
 }
 
-fn double(a: f64, b: f64, op: fn(f64, f64) -> f64) -> Result<Datum, EvalError> {
-    let result = op(a, b);
-    check(result, a, b)?;
-    Ok(Datum::Float8(if result.is_nan() { f64::NAN } else { result }))
-}
-
-fn check(result: f64, a: f64, b: f64) -> Result<(), EvalError> {
+fn check(result: f64, a: f64, b: f64, never_zero: fn(f64, f64) -> bool) -> Result<(), EvalError> {
     if result.is_infinite() && !a.is_infinite() && !b.is_infinite() {
         return Err(Reason::Range.because("value out of range: overflow"));
+    }
+    if result == 0.0 && never_zero(a, b) {
+        return Err(Reason::Range.because("value out of range: underflow"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The present time, and arithmetic of dates, times, timestamps and intervals; what needs a time zone's rules is DataFusion's.
+//! The present time, and arithmetic of dates, times, timestamps and intervals; and of moments, by the session's zone.
 //!
 //! Those with documentation are the bodies of plans too.
 
@@ -14,6 +14,9 @@ pub(super) fn find(name: &str) -> Option<Body> {
             |_, args| flipped(args, plus)
         }
         "timestamp_mi_interval" | "date_mi_interval" | "time_mi_interval" => |_, args| minus(args),
+        "timestamptz_pl_interval" => moment_plus,
+        "interval_pl_timestamptz" => plus_moment,
+        "timestamptz_mi_interval" => moment_minus,
         "timestamp_mi" | "timestamptz_mi" | "time_mi_time" => |_, args| difference(args),
         "interval_pl" => |_, args| sum(args),
         "interval_mi" => |_, args| rest(args),
@@ -69,7 +72,7 @@ fn shifted(moment: &Datum, by: Interval) -> Result<Datum, EvalError> {
     let add = |micros: i64| by.add_to(micros).ok_or_else(|| Reason::DateTime.because("timestamp out of range"));
     match moment {
         Datum::Timestamp(micros) => add(*micros).map(Datum::Timestamp),
-        // In UTC: another zone's rules are seen to before.
+        // In UTC: plans have functions of their own where the session's zone is another.
         Datum::TimestampTz(micros) => add(*micros).map(Datum::TimestampTz),
         Datum::Date(_) => match coerce::assign(&DataType::Timestamp(None), moment.clone())? {
             Datum::Timestamp(micros) => add(micros).map(Datum::Timestamp),
@@ -81,6 +84,22 @@ fn shifted(moment: &Datum, by: Interval) -> Result<Datum, EvalError> {
         }
         other => Err(wrong(std::slice::from_ref(other))),
     }
+}
+
+/// A moment, later by an interval in the session's zone.
+fn moment_plus(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+    let [Datum::TimestampTz(micros), Datum::Interval(by)] = args else { return Err(wrong(args)) };
+    Ok(Datum::TimestampTz(env.zone.plus(*micros, *by)?))
+}
+
+fn plus_moment(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+    let [by, moment] = args else { return Err(wrong(args)) };
+    moment_plus(env, &[moment.clone(), by.clone()])
+}
+
+fn moment_minus(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
+    let [moment, Datum::Interval(by)] = args else { return Err(wrong(args)) };
+    moment_plus(env, &[moment.clone(), Datum::Interval(by.checked_neg().ok_or_else(range)?)])
 }
 
 /// The sum of two intervals.

@@ -5,14 +5,14 @@
 
 mod casts;
 mod compare;
-mod floats;
+pub mod floats;
 pub mod integers;
 pub mod intervals;
 mod like;
 pub mod numerics;
 pub mod texts;
 
-pub use compare::{Comparison, comparison};
+pub use compare::comparison;
 pub use like::{like_escape, like_of_bytes};
 pub(crate) use numerics::{WideSum, quotient};
 

@@ -1,11 +1,11 @@
 //! Bodies of operators, functions and casts, against what PostgreSQL 15 gave for the same.
 
 use builtins::resolve::{self, Resolved};
-use builtins::{Comparison, Env, EvalError, FuncId, Reason, Ty, TypeId, comparison, function};
-use types::{DataType, Datum, Style, text};
+use builtins::{Env, EvalError, FuncId, Reason, TimeZone, Ty, TypeId, comparison, function};
+use types::{CompareOp, DataType, Datum, text};
 
 fn env() -> Env {
-    Env { time_zone: "UTC".into(), style: Style::POSTGRES, transaction_time: 0, statement_time: 0 }
+    Env { zone: TimeZone::UTC, transaction_time: 0, statement_time: 0 }
 }
 
 fn value(ty: &str, input: &str) -> (Ty, Datum) {
@@ -126,8 +126,8 @@ fn functions_give_what_postgresql_gives() {
 #[test]
 fn comparisons_by_the_order_of_values_are_told() {
     let of = |name, left, right| comparison(resolve::operator(name, Some(left), right).unwrap().func);
-    assert_eq!(of("=", Ty::INT4, Ty::INT8), Some(Comparison::Equal));
-    assert_eq!(of(">=", Ty::TEXT, Ty::UNKNOWN), Some(Comparison::GreaterOrEqual));
+    assert_eq!(of("=", Ty::INT4, Ty::INT8), Some(CompareOp::Eq));
+    assert_eq!(of(">=", Ty::TEXT, Ty::UNKNOWN), Some(CompareOp::Ge));
     assert_eq!(of("+", Ty::INT4, Ty::INT4), None);
     // Their values are kept in different ways.
     assert_eq!(of("=", Ty::plain(TypeId::FLOAT4), Ty::plain(TypeId::FLOAT8)), None);

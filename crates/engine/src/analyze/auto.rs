@@ -4,11 +4,10 @@
 //! Rows that statements change are counted in memory. After a start they are not known: then the store's own figure tells,
 //! where a table has grown or shrunk as much. One table at a time, on a query thread, behind the same pauses as queries.
 
-use super::sample::Stop;
 use super::table::{Wanted, analyze};
 use crate::Engine;
 use crate::dml::FAMILY;
-use crate::error::{EngineResult, Fault};
+use crate::error::{EngineResult, Fault, fail};
 use crate::settings::{
     AUTOVACUUM, AUTOVACUUM_NAPTIME, AUTOVACUUM_SCALE_FACTOR, AUTOVACUUM_THRESHOLD, parse_bool, print_duration,
 };
@@ -114,18 +113,10 @@ impl AutoAnalyze {
     }
 }
 
-/// The engine is being closed?
-struct Closing<'a>(&'a CancellationToken);
-
-impl Stop for Closing<'_> {
-    fn go_on(&self) -> EngineResult<()> {
-        if self.0.is_cancelled() { Err(Fault::ShuttingDown.into()) } else { Ok(()) }
-    }
-}
-
 /// Looks at all tables once. `None`: the engine is gone.
 async fn round(engine: &Weak<Engine>, options: AutoAnalyzeOptions, closing: &CancellationToken) -> Option<()> {
     let catalog = engine.upgrade()?.catalog().current();
+    let may_go_on = || if closing.is_cancelled() { fail(Fault::ShuttingDown) } else { Ok(()) };
     for table in catalog.tables() {
         let engine = engine.upgrade().filter(|_| !closing.is_cancelled())?;
         let due = is_due(&engine, table, options.of(table)).await;
@@ -133,7 +124,7 @@ async fn round(engine: &Weak<Engine>, options: AutoAnalyzeOptions, closing: &Can
             continue;
         }
         let wanted = Wanted { automatic: true, ..Wanted::all(engine.statistics_target()) };
-        if let Err(error) = analyze(&engine, table, &wanted, CommitNo(0), &Closing(closing)).await {
+        if let Err(error) = analyze(&engine, table, &wanted, CommitNo(0), &may_go_on).await {
             // A table that is dropped or truncated meanwhile is looked at in the next round.
             tracing::debug!(%error, table = table.name, "statistics were not made");
         }

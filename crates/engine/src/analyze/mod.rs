@@ -17,22 +17,14 @@ pub(crate) use auto::AutoAnalyze;
 pub use auto::AutoAnalyzeOptions;
 
 use crate::error::EngineResult;
-use crate::session::running::RunGuard;
 use crate::{Notice, Session};
 use catalog::{ColumnId, Table};
-use sample::Stop;
 use sql::{ObjectName, StatisticsOf, UpdateStatistics};
 use std::sync::Arc;
 use table::Wanted;
 
 /// A table that moves so often while it is looked at is given up.
 const TRIES: usize = 8;
-
-impl Stop for RunGuard {
-    fn go_on(&self) -> EngineResult<()> {
-        self.check()
-    }
-}
 
 impl Session {
     /// ANALYZE of these tables and columns; of none: of all tables.
@@ -90,9 +82,10 @@ impl Session {
         }
         let (engine, guard) = (Arc::clone(&self.engine), self.running());
         let (mut table, mut tries) = (Arc::clone(table), 0);
+        let may_go_on = || guard.check();
         let found = loop {
             tries += 1;
-            let work = table::analyze(&engine, &table, wanted, self.last_commit, guard.as_ref());
+            let work = table::analyze(&engine, &table, wanted, self.last_commit, &may_go_on);
             match guard.stoppable(work).await {
                 Err(error) if error.is_undefined_table() && tries < TRIES => {
                     engine.catalog().wait_for_change_under_way().await;

@@ -29,14 +29,8 @@ const PIECES: usize = 1_024;
 /// What it takes to look at one row.
 const STEPS_OF_A_ROW: usize = 64;
 
-/// Stops a sample that nobody wants any more.
-pub(super) trait Stop: Send + Sync {
-    /// May it go on?
-    ///
-    /// # Errors
-    /// 57014, 57P01.
-    fn go_on(&self) -> EngineResult<()>;
-}
+/// An error ends a sample that nobody wants any more: 57014, 57P01.
+pub(super) type MayGoOn<'a> = &'a (dyn Fn() -> EngineResult<()> + Send + Sync);
 
 /// The sampled rows, column by column.
 #[derive(Debug)]
@@ -60,7 +54,7 @@ pub(super) async fn sample(
     codec: &RowCodec,
     wanted: &[usize],
     target: usize,
-    stop: &dyn Stop,
+    may_go_on: MayGoOn<'_>,
 ) -> EngineResult<Sample> {
     let storage = codec.table().storage_id();
     let size = view.estimate(storage, FAMILY, &[KeyRange::all()]).await?;
@@ -79,7 +73,7 @@ pub(super) async fn sample(
         let request = ScanRequest { limit, batch_rows, ..ScanRequest::new(storage, FAMILY, ranges) };
         let mut scan = view.scan(request).await?;
         while let Some(batch) = scan.next().await? {
-            stop.go_on()?;
+            may_go_on()?;
             sampler.take(&batch)?;
         }
     }

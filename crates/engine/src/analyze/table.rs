@@ -1,6 +1,6 @@
 //! The statistics of one table: its columns, its indexes, its guideposts.
 
-use super::sample::{Sample, Stop, sample};
+use super::sample::{MayGoOn, Sample, sample};
 use super::values::{Scale, statistics};
 use crate::Engine;
 use crate::dml::FAMILY;
@@ -59,7 +59,7 @@ pub(super) async fn analyze(
     table: &Arc<Table>,
     wanted: &Wanted,
     seen: CommitNo,
-    stop: &dyn Stop,
+    may_go_on: MayGoOn<'_>,
 ) -> EngineResult<Option<Found>> {
     let changed = table.live.changed();
     let store = Arc::clone(engine.store());
@@ -68,11 +68,11 @@ pub(super) async fn analyze(
     let before = table.statistics().map(|found| found.as_ref().clone()).unwrap_or_default();
     let mut next = before.clone();
     if wanted.rows {
-        rows(&view, table, wanted, stop, &mut next).await?;
+        rows(&view, table, wanted, may_go_on, &mut next).await?;
         next.guideposts = guideposts(view.store().as_ref(), table, wanted.guidepost_width(table)).await?;
     }
     if wanted.indexes {
-        next.indexes = indexes(&view, table, wanted, stop).await?;
+        next.indexes = indexes(&view, table, wanted, may_go_on).await?;
     } else {
         next.indexes.retain(|it| table.indexes.iter().any(|index| index.oid == it.oid));
     }
@@ -90,7 +90,7 @@ async fn rows(
     view: &ReadView,
     table: &Arc<Table>,
     wanted: &Wanted,
-    stop: &dyn Stop,
+    may_go_on: MayGoOn<'_>,
     next: &mut TableStatistics,
 ) -> EngineResult<()> {
     let is_wanted = |column: &Column| match &wanted.columns {
@@ -100,10 +100,10 @@ async fn rows(
     let places: Vec<usize> =
         table.columns.iter().enumerate().filter(|(_, column)| is_wanted(column)).map(|(at, _)| at).collect();
     let codec = RowCodec::new(table)?;
-    let sample = sample(view, &codec, &places, wanted.target, stop).await?;
+    let sample = sample(view, &codec, &places, wanted.target, may_go_on).await?;
     next.columns.retain(|old| table.column(old.column).is_some_and(|column| column.ty == old.ty));
     for (at, column) in places.iter().filter_map(|at| table.columns.get(*at)).enumerate() {
-        stop.go_on()?;
+        may_go_on()?;
         next.columns.retain(|old| old.column != column.id);
         next.columns.push(described(column, at, &sample, wanted.target));
     }
@@ -128,13 +128,13 @@ async fn indexes(
     view: &ReadView,
     table: &Arc<Table>,
     wanted: &Wanted,
-    stop: &dyn Stop,
+    may_go_on: MayGoOn<'_>,
 ) -> EngineResult<Vec<IndexStatistics>> {
     let mut found = Vec::new();
     for index in table.public_indexes() {
         let entries = Arc::new(index.entries(table));
         let places: Vec<usize> = expression_places(index, &entries);
-        let sample = sample(view, &RowCodec::new(&entries)?, &places, wanted.target, stop).await?;
+        let sample = sample(view, &RowCodec::new(&entries)?, &places, wanted.target, may_go_on).await?;
         let columns = places.iter().filter_map(|at| entries.columns.get(*at)).enumerate();
         found.push(IndexStatistics {
             oid: index.oid,

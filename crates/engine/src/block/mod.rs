@@ -89,15 +89,21 @@ impl Block {
         matches!(self, Self::Open(open) if open.repeats)
     }
 
-    /// Marks an open block failed; its locks go at once if no savepoint needs what it wrote.
+    /// Marks an open block failed. What it wrote and locked since its last savepoint goes at once, for nothing but going back
+    /// there can follow.
     pub(crate) fn fail(&mut self) {
-        if let Self::Open(open) = self {
-            open.failed = true;
-            if open.savepoints.is_empty() {
+        let Self::Open(open) = self else { return };
+        open.failed = true;
+        if let Some((writes, advisory)) = open.savepoints.last() {
+            open.advisory.go_back(advisory);
+            if open.borrow().is_ok_and(|mut txn| txn.rollback_to(writes).is_err()) {
+                // Its writes are in no known state.
                 open.txn = None;
-                open.advisory.release();
-                open.cursors.close_all();
             }
+        } else {
+            open.txn = None;
+            open.advisory.release();
+            open.cursors.close_all();
         }
     }
 

@@ -33,6 +33,11 @@ impl Savepoints {
         self.0.is_empty()
     }
 
+    /// What the last one has of the transaction.
+    pub(crate) fn last(&self) -> Option<(Savepoint, AdvisoryMark)> {
+        self.0.last().map(|savepoint| (savepoint.writes, savepoint.advisory))
+    }
+
     fn position(&self, name: &str) -> EngineResult<usize> {
         match self.0.iter().rposition(|savepoint| savepoint.name == name) {
             Some(at) => Ok(at),

@@ -5,8 +5,8 @@
 //!     └──simple query of several statements──> Open(implicit) ──end of the query──> Idle
 //! ```
 //! A statement borrows the block's transaction while it writes. If it never ends its work (an error, or a front
-//! end that stopped waiting), the block has failed. Then its locks are gone already, unless there is a savepoint
-//! to go back to (`savepoint.rs`).
+//! end that stopped waiting), the block has failed. Then its locks are gone already, but those of before the last savepoint
+//! (`savepoint.rs`).
 
 use crate::block::cursor::Cursors;
 use crate::block::restarted_sequences::RestartedSequences;

@@ -5,9 +5,9 @@ use super::block::CopyBlock;
 use super::format::{Format, positions};
 use crate::ddl::refuse_materialized;
 use crate::error::{EngineResult, Fault, fail};
-use crate::settings::TimeZone;
 use crate::statement::Source;
 use crate::{Answer, Chunk, Session};
+use builtins::TimeZone;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -56,7 +56,7 @@ impl Session {
             _ => self.copied_rows(copy, source).await?,
         };
         let format = Format::new(&copy.options, &names)?;
-        let zone = self.settings.effective().zone();
+        let zone = self.settings.effective().zone;
         let header = (format.header == CopyHeader::On).then(|| CopyBlock::single(header(&format, &names)));
         let in_binary = format.binary;
         // The binary header is a part of the first row, or of the trailer when there is none.

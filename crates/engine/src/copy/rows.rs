@@ -8,9 +8,9 @@ use super::plain::plain;
 use crate::dml::{Exprs, Row, Scope, Target, set};
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::sequences::{Taken, next_values};
-use crate::settings::TimeZone;
 use crate::{Engine, EngineError};
 use builtins::Env;
+use builtins::TimeZone;
 use catalog::Column;
 use query::QueryContext;
 use query::row_codec::{Place, encode_cell};
@@ -189,7 +189,7 @@ impl RowEncoder {
         let cells: Vec<Option<&[u8]>> =
             self.cells.spans.iter().map(|span| span.and_then(|(start, end)| bytes.get(start..end))).collect();
         self.fragment.clear();
-        fragment::encode_dense(&current.layout, &cells, &mut self.fragment).map_err(query::QueryError::from)?;
+        fragment::encode_dense(&current.layout, &cells, &mut self.fragment).map_err(catalog::RowError::from)?;
         Ok(())
     }
 
@@ -217,7 +217,7 @@ impl RowEncoder {
             set(&mut row, at, Datum::Int8(id));
         }
         if let Some(long) = &self.long {
-            let scope = Scope { params: &[], context: Some(long.context.clone()), env: Some(long.env.clone()) };
+            let scope = Scope { params: &[], context: Some(long.context.clone()), env: Some(long.env) };
             let values = long.defaults.eval(&scope, &row, None).await?;
             for (at, value) in long.columns.iter().zip(values) {
                 set(&mut row, *at, self.target.assign(*at, value)?);

@@ -3,7 +3,6 @@
 use super::alter_table::Step;
 use super::check_default;
 use super::rewrite::Rewrite;
-use super::sequence::counting;
 use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
@@ -36,7 +35,7 @@ impl Session {
             return fail(Fault::InvalidDefinition { message });
         }
         let counting = match column.identity {
-            Some(_) => self.retyped_identity(&column, ty)?,
+            Some(_) => self.retyped_identity(&column, ty).await?,
             None => {
                 self.check_retyped_default(&column, ty).await?;
                 None
@@ -57,7 +56,7 @@ impl Session {
 
     /// How the sequence of an identity counts when its column is of that type: with the bounds of the type, unless others
     /// were chosen.
-    fn retyped_identity(&self, column: &Column, ty: DataType) -> EngineResult<Option<(TableOid, Counting)>> {
+    async fn retyped_identity(&self, column: &Column, ty: DataType) -> EngineResult<Option<(TableOid, Counting)>> {
         if !is_counted(ty) {
             let message = "identity column type must be smallint, integer, or bigint".to_string();
             return fail(Fault::BadSequence { message });
@@ -65,7 +64,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let Some(sequence) = column.sequence.and_then(|oid| catalog.sequence_by_oid(oid)) else { return Ok(None) };
         let options = SequenceOptions { data_type: Some(ty), ..SequenceOptions::default() };
-        Ok(Some((sequence.oid, counting(&options, Some(sequence))?)))
+        Ok(Some((sequence.oid, self.recounted(&options, sequence).await?)))
     }
 
     /// A default is of its column's type, as PostgreSQL keeps it.

@@ -183,7 +183,7 @@ impl Session {
     fn split_value(&self, expr: &ast::Expr, ty: DataType) -> EngineResult<Datum> {
         let catalog = self.engine.catalog().current();
         match self.constant_now(&catalog, expr, Clause::SplitPoint, AssignedTo { ty, column: None })? {
-            Some(value) => Ok(types::coerce::assign(&ty, self.time_zone().seen_as(&ty, value))?),
+            Some(value) => Ok(self.time_zone().assign(&ty, value)?),
             None => fail(Fault::Unsupported { feature: format!("the expression {expr} where a constant is wanted") }),
         }
     }

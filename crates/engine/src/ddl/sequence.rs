@@ -38,7 +38,7 @@ impl Session {
         let Some(old) = self.find_sequence(&catalog, &alter.name)? else {
             return self.relation_is_missing(&alter.name, alter.if_exists);
         };
-        let counting = counting(options, Some(&old))?;
+        let counting = self.recounted(options, &old).await?;
         let schema = catalog.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
         let owner = match &options.owned_by {
             None => old.owner,
@@ -57,6 +57,17 @@ impl Session {
         };
         self.change_catalog(|draft| draft.alter_sequence(old.oid, change)).await?;
         Ok(())
+    }
+
+    /// What the options make of a sequence that is there. It must stand at a value that it may have, unless it begins anew.
+    pub(super) async fn recounted(&self, options: &SequenceOptions, old: &Sequence) -> EngineResult<Counting> {
+        let counting = counting(options, Some(old))?;
+        if options.restart.is_none() {
+            let (last, _) = self.engine.catalog().sequence_values().position(old).await;
+            // It stands behind its bounds where rows of before took all of its values.
+            check_value("RESTART", last.clamp(old.min, old.max), (counting.min, counting.max))?;
+        }
+        Ok(counting)
     }
 
     /// ALTER SEQUENCE … RENAME TO.
@@ -119,27 +130,31 @@ fn invalid<T>(message: String) -> EngineResult<T> {
     fail(Fault::BadSequence { message })
 }
 
-/// What the options make of a new sequence, or of one that is there.
+/// What the options make of a new sequence, or of one that is there, wherever it stands.
 pub(super) fn counting(options: &SequenceOptions, old: Option<&Sequence>) -> EngineResult<Counting> {
     let ty = options.data_type.or(old.map(|old| old.ty)).unwrap_or(DataType::BigInt);
     let increment = options.increment.or(old.map(|old| old.increment)).unwrap_or(1);
     let (min, max) = bounds(options, old, (ty, increment))?;
     let start = options.start.or(old.map(|old| old.start)).unwrap_or(if increment > 0 { min } else { max });
     let restart = options.restart.flatten().unwrap_or(start);
-    for (word, value) in [("START", start), ("RESTART", restart)] {
-        if value < min {
-            return invalid(format!("{word} value ({value}) cannot be less than MINVALUE ({min})"));
-        }
-        if value > max {
-            return invalid(format!("{word} value ({value}) cannot be greater than MAXVALUE ({max})"));
-        }
-    }
+    check_value("START", start, (min, max))?;
+    check_value("RESTART", restart, (min, max))?;
     let cache = options.cache.or(old.map(|old| old.cache)).unwrap_or(1);
     if cache < 1 {
         return invalid(format!("CACHE ({cache}) must be greater than zero"));
     }
     let cycle = options.cycle.or(old.map(|old| old.cycle)).unwrap_or(false);
     Ok(Counting { ty, start, increment, min, max, cache, cycle })
+}
+
+fn check_value(word: &str, value: i64, (min, max): (i64, i64)) -> EngineResult<()> {
+    if value < min {
+        return invalid(format!("{word} value ({value}) cannot be less than MINVALUE ({min})"));
+    }
+    if value > max {
+        return invalid(format!("{word} value ({value}) cannot be greater than MAXVALUE ({max})"));
+    }
+    Ok(())
 }
 
 /// MINVALUE and MAXVALUE of a sequence of that type and increment.

@@ -3,9 +3,9 @@
 use super::target::Target;
 use crate::error::EngineResult;
 use bind::tree::{CastVia, ColId, Kind, Scalar};
-use builtins::{Comparison, comparison};
+use builtins::comparison;
 use store::Bytes;
-use types::{DataType, Datum, coerce, compare};
+use types::{CompareOp, DataType, Datum, coerce, compare};
 
 /// One part of a full key.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub(crate) fn key_of<'c>(
 fn equality(target: &Target, cols: &[(usize, ColId)], condition: &Scalar) -> Option<(usize, KeyValue)> {
     let Kind::Call { func, args } = &condition.kind else { return None };
     let [left, right] = args.as_slice() else { return None };
-    if comparison(*func) != Some(Comparison::Equal) {
+    if comparison(*func) != Some(CompareOp::Eq) {
         return None;
     }
     let (at, value) = match (column_of(target, cols, left), column_of(target, cols, right)) {

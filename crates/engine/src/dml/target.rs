@@ -4,7 +4,7 @@ use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
 use crate::references::Relations;
 use crate::row_writer::{Checks, Generated, GroupLog, written_indexes};
-use crate::settings::TimeZone;
+use builtins::TimeZone;
 use catalog::{Catalog, Column, Table};
 use index::IndexCodec;
 use query::RowCodec;
@@ -12,7 +12,7 @@ use sql::ColumnName;
 use std::sync::Arc;
 use store::{FamilyId, TableId};
 use txn::LockMode;
-use types::{DataType, Datum, TypeError, coerce};
+use types::{DataType, Datum, TypeError};
 
 /// All columns of a table are kept in this family.
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
@@ -113,7 +113,7 @@ impl Target {
 
     /// The value as that column has one of type `ty`: its own, or that of an element.
     pub(crate) fn assign_as(&self, at: usize, ty: &DataType, value: Datum) -> EngineResult<Datum> {
-        coerce::assign(ty, self.zone.seen_as(ty, value)).map_err(|error| match error {
+        self.zone.assign(ty, value).map_err(|error| match error {
             TypeError::NoCast { from, .. } => {
                 let column = self.column(at).map(|column| column.name.clone()).unwrap_or_default();
                 Fault::NotAssignable { column, wanted: ty.sql_name(), given: from }.into()

@@ -5,7 +5,7 @@
 use super::crate_codes::{catalog_code, fragment_code, key_code, sql_code, store_code, txn_code};
 use super::{EngineError, Fault, Report};
 use builtins::{EvalError, Reason};
-use catalog::CatalogError;
+use catalog::{CatalogError, RowError};
 use query::{QueryError, Refusal};
 use rows::RowsError;
 use sql::SqlError;
@@ -62,10 +62,7 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::Type(error) => error.sqlstate(),
         QueryError::Eval(error) => eval_code(error),
         QueryError::Catalog(error) => catalog_code(error),
-        QueryError::NullColumn { .. } => "23502",
-        QueryError::Key(error) => key_code(error),
-        QueryError::Fragment(error) => fragment_code(error),
-        QueryError::Corrupted { .. } => "XX001",
+        QueryError::Row(error) => row_code(error),
         QueryError::Store(error) => store_code(error),
         QueryError::Resources { .. } => "53200",
         QueryError::SpillFull { .. } => "53100",
@@ -73,6 +70,18 @@ fn query_code(error: &QueryError) -> &'static str {
         QueryError::FunctionFailed { .. } => "38000",
         QueryError::Cancelled => "57014",
         QueryError::Internal { .. } => "XX000",
+    }
+}
+
+fn row_code(error: &RowError) -> &'static str {
+    match error {
+        RowError::NullColumn { .. } => "23502",
+        RowError::Key(error) => key_code(error),
+        RowError::Fragment(error) => fragment_code(error),
+        RowError::Type(error) => error.sqlstate(),
+        RowError::Unsupported { .. } => "0A000",
+        RowError::Corrupted { .. } => "XX001",
+        RowError::Internal { .. } => "XX000",
     }
 }
 
@@ -176,22 +185,28 @@ impl From<StoreError> for EngineError {
 
 impl From<QueryError> for EngineError {
     fn from(error: QueryError) -> Self {
-        let mut report = report(query_code(&error), error.to_string());
-        report.hint = error.hint();
         match error {
-            QueryError::Type(error) => report.detail = error.detail(),
-            QueryError::NullColumn { table, column } => {
-                (report.table, report.column) = (Some(table), Some(column));
+            QueryError::Type(error) => error.into(),
+            QueryError::Row(error) => error.into(),
+            error => {
+                let mut report = report(query_code(&error), error.to_string());
+                report.hint = error.hint();
+                Self { report: Box::new(report) }
             }
-            _ => {}
         }
-        Self { report: Box::new(report) }
     }
 }
 
-impl From<catalog::RowError> for EngineError {
+impl From<RowError> for EngineError {
     fn from(error: catalog::RowError) -> Self {
-        QueryError::from(error).into()
+        if let RowError::Type(error) = error {
+            return error.into();
+        }
+        let mut report = report(row_code(&error), error.to_string());
+        if let RowError::NullColumn { table, column } = error {
+            (report.table, report.column) = (Some(table), Some(column));
+        }
+        Self { report: Box::new(report) }
     }
 }
 

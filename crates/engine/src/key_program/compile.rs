@@ -8,13 +8,12 @@ use super::{Compiled, KeyProgram, PointSelect, RangeSelect};
 use crate::ColumnDesc;
 use crate::dml::{Target, column_of, key_of};
 use crate::error::EngineResult;
-use crate::settings::TimeZone;
 use bind::tree::{Body, Bound, ColId, Key, Kind, Output, Rel, Scalar};
-use builtins::{Comparison, comparison};
+use builtins::TimeZone;
+use builtins::comparison;
 use catalog::{Catalog, Table};
-use rowkey::range::CompareOp;
 use std::sync::Arc;
-use types::{DataType, Datum};
+use types::{CompareOp, DataType, Datum};
 
 /// The nodes of a query that may become a key program.
 struct Shape<'b> {
@@ -104,10 +103,10 @@ impl<'b> Shape<'b> {
             Kind::And(parts) => parts.iter().try_for_each(|part| self.add_condition(target, part, all)),
             Kind::Call { func, args } => {
                 let [left, right] = args.as_slice() else { return None };
-                let op = operator(comparison(*func)?)?;
+                let op = comparison(*func).filter(|op| *op != CompareOp::Ne)?;
                 let (at, op, value) = match (column_of(target, self.cols, left), column_of(target, self.cols, right)) {
                     (Some(at), None) => (at, op, right),
-                    (None, Some(at)) => (at, mirrored(op), left),
+                    (None, Some(at)) => (at, op.swapped(), left),
                     _ => return None,
                 };
                 let (part, ty) = key_part(target, at)?;
@@ -115,7 +114,7 @@ impl<'b> Shape<'b> {
                 all.push(KeyCondition { part, ty, test: Test::Compare(op, operand) });
                 Some(())
             }
-            Kind::InList { eq, arg, list, negated: false } if comparison(*eq) == Some(Comparison::Equal) => {
+            Kind::InList { eq, arg, list, negated: false } if comparison(*eq) == Some(CompareOp::Eq) => {
                 let (part, ty) = key_part(target, column_of(target, self.cols, arg)?)?;
                 let values = list.iter().map(|value| Operand::of(&ty, value)).collect::<Option<Vec<_>>>()?;
                 all.push(KeyCondition { part, ty, test: Test::In(values) });
@@ -149,26 +148,4 @@ fn key_part(target: &Target, at: usize) -> Option<(usize, DataType)> {
     let part = target.codec.key_columns().iter().position(|column| *column == at)?;
     let ty = target.column(at)?.ty;
     (!matches!(ty, DataType::Real | DataType::Double)).then_some((part, ty))
-}
-
-fn operator(comparison: Comparison) -> Option<CompareOp> {
-    Some(match comparison {
-        Comparison::Equal => CompareOp::Eq,
-        Comparison::Less => CompareOp::Lt,
-        Comparison::LessOrEqual => CompareOp::Le,
-        Comparison::Greater => CompareOp::Gt,
-        Comparison::GreaterOrEqual => CompareOp::Ge,
-        Comparison::NotEqual => return None,
-    })
-}
-
-/// The operator with its sides changed.
-fn mirrored(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        same @ (CompareOp::Eq | CompareOp::Ne) => same,
-    }
 }

@@ -2,9 +2,8 @@
 
 use super::operand::Operand;
 use crate::error::EngineResult;
-use rowkey::range::{CompareOp, Condition};
-use std::cmp::Ordering;
-use types::{DataType, Datum, compare};
+use rowkey::range::Condition;
+use types::{CompareOp, DataType, Datum, compare};
 
 /// One condition on one part of the key.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,17 +55,7 @@ pub(super) fn holds(condition: &Condition, part_value: &Datum) -> bool {
         return false;
     }
     match condition {
-        Condition::Compare { op, value, .. } => {
-            let order = compare::compare(part_value, value);
-            match op {
-                CompareOp::Eq => order == Ordering::Equal,
-                CompareOp::Ne => order != Ordering::Equal,
-                CompareOp::Lt => order == Ordering::Less,
-                CompareOp::Le => order != Ordering::Greater,
-                CompareOp::Gt => order == Ordering::Greater,
-                CompareOp::Ge => order != Ordering::Less,
-            }
-        }
+        Condition::Compare { op, value, .. } => op.matches(compare::compare(part_value, value)),
         Condition::In { values, .. } => values.iter().any(|value| compare::compare(part_value, value).is_eq()),
         _ => false,
     }

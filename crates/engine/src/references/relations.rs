@@ -153,7 +153,7 @@ impl Parent {
         let mut key = Vec::with_capacity(32);
         match &self.index {
             Some(index) => {
-                index.entries().key_schema().encode_prefix(&parts, &mut key).map_err(query::QueryError::from)?
+                index.entries().key_schema().encode_prefix(&parts, &mut key).map_err(catalog::RowError::from)?
             }
             None => self.codec.encode_key_values(&parts, &mut key)?,
         }

@@ -60,12 +60,7 @@ impl Session {
     /// What functions may ask of the session.
     pub(crate) fn row_environment(&self) -> Env {
         let (now, effective) = (self.engine.now(), self.settings.effective());
-        Env {
-            time_zone: Arc::clone(&effective.time_zone),
-            style: effective.style,
-            transaction_time: self.block.started().unwrap_or(now),
-            statement_time: now,
-        }
+        Env { zone: effective.zone, transaction_time: self.block.started().unwrap_or(now), statement_time: now }
     }
 
     pub(crate) fn row_limits(&self) -> Limits {

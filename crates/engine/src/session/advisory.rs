@@ -2,10 +2,11 @@
 //!
 //! Those that wait are asynchronous functions, so a statement that waits is cancelled and times out like any other.
 
+use crate::error::EngineResult;
 use crate::session::live_notices::LiveNotices;
 use crate::session::running::Entry;
 use crate::settings::Effective;
-use crate::{EngineError, Notice, Session};
+use crate::{Answer, EngineError, Notice, Session};
 use arrow::array::{ArrayRef, AsArray, BooleanArray, StringArray};
 use arrow::datatypes::{DataType as ArrowType, Int32Type, Int64Type};
 use datafusion::common::{DataFusionError, Result};
@@ -13,10 +14,13 @@ use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use query::QueryError;
 use query::Settings as _;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use txn::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks, AdvisoryMark, LockMode, LockTable};
 
 /// The functions for one statement.
@@ -207,6 +211,41 @@ fn keys(args: ScalarFunctionArgs) -> Result<Vec<Option<AdvisoryKey>>> {
 
 fn failed(error: EngineError) -> DataFusionError {
     QueryError::Function { code: error.code(), message: error.message().to_string() }.into()
+}
+
+/// Has a statement that is a transaction of its own give back its locks before its end is told: the query threads may be done
+/// with it only later.
+pub(crate) fn release_at_end(entry: &Arc<Entry>, done: EngineResult<Answer>) -> EngineResult<Answer> {
+    match done {
+        Ok(Answer::Rows(mut rows)) => {
+            rows.chunks = releasing(rows.chunks, Arc::clone(entry));
+            Ok(Answer::Rows(rows))
+        }
+        Ok(Answer::CopyOut(mut copy)) => {
+            copy.data = releasing(copy.data, Arc::clone(entry));
+            Ok(Answer::CopyOut(copy))
+        }
+        // It only begins.
+        Ok(Answer::CopyIn(copy)) => Ok(Answer::CopyIn(copy)),
+        done => {
+            entry.release_of_statement();
+            done
+        }
+    }
+}
+
+fn releasing<T: 'static>(
+    mut parts: BoxStream<'static, EngineResult<T>>,
+    entry: Arc<Entry>,
+) -> BoxStream<'static, EngineResult<T>> {
+    let released = move |context: &mut Context<'_>| {
+        let part = ready!(parts.poll_next_unpin(context));
+        if !matches!(part, Some(Ok(_))) {
+            entry.release_of_statement();
+        }
+        Poll::Ready(part)
+    };
+    stream::poll_fn(released).boxed()
 }
 
 /// The advisory locks of a block's transaction: given back with it.

@@ -106,7 +106,8 @@ impl Session {
 /// # Errors
 /// 53200.
 pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult<()> {
-    let bytes: usize = rows.iter().map(|row| size_of_row(row).saturating_mul(TIMES_CHANGED) + KEY_AND_LOCK).sum();
+    let bytes: usize =
+        rows.iter().map(|row| Datum::row_memory_size(row).saturating_mul(TIMES_CHANGED) + KEY_AND_LOCK).sum();
     memory.try_grow(bytes)
 }
 
@@ -115,21 +116,7 @@ pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult
 /// # Errors
 /// 53200.
 pub(crate) fn hold_answer(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult<()> {
-    memory.try_grow(rows.iter().map(|row| size_of_row(row)).sum())
-}
-
-fn size_of_row(row: &[Datum]) -> usize {
-    size_of::<Vec<Datum>>() + row.iter().map(size_of_value).sum::<usize>()
-}
-
-fn size_of_value(value: &Datum) -> usize {
-    let inside = match value {
-        Datum::Text(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::Array(items) => items.iter().map(size_of_value).sum(),
-        _ => 0,
-    };
-    inside + size_of_val(value)
+    memory.try_grow(rows.iter().map(|row| Datum::row_memory_size(row)).sum())
 }
 
 /// The memory of a chunk. Slices of one batch count its buffers each.
@@ -137,6 +124,6 @@ pub(crate) fn size_of_chunk(chunk: &Chunk) -> usize {
     match chunk {
         Chunk::Batch(batch) => RecordBatch::get_array_memory_size(batch),
         Chunk::Stored(rows) => rows.bytes(),
-        Chunk::Rows(rows) => rows.iter().map(|row| size_of_row(row)).sum(),
+        Chunk::Rows(rows) => rows.iter().map(|row| Datum::row_memory_size(row)).sum(),
     }
 }

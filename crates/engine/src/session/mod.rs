@@ -17,6 +17,7 @@ pub(crate) mod state;
 use crate::block::Block;
 use crate::error::{ClientFault, EngineResult, Fault, fail};
 use crate::session::activity::Client;
+use crate::session::advisory::release_at_end;
 use crate::session::end::SessionEnd;
 use crate::session::notice::Notices;
 use crate::session::prepared::PreparedStatements;
@@ -24,12 +25,13 @@ use crate::session::running::{Entry, RunGuard};
 use crate::session::search_path::KnownPath;
 use crate::session::sequences::Taken;
 use crate::session::set_config::SetConfigs;
-use crate::settings::{Keepalive, Settings, TimeZone};
+use crate::settings::{Keepalive, Settings};
 use crate::statement::script::Script;
 use crate::statement::shapes::ByShape;
 use crate::statement::{Source, Written};
 use crate::threads::turn;
 use crate::{Answer, Engine, EngineError, Notice, Prepared};
+use builtins::TimeZone;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -201,7 +203,7 @@ impl Session {
             }
             None => self.watched_dispatch(text, source, None, &[]).await,
         };
-        let done = done.map(|answer| self.block.watch(answer));
+        let done = self.followed(done);
         self.end_statement(done)
     }
 
@@ -248,7 +250,7 @@ impl Session {
         let Some(source) = &prepared.source else { return Ok(Answer::Empty) };
         self.begin_statement();
         let done = self.watched_dispatch(&source.text, source, Some(prepared), params).await;
-        let done = done.map(|answer| self.block.watch(answer));
+        let done = self.followed(done);
         self.end_statement(done)
     }
 
@@ -266,6 +268,14 @@ impl Session {
         let guard = self.running();
         let done = pin!(self.dispatch(text, source, prepared, params));
         guard.over(done, is_large(text)).await
+    }
+
+    /// The answer of a statement, whose end becomes known to its block, or ends the transaction that it is.
+    fn followed(&self, done: EngineResult<Answer>) -> EngineResult<Answer> {
+        match self.block {
+            Block::Open(_) => done.map(|answer| self.block.watch(answer)),
+            Block::Idle => release_at_end(&self.entry, done),
+        }
     }
 
     /// Locks of a statement that are not its block's.
@@ -296,7 +306,7 @@ impl Session {
 
     /// The zone in which the session's times are read and shown.
     pub fn time_zone(&self) -> TimeZone {
-        self.settings.effective().zone()
+        self.settings.effective().zone
     }
 
     /// When its client is to be asked whether it is there.

@@ -191,6 +191,13 @@ impl Entry {
         }
     }
 
+    /// Gives back the advisory locks of a statement that is a transaction of its own.
+    pub(crate) fn release_of_statement(&self) {
+        if !self.in_block.load(Ordering::Acquire) {
+            self.release_of_transaction();
+        }
+    }
+
     /// Gives back all its advisory locks: the session is over, though rows of it may still be read.
     pub(crate) fn release_advisory(&self) {
         if let Some(locks) = self.known_advisory() {
@@ -340,14 +347,10 @@ impl Drop for RunGuard {
         if let Some(entry) = &self.watch.entry {
             let mut state = entry.state.lock();
             state.active -= 1;
-            let rests = state.active == 0;
-            if rests {
+            if state.active == 0 {
                 state.activity.rest(micros(entry.client.clock.as_ref()));
-            }
-            drop(state);
-            // A statement of its own is a transaction.
-            if rests && !entry.in_block.load(Ordering::Acquire) {
-                entry.release_of_transaction();
+                // What its work locked while it was given up. Under the lock, so that no other statement begins meanwhile.
+                entry.release_of_statement();
             }
         }
     }

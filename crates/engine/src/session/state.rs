@@ -5,6 +5,7 @@ use crate::session::prepared::PreparedStatements;
 use crate::settings::Effective;
 use crate::{Engine, Session};
 use async_trait::async_trait;
+use builtins::TimeZone;
 use datafusion::common::Result;
 use futures::FutureExt;
 use pg_catalog::{
@@ -135,7 +136,13 @@ impl LiveState for SessionState {
 
     fn time_zones(&self) -> Vec<TimeZoneInfo> {
         let now = self.engine.upgrade().map_or(0, |engine| engine.now());
-        crate::settings::time_zones(now)
+        let info = |(name, zone): (&'static str, TimeZone)| TimeZoneInfo {
+            name,
+            abbreviation: zone.abbreviation_at(now).unwrap_or_default(),
+            offset: zone.offset_at(now),
+            is_dst: zone.is_dst_at(now),
+        };
+        TimeZone::all().map(info).collect()
     }
 
     fn sessions(&self) -> Vec<SessionInfo> {

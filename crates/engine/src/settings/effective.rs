@@ -1,19 +1,19 @@
 //! Settings that statements look at often, parsed.
 
 use super::shown::Origins;
-use super::time_zone::{TimeZone, parse_zone};
 use super::value::{parse_bool, parse_duration};
 use super::{Keepalive, Settings};
 use crate::error::EngineResult;
 use crate::row_program::RowPrograms;
 use crate::statement::shapes::Parameterize;
+use builtins::TimeZone;
 use query::IndexChoice;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use store::Durability;
 use txn::LockWait;
-use types::{DateOrder, IntervalStyle, Style};
+use types::{DateOrder, IntervalStyle, Style, ident};
 
 /// The parsed settings. Never changes: a statement takes it once.
 #[derive(Clone, Debug)]
@@ -32,10 +32,10 @@ pub(crate) struct Effective {
     pub(crate) lock_wait: LockWait,
     /// Does a commit wait for the log?
     pub(crate) durability: Durability,
-    /// Zone of times, as given.
+    /// Name of the time zone.
     pub(crate) time_zone: Arc<str>,
-    /// Forms of texts.
-    pub(crate) style: Style,
+    /// The time zone, with the forms of texts.
+    pub(crate) zone: TimeZone,
     /// Are plans kept?
     pub(crate) plan_cache: bool,
     /// Which statements run as the prepared one of their shape.
@@ -69,10 +69,6 @@ impl query::Settings for Effective {
     fn get(&self, name: &str) -> Option<String> {
         self.shown.get(&name.to_ascii_lowercase()).cloned()
     }
-
-    fn style(&self) -> Style {
-        self.style
-    }
 }
 
 impl Default for Effective {
@@ -85,7 +81,7 @@ impl Default for Effective {
             lock_wait: LockWait::Forever,
             durability: Durability::Sync,
             time_zone: Arc::from("UTC"),
-            style: Style::POSTGRES,
+            zone: TimeZone::UTC,
             plan_cache: true,
             parameterize: Parameterize::default(),
             point_programs: true,
@@ -106,15 +102,10 @@ impl Default for Effective {
 }
 
 impl Effective {
-    /// The time zone, and the style.
-    pub(crate) fn zone(&self) -> TimeZone {
-        // Checked when it was set.
-        parse_zone(&self.time_zone).unwrap_or(TimeZone::UTC).with_style(self.style)
-    }
-
     pub(crate) fn read(settings: &Settings) -> EngineResult<Self> {
         let on = |name: &str| settings.get(name).map(|value| parse_bool(value).unwrap_or(false));
         let time = |name: &str| settings.get(name).map(|value| parse_duration(value).filter(|time| !time.is_zero()));
+        let time_zone = settings.get("TimeZone")?;
         let default_read_only = on("default_transaction_read_only")?;
         Ok(Self {
             search_path: Arc::new(split_path(settings.get("search_path")?)),
@@ -124,8 +115,9 @@ impl Effective {
             max_staleness: time("bennu.max_staleness")?,
             lock_wait: time("lock_timeout")?.map_or(LockWait::Forever, LockWait::AtMost),
             durability: if on("synchronous_commit")? { Durability::Sync } else { Durability::Buffered },
-            time_zone: Arc::from(settings.get("TimeZone")?),
-            style: read_style(settings)?,
+            time_zone: Arc::from(time_zone),
+            // Checked when it was set.
+            zone: TimeZone::named(time_zone).unwrap_or(TimeZone::UTC).with_style(read_style(settings)?),
             plan_cache: on("bennu.plan_cache")?,
             parameterize: match settings.get("bennu.parameterize")? {
                 "off" => Parameterize::Off,
@@ -176,7 +168,7 @@ pub(super) fn split_path(text: &str) -> Vec<String> {
     let mut rest = text.trim();
     while !rest.is_empty() {
         let (name, after) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted_name(quoted),
+            Some(quoted) => ident::read_quoted(quoted).unwrap_or_else(|| (quoted.to_string(), "")),
             None => {
                 let end = rest.find(',').unwrap_or(rest.len());
                 let (name, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
@@ -189,22 +181,4 @@ pub(super) fn split_path(text: &str) -> Vec<String> {
         rest = after.trim_start().trim_start_matches(',').trim_start();
     }
     names
-}
-
-/// A name up to its closing quote, and what follows.
-fn quoted_name(text: &str) -> (String, &str) {
-    let mut name = String::new();
-    let mut rest = text;
-    while let Some((part, after)) = rest.split_once('"') {
-        name.push_str(part);
-        match after.strip_prefix('"') {
-            Some(more) => {
-                name.push('"');
-                rest = more;
-            }
-            None => return (name, after),
-        }
-    }
-    name.push_str(rest);
-    (name, "")
 }

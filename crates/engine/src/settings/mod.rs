@@ -7,7 +7,6 @@ mod definition;
 mod effective;
 mod keepalive;
 mod shown;
-mod time_zone;
 mod value;
 
 pub(crate) use definition::{
@@ -16,8 +15,6 @@ pub(crate) use definition::{
 };
 pub(crate) use effective::Effective;
 pub use keepalive::Keepalive;
-pub use time_zone::TimeZone;
-pub(crate) use time_zone::time_zones;
 pub(crate) use value::{parse_bool, print_duration};
 
 use crate::error::{EngineResult, Fault, fail};

@@ -1,8 +1,9 @@
 //! What a statement answers: rows, a command tag, or a COPY stream.
 
-use crate::{CopyIn, CopyOut, EngineError, StoredRows, TimeZone};
+use crate::{CopyIn, CopyOut, EngineError, StoredRows};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use builtins::TimeZone;
 use futures::stream::BoxStream;
 use query::convert::answer_schema;
 use std::borrow::Cow;

@@ -13,7 +13,6 @@ use query::{IndexChoice, QueryContext};
 use std::sync::Arc;
 use std::time::Duration;
 use txn::ReadView;
-use types::Style;
 
 /// Settings of a statement that reads by other indexes than the session's value of `bennu.index_choice` says.
 #[derive(Debug)]
@@ -22,10 +21,6 @@ struct OtherIndexes(Arc<Effective>, IndexChoice);
 impl query::Settings for OtherIndexes {
     fn get(&self, name: &str) -> Option<String> {
         if name.eq_ignore_ascii_case("bennu.index_choice") { Some(self.1.name().to_string()) } else { self.0.get(name) }
-    }
-
-    fn style(&self) -> Style {
-        self.0.style
     }
 }
 
@@ -86,7 +81,8 @@ impl Session {
             database: catalog::DATABASE_NAME.to_string(),
             statement_time: now,
             transaction_time: self.block.started().unwrap_or(now),
-            time_zone: effective.time_zone.to_string(),
+            time_zone: effective.zone,
+            zone_name: Arc::clone(&effective.time_zone),
             schemas,
             functions: Arc::new(move |name| {
                 let session = sequences.find(name).or_else(|| set_configs.find(name)).or_else(|| advisory.find(name));

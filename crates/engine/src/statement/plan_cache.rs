@@ -15,13 +15,14 @@ use crate::row_program::{RowProgram, RowPrograms, parameters};
 use crate::statement::Source;
 use crate::{ColumnDesc, Prepared, Session};
 use bind::tree::Bound;
+use builtins::TimeZone;
 use catalog::Catalog;
 use parking_lot::Mutex;
 use query::{IndexChoice, Plan};
 use sql::{Statement, has_locking_subquery, without_subquery_locks};
 use std::collections::HashMap;
 use std::sync::Arc;
-use types::{DataType, Style};
+use types::DataType;
 
 /// Entries kept. When full, the older half goes.
 const CAPACITY: usize = 2048;
@@ -92,7 +93,7 @@ pub(crate) struct Environment {
     user: String,
     search_path: Arc<Vec<String>>,
     time_zone: Arc<str>,
-    style: Style,
+    zone: TimeZone,
     point_programs: bool,
     row_programs: RowPrograms,
     row_budget: u64,
@@ -108,7 +109,7 @@ impl Environment {
             user: session.user.clone(),
             search_path: Arc::clone(&effective.search_path),
             time_zone: Arc::clone(&effective.time_zone),
-            style: effective.style,
+            zone: effective.zone,
             point_programs: effective.point_programs,
             row_programs: effective.row_programs,
             row_budget: effective.row_budget,
@@ -121,7 +122,7 @@ impl Environment {
         let effective = session.settings.effective();
         (Arc::ptr_eq(&self.search_path, &effective.search_path) || self.search_path == effective.search_path)
             && self.time_zone == effective.time_zone
-            && self.style == effective.style
+            && self.zone == effective.zone
             && self.point_programs == effective.point_programs
             && self.row_programs == effective.row_programs
             && self.row_budget == effective.row_budget

@@ -47,9 +47,13 @@ async fn locks_of_a_session_end_with_it() {
 async fn locks_of_a_transaction_end_with_it() {
     let engine = engine().await;
     let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
-    // A statement of its own is a transaction.
-    one.ok("SELECT pg_advisory_xact_lock(1)").await;
-    assert!(can_lock(&mut other, "1").await);
+    // A statement of its own is a transaction. It is over when that is told, though query threads may still be at it.
+    for _ in 0..100 {
+        one.ok("SELECT pg_advisory_xact_lock(n) FROM generate_series(1, 3) AS g(n)").await;
+        assert!(can_lock(&mut other, "1").await);
+        one.run("SELECT pg_advisory_xact_lock(n), 1 / (n - 3) FROM generate_series(1, 3) AS g(n)").await;
+        assert!(can_lock(&mut other, "1").await);
+    }
     for end in ["COMMIT", "ROLLBACK", "SELECT 1 / 0"] {
         one.ok("BEGIN").await;
         one.ok("SELECT pg_advisory_xact_lock(1)").await;

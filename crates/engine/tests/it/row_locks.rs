@@ -39,6 +39,20 @@ async fn a_row_that_was_deleted_meanwhile_is_left_out() {
 }
 
 #[tokio::test]
+async fn a_row_that_is_rolled_back_to_a_savepoint_is_for_who_waits() {
+    let engine = engine().await;
+    let mut one = table(&engine).await;
+    let mut other = Client::of(&engine);
+    one.ok("BEGIN; UPDATE t SET v = 10 WHERE id = 1; SAVEPOINT s; UPDATE t SET v = 10 WHERE id < 3").await;
+    let waits = tokio::spawn(async move { other.run("UPDATE t SET v = v + 1 WHERE id = 2").await });
+    waiting_are(&engine, 1).await;
+    one.ok("ROLLBACK TO s").await;
+    assert_eq!(waits.await.unwrap(), "UPDATE 1");
+    one.ok("UPDATE t SET v = v + 1 WHERE id < 3; COMMIT").await;
+    assert_eq!(one.run("SELECT id, v FROM t WHERE id < 3 ORDER BY id").await, "1|11\n2|2\nSELECT 2");
+}
+
+#[tokio::test]
 async fn who_locked_a_row_is_not_overtaken() {
     let engine = engine().await;
     let mut one = table(&engine).await;

@@ -8,6 +8,7 @@ use crate::rows::Cell;
 use crate::source::{OWNER, Relation, Source};
 use builtins::Reason;
 use datafusion::common::Result;
+use types::ident;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     strict("has_table_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| on_relation(source, args, 2))
@@ -131,5 +132,5 @@ impl Arguments<'_> {
 /// A role's name in such an entry: quoted if it has other than letters, digits and underscores.
 fn acl_name(name: &str) -> String {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if plain { name.to_owned() } else { ident::quote_always(name) }
 }

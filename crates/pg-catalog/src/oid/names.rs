@@ -10,7 +10,7 @@ pub(crate) fn split_name(text: &str) -> Option<(Option<String>, String)> {
     let mut rest = text.trim();
     loop {
         let (part, after) = match rest.strip_prefix('"') {
-            Some(quoted) => read_quoted(quoted)?,
+            Some(quoted) => ident::read_quoted(quoted)?,
             None => {
                 let end = rest.find('.').unwrap_or(rest.len());
                 let (part, after) = rest.split_at_checked(end)?;
@@ -31,23 +31,6 @@ pub(crate) fn split_name(text: &str) -> Option<(Option<String>, String)> {
     let schema = parts.pop();
     // A database in front is not looked at further: there is one.
     Some((schema, name))
-}
-
-/// The text up to the closing quote, and what follows it.
-fn read_quoted(text: &str) -> Option<(String, &str)> {
-    let mut name = String::new();
-    let mut rest = text;
-    loop {
-        let (before, after) = rest.split_once('"')?;
-        name.push_str(before);
-        match after.strip_prefix('"') {
-            Some(more) => {
-                name.push('"');
-                rest = more;
-            }
-            None => return Some((name, after)),
-        }
-    }
 }
 
 /// A relation's name as `regclass` shows it: with its schema if the search path would not find it.

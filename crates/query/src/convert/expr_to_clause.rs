@@ -1,10 +1,11 @@
 //! Filters of a scan to clauses, by which it is found out whether a partial index has all rows that are wanted.
 
+use crate::convert::expr_to_condition::compare_op;
 use crate::convert::scalar::scalar_to_datum;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use index::{Clause, Comparison, Says, Test};
-use types::Datum;
+use index::{Clause, Says, Test};
+use types::{CompareOp, Datum};
 
 /// The clause that a filter is. Its columns stand without their table.
 pub(crate) fn clause(filter: &Expr) -> Clause {
@@ -19,7 +20,7 @@ pub(crate) fn clause(filter: &Expr) -> Clause {
                 let says = constant(bound).map(|with| Says::Compare { of: between.expr.to_string(), op, with });
                 opaque(filter, says)
             };
-            Clause::And(vec![bound(Comparison::Ge, &between.low), bound(Comparison::Le, &between.high)])
+            Clause::And(vec![bound(CompareOp::Ge, &between.low), bound(CompareOp::Le, &between.high)])
         }
         Expr::InList(InList { expr, list, negated: false }) => {
             match list.iter().map(constant).collect::<Option<Vec<Datum>>>() {
@@ -49,39 +50,17 @@ fn equal(value: &Expr, with: Datum) -> Clause {
     let (of, mut strict) = (value.to_string(), vec![value.to_string()]);
     add_strict(value, &mut strict);
     let text = format!("{of} = {with:?}");
-    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: Comparison::Eq, with }) })
+    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: CompareOp::Eq, with }) })
 }
 
 fn compared(binary: &BinaryExpr) -> Option<Says> {
-    let op = comparison(binary.op)?;
+    let op = compare_op(binary.op)?;
     let (value, op, with) = match (constant(&binary.left), constant(&binary.right)) {
         (None, Some(with)) => (&binary.left, op, with),
-        (Some(with), None) => (&binary.right, turned(op), with),
+        (Some(with), None) => (&binary.right, op.swapped(), with),
         _ => return None,
     };
     Some(Says::Compare { of: value.to_string(), op, with })
-}
-
-fn comparison(op: Operator) -> Option<Comparison> {
-    Some(match op {
-        Operator::Lt => Comparison::Lt,
-        Operator::LtEq => Comparison::Le,
-        Operator::Eq => Comparison::Eq,
-        Operator::GtEq => Comparison::Ge,
-        Operator::Gt => Comparison::Gt,
-        Operator::NotEq => Comparison::Ne,
-        _ => return None,
-    })
-}
-
-fn turned(op: Comparison) -> Comparison {
-    match op {
-        Comparison::Lt => Comparison::Gt,
-        Comparison::Le => Comparison::Ge,
-        Comparison::Ge => Comparison::Le,
-        Comparison::Gt => Comparison::Lt,
-        same => same,
-    }
 }
 
 fn constant(expr: &Expr) -> Option<Datum> {

@@ -8,7 +8,7 @@
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::scalar_to_datum;
-use crate::functions::{ListedRows, cast_target, label_of, rows_of};
+use crate::functions::{ListedRows, label_of, moment_target, rows_of};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType as ArrowType, Schema, TimeUnit};
 use arrow::record_batch::RecordBatchOptions;
@@ -17,9 +17,9 @@ use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::{Between, InList, Like};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
 use datafusion::physical_expr::create_physical_expr;
-use rowkey::range::{CompareOp, Condition};
+use rowkey::range::Condition;
 use std::sync::Arc;
-use types::{DataType, Datum};
+use types::{CompareOp, DataType, Datum};
 
 /// Are constants known?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl<'a> ConditionBuilder<'a> {
             return self.compare_with(&target, op, right);
         }
         match self.target(right) {
-            Some(target) => self.compare_with(&target, swapped(op), left),
+            Some(target) => self.compare_with(&target, op.swapped(), left),
             None => Condition::Unknown,
         }
     }
@@ -165,19 +165,7 @@ impl<'a> ConditionBuilder<'a> {
             return Condition::Unknown;
         };
         let Some(Datum::Text(pattern)) = self.constant(&target, &like.pattern) else { return Condition::Unknown };
-        let part = target.part;
-        match LikePattern::read(&pattern, like.escape_char.unwrap_or('\\')) {
-            LikePattern::Whole(text) => match target.ty {
-                // LIKE sees the blanks that pad a char(n), `=` does not.
-                DataType::Char(_) => Condition::Unknown,
-                _ => Condition::Compare { part, op: CompareOp::Eq, value: Datum::Text(text) },
-            },
-            LikePattern::Prefix(prefix) => Condition::Prefix { part, prefix },
-            LikePattern::PrefixAndMore(prefix) if !prefix.is_empty() => {
-                Condition::And(vec![Condition::Prefix { part, prefix }, Condition::Unknown])
-            }
-            LikePattern::PrefixAndMore(_) => Condition::Unknown,
-        }
+        rowkey::range::like(target.part, &target.ty, &pattern, like.escape_char.unwrap_or('\\'))
     }
 
     fn is_null(&self, inner: &Expr, negated: bool) -> Condition {
@@ -208,11 +196,12 @@ impl<'a> ConditionBuilder<'a> {
                 let to = cast.field.data_type();
                 keeps_order(&target.seen_as, to).then(|| Target { seen_as: to.clone(), ..target })
             }
-            // Of a date: Arrow's cast of it has no infinities.
-            Expr::ScalarFunction(call) if cast_target(call) == Some(DataType::Timestamp(None)) => {
+            // Arrow's cast of dates and local times has no infinities.
+            Expr::ScalarFunction(call) => {
+                let to = moment_target(call)?;
                 let target = self.target(call.args.first()?)?;
-                let to = arrow_type(&DataType::Timestamp(None));
-                (target.seen_as == ArrowType::Date32).then_some(Target { seen_as: to, ..target })
+                let is_moment = matches!(target.seen_as, ArrowType::Date32 | ArrowType::Timestamp(..));
+                is_moment.then(|| Target { seen_as: arrow_type(&to), ..target })
             }
             Expr::Alias(alias) => self.target(&alias.expr),
             _ => None,
@@ -228,7 +217,11 @@ impl<'a> ConditionBuilder<'a> {
         if scalar.is_null() {
             return Some(Datum::Null);
         }
-        let value = scalar_to_datum(&scalar).ok()?;
+        let value = match scalar_to_datum(&scalar).ok()? {
+            // Where a local time is seen as a moment, it is by the clocks of UTC.
+            Datum::TimestampTz(micros) if !matches!(target.ty, DataType::TimestampTz(_)) => Datum::Timestamp(micros),
+            value => value,
+        };
         comparable(target, &value).then_some(value)
     }
 
@@ -313,7 +306,7 @@ pub(crate) fn evaluate_constant(expr: &Expr) -> Option<ScalarValue> {
     ScalarValue::try_from_array(&array, 0).ok()
 }
 
-fn compare_op(op: Operator) -> Option<CompareOp> {
+pub(crate) fn compare_op(op: Operator) -> Option<CompareOp> {
     Some(match op {
         Operator::Eq => CompareOp::Eq,
         Operator::NotEq => CompareOp::Ne,
@@ -323,47 +316,6 @@ fn compare_op(op: Operator) -> Option<CompareOp> {
         Operator::GtEq => CompareOp::Ge,
         _ => return None,
     })
-}
-
-fn swapped(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        same => same,
-    }
-}
-
-/// What a LIKE pattern asks for.
-#[derive(Debug, PartialEq, Eq)]
-enum LikePattern {
-    /// No wildcard.
-    Whole(String),
-    /// `prefix%` and nothing behind it.
-    Prefix(String),
-    /// A prefix (perhaps empty) and more that a range cannot express.
-    PrefixAndMore(String),
-}
-
-impl LikePattern {
-    fn read(pattern: &str, escape: char) -> Self {
-        let mut prefix = String::new();
-        let mut letters = pattern.chars();
-        while let Some(letter) = letters.next() {
-            match letter {
-                '%' if letters.as_str().chars().all(|rest| rest == '%') => return Self::Prefix(prefix),
-                '%' | '_' => return Self::PrefixAndMore(prefix),
-                letter if letter == escape => match letters.next() {
-                    Some(escaped) => prefix.push(escaped),
-                    // A pattern that ends in its escape is an error when it is run.
-                    None => return Self::PrefixAndMore(prefix),
-                },
-                letter => prefix.push(letter),
-            }
-        }
-        Self::Whole(prefix)
-    }
 }
 
 /// Does a condition have no part that the algebra cannot express?
@@ -434,15 +386,6 @@ mod tests {
         let first = Condition::In { part: 0, values: vec![Datum::Int4(1), Datum::Int4(2)] };
         let partly = Condition::And(vec![first, Condition::Unknown]);
         assert!(rows(col("z")).is_ok_and(|listed| listed == partly));
-    }
-
-    #[test]
-    fn like_patterns_are_cut_at_their_first_wildcard() {
-        assert_eq!(LikePattern::read("ab%", '\\'), LikePattern::Prefix("ab".into()));
-        assert_eq!(LikePattern::read(r"a\%b%%", '\\'), LikePattern::Prefix("a%b".into()));
-        assert_eq!(LikePattern::read("ab%c", '\\'), LikePattern::PrefixAndMore("ab".into()));
-        assert_eq!(LikePattern::read("ab", '\\'), LikePattern::Whole("ab".into()));
-        assert_eq!(condition(&col("c").like(lit("ab"))), Condition::Unknown);
     }
 
     #[test]

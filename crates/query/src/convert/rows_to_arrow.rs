@@ -14,6 +14,7 @@ use crate::error::{QueryError, QueryResult};
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use catalog::RowError;
 use catalog::row_codec::{Place, RowCodec};
 use rowkey::cell_value;
 use std::borrow::Cow;
@@ -55,7 +56,7 @@ impl RowDecoder {
                 Datum::Null => None,
                 value => {
                     let mut cell = Vec::new();
-                    cell_value::encode(&column.ty, value, &mut cell)?;
+                    cell_value::encode(&column.ty, value, &mut cell).map_err(RowError::from)?;
                     Some(cell)
                 }
             };
@@ -101,7 +102,7 @@ impl RowDecoder {
     /// The rows of `batch` as Arrow columns.
     ///
     /// # Errors
-    /// [`QueryError::Corrupted`] for bytes that are no rows of this table.
+    /// [`QueryError::Row`] for bytes that are no rows of this table.
     pub fn decode(&self, batch: &RowBatch) -> QueryResult<RecordBatch> {
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; self.columns.len()];
         if self.needs_keys() {
@@ -149,7 +150,8 @@ impl RowDecoder {
                 Some((ty, Some(bytes))) if ty == column.ty => Some(Cow::Borrowed(bytes)),
                 Some(_) => {
                     let mut bytes = Vec::new();
-                    cell_value::encode(&column.ty, &reader.value(&self.codec, column.index)?, &mut bytes)?;
+                    cell_value::encode(&column.ty, &reader.value(&self.codec, column.index)?, &mut bytes)
+                        .map_err(RowError::from)?;
                     Some(Cow::Owned(bytes))
                 }
             };

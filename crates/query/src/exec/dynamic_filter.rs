@@ -4,6 +4,7 @@
 //! to intersect with, so that a join reads the rows that it needs and no others. On other columns they drop rows before
 //! these are decoded, see `row_checks`.
 
+use crate::convert::expr_to_condition::compare_op;
 use crate::convert::scalar::scalar_to_datum;
 use crate::error::QueryResult;
 use datafusion::common::ScalarValue;
@@ -14,9 +15,9 @@ use datafusion::physical_expr::expressions::{
 };
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
-use rowkey::range::{CompareOp, Condition};
+use rowkey::range::Condition;
 use std::sync::Arc;
-use types::Datum;
+use types::{CompareOp, Datum};
 
 /// What the filters say by now about key parts; `part_of` tells which part an output column is.
 pub(crate) fn conditions(
@@ -81,13 +82,9 @@ fn from_binary(binary: &BinaryExpr, part_of: &dyn Fn(usize) -> Option<usize>) ->
         Operator::Or => {
             return Condition::Or(vec![condition(binary.left(), part_of), condition(binary.right(), part_of)]);
         }
-        Operator::Eq => CompareOp::Eq,
-        Operator::Lt => CompareOp::Lt,
-        Operator::LtEq => CompareOp::Le,
-        Operator::Gt => CompareOp::Gt,
-        Operator::GtEq => CompareOp::Ge,
-        _ => return Condition::Unknown,
+        op => compare_op(*op),
     };
+    let Some(op) = op.filter(|op| *op != CompareOp::Ne) else { return Condition::Unknown };
     match (part(binary.left(), part_of), value(binary.right())) {
         (Some(part), Some(value)) => Condition::Compare { part, op, value },
         _ => Condition::Unknown,

@@ -3,6 +3,8 @@
 //! Such an operator copies rows of many batches into new ones, and is told before it reads how many rows a batch has.
 //! So it is begun when its input has begun.
 
+use super::pass_through::only_input;
+use super::wrapped::{WrappedExec, Wrapping};
 use crate::functions::allowance::batch_bytes;
 use arrow::array::{Array, RecordBatch};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -10,7 +12,6 @@ use datafusion::common::{Result, internal_err};
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -24,66 +25,20 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An operator with one input, told how long its rows are.
+/// An operator with one input whose batches have as many rows as fit.
+pub(crate) type FittingRowsExec = WrappedExec<FittingRows>;
+
 #[derive(Debug)]
-pub(crate) struct FittingRowsExec {
-    operator: Arc<dyn ExecutionPlan>,
-}
+pub(crate) struct FittingRows;
 
-impl FittingRowsExec {
-    pub(crate) fn new(operator: Arc<dyn ExecutionPlan>) -> Self {
-        Self { operator }
-    }
-
-    pub(crate) fn operator(&self) -> &dyn ExecutionPlan {
-        self.operator.as_ref()
-    }
-
-    fn input(&self) -> Result<Arc<dyn ExecutionPlan>> {
-        match self.operator.children().as_slice() {
-            [input] => Ok(Arc::clone(input)),
-            _ => internal_err!("one input is wanted"),
-        }
-    }
-}
-
-impl DisplayAs for FittingRowsExec {
-    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.operator.fmt_as(format, f)
-    }
-}
-
-impl ExecutionPlan for FittingRowsExec {
-    fn name(&self) -> &str {
-        self.operator.name()
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.operator.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.operator.children()
-    }
-
-    fn apply_expressions(
-        &self,
-        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        self.operator.apply_expressions(visit)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-        Ok(Arc::new(Self::new(Arc::clone(&self.operator).replace_children(children, anew)?)))
-    }
-
-    fn metrics(&self) -> Option<MetricsSet> {
-        self.operator.metrics()
-    }
-
-    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (input, operator) = (self.input()?, Arc::clone(&self.operator));
+impl Wrapping for FittingRows {
+    fn execute(
+        operator: &Arc<dyn ExecutionPlan>,
+        partition: usize,
+        tasks: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let (input, schema) = (Arc::clone(only_input(operator.children())?), operator.schema());
+        let operator = Arc::clone(operator);
         let wanted = if operator.is::<SortPreservingMergeExec>() {
             0..input.output_partitioning().partition_count()
         } else {
@@ -98,7 +53,7 @@ impl ExecutionPlan for FittingRowsExec {
             let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             operator.replace_children(vec![Arc::new(input)], same)?.execute(partition, fitting(&tasks, width))
         };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), stream::once(begun).try_flatten())))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(begun).try_flatten())))
     }
 }
 

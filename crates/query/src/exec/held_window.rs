@@ -4,82 +4,37 @@
 //! as that of functions of rows (`functions/allowance.rs`).
 
 use super::fitting_rows::BegunExec;
+use super::pass_through::only_input;
+use super::wrapped::{WrappedExec, Wrapping};
 use crate::functions::allowance::Allowance;
 use arrow::array::{Array, RecordBatch};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::Result;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::windows::WindowAggExec;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceChildrenOptions};
 use futures::StreamExt;
 use futures::stream::poll_fn;
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An operator that keeps all rows puts them together once more; others keep what they put together.
 const TIMES: usize = 2;
 
 /// An operator of window functions.
+pub(crate) type HeldWindowExec = WrappedExec<HeldWindow>;
+
 #[derive(Debug)]
-pub(crate) struct HeldWindowExec {
-    operator: Arc<dyn ExecutionPlan>,
-}
+pub(crate) struct HeldWindow;
 
-impl HeldWindowExec {
-    pub(crate) fn new(operator: Arc<dyn ExecutionPlan>) -> Self {
-        Self { operator }
-    }
-
-    pub(crate) fn operator(&self) -> &dyn ExecutionPlan {
-        self.operator.as_ref()
-    }
-}
-
-impl DisplayAs for HeldWindowExec {
-    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.operator.fmt_as(format, f)
-    }
-}
-
-impl ExecutionPlan for HeldWindowExec {
-    fn name(&self) -> &str {
-        self.operator.name()
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.operator.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        self.operator.children()
-    }
-
-    fn apply_expressions(
-        &self,
-        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        self.operator.apply_expressions(visit)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-        Ok(Arc::new(Self::new(Arc::clone(&self.operator).replace_children(children, anew)?)))
-    }
-
-    fn metrics(&self) -> Option<MetricsSet> {
-        self.operator.metrics()
-    }
-
-    fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let children = self.operator.children();
-        let [input] = children.as_slice() else { return internal_err!("one input is wanted") };
+impl Wrapping for HeldWindow {
+    fn execute(
+        operator: &Arc<dyn ExecutionPlan>,
+        partition: usize,
+        tasks: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let input = only_input(operator.children())?;
         let schema = input.schema();
         let memory = MemoryConsumer::new("rows of window functions").register(tasks.memory_pool());
         let rows = Arc::new(Rows { memory, inside: Mutex::default() });
@@ -92,10 +47,11 @@ impl ExecutionPlan for HeldWindowExec {
         let entered = Box::pin(RecordBatchStreamAdapter::new(schema, entered));
         let begun = BegunExec::new(Arc::clone(input), partition, vec![entered]);
         let same = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
-        let operator = Arc::clone(&self.operator).replace_children(vec![Arc::new(begun)], same)?;
+        let operator = Arc::clone(operator).replace_children(vec![Arc::new(begun)], same)?;
         let whole = operator.is::<WindowAggExec>();
         let allowance = Allowance::of(tasks.session_config().options());
         let mut computed = operator.execute(partition, tasks)?;
+        let computed_schema = operator.schema();
         let batches = poll_fn(move |cx| {
             let polled = allowance.during(1, || computed.poll_next_unpin(cx));
             polled.map_ok(|batch| {
@@ -106,7 +62,7 @@ impl ExecutionPlan for HeldWindowExec {
                 batch
             })
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(computed_schema, batches)))
     }
 }
 

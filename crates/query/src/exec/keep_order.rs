@@ -1,7 +1,8 @@
 //! Rows whose order someone above sees, so that the sort below stays.
 
+use super::pass_through::only_input;
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{LexOrdering, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
@@ -81,10 +82,8 @@ impl ExecutionPlan for KeepOrderExec {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input, self.order.clone()))),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        let input = only_input(children)?;
+        Ok(Arc::new(Self::new(input, self.order.clone())))
     }
 
     fn supports_limit_pushdown(&self) -> bool {

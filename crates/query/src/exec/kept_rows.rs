@@ -3,13 +3,13 @@
 //! They are kept in memory as long as there is some, and all of them in a temporary file beyond it. A task of its own
 //! computes them, so that no reader waits for another to be polled.
 
-use super::pass_through::of_only_input;
+use super::pass_through::only_input;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::utils::memory::get_record_batch_memory_size;
-use datafusion::common::{DataFusionError, Result, Statistics, internal_err};
+use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, SpillFile, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -168,10 +168,8 @@ impl ExecutionPlan for KeptRowsExec {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input, Arc::clone(&self.rows)))),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        let input = only_input(children)?;
+        Ok(Arc::new(Self::new(input, Arc::clone(&self.rows))))
     }
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
@@ -179,7 +177,7 @@ impl ExecutionPlan for KeptRowsExec {
     }
 
     fn statistics_from_inputs(&self, input: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        of_only_input(input)
+        only_input(input).map(Arc::clone)
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

@@ -2,6 +2,7 @@
 
 mod compute;
 mod dynamic_filter;
+mod dynamic_row_filter;
 mod fewer_rows;
 mod fitting_rows;
 mod held_window;
@@ -21,9 +22,9 @@ mod row_fetch;
 pub(crate) mod row_parameter;
 pub(crate) mod running_scan;
 pub mod scan;
-mod sieve;
 mod single_row;
 mod skipping;
+mod wrapped;
 
 pub(crate) use compute::ComputeExec;
 pub(crate) use fewer_rows::FewerRowsExec;
@@ -32,6 +33,7 @@ pub(crate) use held_window::HeldWindowExec;
 pub(crate) use keep_order::KeepOrderExec;
 pub(crate) use kept_rows::{KeptRows, KeptRowsExec};
 pub(crate) use long_rows::{Begun, LongRows, LongRowsExec, is_long};
+pub(crate) use pass_through::only_input;
 pub(crate) use pausing::PausingExec;
 pub use scan::RegionScanExec;
 pub(crate) use single_row::SingleRowExec;

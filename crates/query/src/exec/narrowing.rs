@@ -14,8 +14,8 @@ use crate::choose_path::Knowledge;
 use crate::convert::expr_to_ranges::{ranges_of_found, to_store_ranges};
 use crate::error::QueryResult;
 use crate::scan_source::TableIndex;
-use crate::tried_values;
-use ::index::{Expected, Judged, JudgedWay, Reach, Source, Way};
+use crate::value_selectivity;
+use ::index::{CandidatePath, Expected, Judged, JudgedPath, Reach, Source};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
@@ -46,9 +46,9 @@ impl RegionScanExec {
         }
         let table = self.source.scanned().table().storage_id();
         let size = self.reader.estimate(table, FAMILY, ranges).await?;
-        let all = way(Source::Table, Reach::Ranges(ranges.len() as u64), 1, size);
+        let all = CandidatePath::new(Source::Table, Reach::Ranges(ranges.len() as u64), 1, size);
         let count = narrowed.len() as u64;
-        let some = way(Source::Table, Reach::Ranges(count), 1, TableSize { rows: count, bytes: 0 });
+        let some = CandidatePath::new(Source::Table, Reach::Ranges(count), 1, TableSize { rows: count, bytes: 0 });
         if some.cost(None) < all.cost(None) {
             return Ok(narrowed);
         }
@@ -92,7 +92,7 @@ impl RegionScanExec {
         let [output] = *predicate.columns else { return None };
         let column = *self.projection.get(output)?;
         let ty = self.source.table_codec().table().columns.get(column)?.ty;
-        tried_values::share(&predicate.expr, ty, judged.column(column)?)
+        value_selectivity::share(&predicate.expr, ty, judged.column(column)?)
     }
 
     /// The ranges, or single keys in them where an index finds these with less work.
@@ -106,19 +106,23 @@ impl RegionScanExec {
         let table = self.source.table_codec().table().storage_id();
         let size = self.reader.estimate(table, FAMILY, &ranges).await?;
         let whole = Reach::Ranges(ranges.len() as u64);
-        let mut best = (way(Source::Table, whole, 1, size).cost(None), None);
+        let mut best = (CandidatePath::new(Source::Table, whole, 1, size).cost(None), None);
         for finder in &self.finders {
             let Some((conditions, found)) = self.entry_ranges(finder) else { continue };
             let entries = to_store_ranges(&found.ranges);
             let expected = self.knowledge.as_ref().map(|known| self.expected(finder, known, &conditions, &found));
-            let size = match expected.filter(|expected| expected.is_told) {
+            let size = match expected.filter(|expected| expected.from_statistics) {
                 Some(expected) => TableSize { rows: expected.in_ranges.ceil() as u64, bytes: 0 },
                 // The store counts whole blocks.
                 None => self.reader.estimate(finder.index.entries.table().storage_id(), FAMILY, &entries).await?,
             };
             let reach = Reach::Ranges(entries.len() as u64);
             let unique = is_unique(finder, &found);
-            let by_index = Way { unique, expected, ..way(Source::Fetching, reach, found.parts_used, size) };
+            let by_index = CandidatePath {
+                unique,
+                expected,
+                ..CandidatePath::new(Source::Fetching, reach, found.parts_used, size)
+            };
             let cost = by_index.cost(None);
             if cost < best.0 && size.rows <= MOST_KEYS as u64 {
                 best = (cost, Some((finder, entries)));
@@ -149,7 +153,7 @@ impl RegionScanExec {
 
     /// What statistics say of the entries in the ranges.
     fn expected(&self, finder: &Finder, known: &Knowledge, conditions: &[Condition], found: &KeyRanges) -> Expected {
-        let way = JudgedWay {
+        let candidate = JudgedPath {
             index: Some((finder.index.codec.index(), finder.index.entries.table().as_ref())),
             key: finder.index.key_columns(),
             conditions,
@@ -157,7 +161,7 @@ impl RegionScanExec {
             columns: &[],
             on_entries: &|_| true,
         };
-        Judged::new(self.source.table_codec().table(), &known.statistics, known.rows).expect(&way)
+        Judged::new(self.source.table_codec().table(), &known.statistics, known.rows).expect(&candidate)
     }
 
     /// The keys of the entries' rows that lie in `within`; `None` if they are too many.
@@ -190,22 +194,4 @@ impl RegionScanExec {
 
 fn is_unique(finder: &Finder, found: &KeyRanges) -> bool {
     finder.index.codec.index().unique && found.parts_used >= finder.index.own_parts()
-}
-
-fn way(source: Source, reach: Reach, parts_used: usize, size: TableSize) -> Way {
-    Way {
-        source,
-        reach,
-        parts_used,
-        unique: false,
-        rows: size.rows,
-        bytes: size.bytes,
-        exact: true,
-        ordered: true,
-        expected: None,
-        groups: None,
-        preferred: None,
-        beside: None,
-        lookups: None,
-    }
 }

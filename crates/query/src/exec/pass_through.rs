@@ -38,13 +38,14 @@ impl<P: Passing> PassThroughExec<P> {
     }
 }
 
-/// The statistics of an operator that has the rows of its one input.
+/// What a node with one input has, as of its one input.
 ///
 /// # Errors
 /// Another number of inputs.
-pub(super) fn of_only_input(inputs: &[Arc<Statistics>]) -> Result<Arc<Statistics>> {
-    match inputs {
-        [input] => Ok(Arc::clone(input)),
+pub(crate) fn only_input<T>(inputs: impl IntoIterator<Item = T>) -> Result<T> {
+    let mut inputs = inputs.into_iter();
+    match (inputs.next(), inputs.next()) {
+        (Some(input), None) => Ok(input),
         _ => internal_err!("one input is wanted"),
     }
 }
@@ -88,10 +89,7 @@ impl<P: Passing> ExecutionPlan for PassThroughExec<P> {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::over(input, self.passing.clone()))),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        Ok(Arc::new(Self::over(only_input(children)?, self.passing.clone())))
     }
 
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
@@ -99,7 +97,7 @@ impl<P: Passing> ExecutionPlan for PassThroughExec<P> {
     }
 
     fn statistics_from_inputs(&self, input: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        of_only_input(input)
+        only_input(input).map(Arc::clone)
     }
 
     fn cardinality_effect(&self) -> CardinalityEffect {

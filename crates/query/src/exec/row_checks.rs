@@ -9,8 +9,8 @@
 
 use crate::convert::RowDecoder;
 use crate::error::{QueryError, QueryResult};
+use crate::exec::dynamic_row_filter::DynamicRowFilter;
 use crate::exec::key_runs::KeyRuns;
-use crate::exec::sieve::Sieve;
 use arrow::array::{Array, BooleanArray, cast::AsArray};
 use arrow::buffer::BooleanBuffer;
 use datafusion::common::ScalarValue;
@@ -61,19 +61,19 @@ pub(crate) struct RowChecks {
     pub(crate) recheck: Option<RowCheck>,
     /// Filters that cannot be told from bytes.
     pub(crate) filter: Option<RowCheck>,
-    pub(crate) sieves: Vec<Sieve>,
+    pub(crate) dynamic: Vec<DynamicRowFilter>,
 }
 
 impl RowChecks {
     /// Does nothing but the store's own filter decide about a row?
     pub(crate) fn are_none(&self) -> bool {
-        self.filter.is_none() && self.sieves.is_empty()
+        self.filter.is_none() && self.dynamic.is_empty()
     }
 
     /// Does one of them need what `part` asks for?
     pub(crate) fn need(&self, part: impl Fn(&RowDecoder) -> bool) -> bool {
-        let sieves = self.sieves.iter().map(|sieve| &sieve.check);
-        self.recheck.iter().chain(&self.filter).chain(sieves).any(|check| part(&check.decoder))
+        let dynamic = self.dynamic.iter().map(|filter| &filter.check);
+        self.recheck.iter().chain(&self.filter).chain(dynamic).any(|check| part(&check.decoder))
     }
 
     /// The rows that pass; `None` when all do.
@@ -87,8 +87,8 @@ impl RowChecks {
         if let Some(filter) = &self.filter {
             narrow(rows, &mut left, |rows| filter.passing(rows))?;
         }
-        for sieve in &mut self.sieves {
-            narrow(rows, &mut left, |rows| Ok(sieve.passing(rows)))?;
+        for filter in &mut self.dynamic {
+            narrow(rows, &mut left, |rows| Ok(filter.passing(rows)))?;
         }
         Ok(left)
     }

@@ -36,7 +36,7 @@ impl RowFetch {
     /// The rows of those entries that pass, and what it cost to read them.
     ///
     /// # Errors
-    /// [`QueryError::Corrupted`] for an entry without a row; those of the store.
+    /// [`QueryError::Row`] for an entry without a row; those of the store.
     pub(crate) async fn rows(
         &mut self,
         reader: &ReadView,

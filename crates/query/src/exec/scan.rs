@@ -232,7 +232,7 @@ impl RegionScanExec {
             let (table, pool) = (self.source.table_codec(), context.memory_pool());
             Intersection::new(index.codec.clone(), table, other.clone(), pool, self.reverse)
         });
-        let checks = RowChecks { sieves: self.sieves()?, ..self.checks.clone() };
+        let checks = RowChecks { dynamic: self.dynamic_row_filters()?, ..self.checks.clone() };
         let rows = self.source.fetched_by().map(|index| RowFetch {
             index: index.codec.clone(),
             table: Arc::clone(self.source.table_codec()),

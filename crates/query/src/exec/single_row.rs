@@ -1,8 +1,9 @@
 //! The rows of a subquery that stands for one value: a second row is an error.
 
+use super::pass_through::only_input;
 use crate::error::QueryError;
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
@@ -67,10 +68,8 @@ impl ExecutionPlan for SingleRowExec {
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self::new(input))),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        let input = only_input(children)?;
+        Ok(Arc::new(Self::new(input)))
     }
 
     fn cardinality_effect(&self) -> CardinalityEffect {

@@ -180,17 +180,6 @@ impl Call {
     }
 }
 
-/// The memory of a value, its parts included.
-pub(crate) fn size_of_value(value: &Datum) -> usize {
-    let inside = match value {
-        Datum::Text(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::Array(items) => items.iter().map(size_of_value).sum(),
-        _ => 0,
-    };
-    inside.saturating_add(size_of_val(value))
-}
-
 /// The memory of so many items of an array, about.
 pub(crate) fn size_of_items(count: usize) -> usize {
     count.saturating_mul(size_of::<Datum>())

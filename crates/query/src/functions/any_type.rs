@@ -1,8 +1,8 @@
 //! Functions of arguments of any type: as they are shown, and how many are NULL.
 
-use super::sql::{Body, Definition, Form, define_any, text_of, wrong};
-use super::text::size;
 use crate::error::QueryResult;
+use crate::functions::sql::{Body, Definition, Form, define_any, text_of, wrong};
+use crate::functions::text::size;
 use types::DataType::{self, Integer, Text};
 use types::Datum;
 
@@ -18,7 +18,7 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     }),
     define_any("concat", |types| text_of_any(types, false, concat)).shown(),
     define_any("concat_ws", |types| text_of_any(types, false, concat_ws)).shown(),
-    define_any("format", |types| text_of_any(types, false, super::format_text::format)).shown(),
+    define_any("format", |types| text_of_any(types, false, crate::functions::text::format::format)).shown(),
     define_any("num_nulls", |types| {
         counted(types, |args| Ok(Datum::Int4(size(args.iter().filter(|v| v.is_null()).count()))))
     }),

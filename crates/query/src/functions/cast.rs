@@ -1,18 +1,19 @@
 //! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, limits of `varchar(n)`, texts of dates,
 //! everything that is read from text.
 
-use super::nested_array::{as_deep, in_dimensions};
-use super::short_name::short_name;
-use super::sql::without_views;
-use super::zone::{Zone, without_zone};
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::array::nested::{as_deep, in_dimensions};
+use crate::functions::datetime::zone::{Zone, without_zone};
+use crate::functions::short_name::short_name;
+use crate::functions::sql::without_views;
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{
     DataType as ArrowType, Date32Type, Decimal128Type, Field, FieldRef, Float64Type, TimestampMicrosecondType,
 };
+use builtins::TimeZone;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
@@ -49,6 +50,12 @@ pub(crate) fn in_digits(expr: Expr, ty: DataType) -> Expr {
 /// The type that such a call casts to.
 pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
     call.func.inner().downcast_ref::<PostgresCast>().map(|cast| cast.ty)
+}
+
+/// The type of moments that such a call makes of dates, or of other moments, by the clocks of UTC: in the same order.
+pub(crate) fn moment_target(call: &ScalarFunction) -> Option<DataType> {
+    let cast = call.func.inner().downcast_ref::<PostgresCast>().filter(|cast| cast.zone.is_none())?;
+    matches!(cast.ty, DataType::Timestamp(None) | DataType::TimestampTz(None)).then_some(cast.ty)
 }
 
 fn call(expr: Expr, ty: DataType, zone: Option<Zone>) -> Expr {
@@ -260,7 +267,7 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
         (ty, Datum::Text(input)) if !ty.is_text() => {
             let text = without_zone(input.trim(), ty);
             Ok(match zone {
-                Some(zone) => text::parse_in(ty, text, zone)?,
+                Some(zone) => text::parse_in(ty, text, &zone.rules())?,
                 None => text::parse(ty, text)?,
             })
         }
@@ -290,28 +297,13 @@ fn shown_as(from: &DataType, to: &DataType, value: Datum) -> Datum {
 
 /// Without a zone in the text, and without one of the session's, it is UTC.
 fn moment_of_text(input: &str, zone: Option<&Zone>) -> QueryResult<i64> {
-    Ok(match zone {
-        Some(zone) => temporal::parse_timestamptz_in(input.trim(), zone)?,
-        None => temporal::parse_timestamptz_in(input.trim(), &Zone::utc())?,
-    })
+    let rules = zone.map_or(TimeZone::UTC, Zone::rules);
+    Ok(temporal::parse_timestamptz_in(input.trim(), &rules)?)
 }
 
 /// A value as clocks of the zone have it, from which a cast to `ty` does the rest.
 fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
-    let moment = matches!(ty, DataType::TimestampTz(_));
     Ok(match value {
-        Datum::TimestampTz(micros) if ty.is_text() => Datum::Text(zone.print(micros)?),
-        value @ (Datum::Float4(_) | Datum::Float8(_) | Datum::Interval(_)) if ty.is_text() => {
-            let mut shown = String::new();
-            text::print_styled(&DataType::Text, &value, zone.style(), &mut shown);
-            Datum::Text(shown)
-        }
-        Datum::TimestampTz(micros) if !moment => Datum::Timestamp(zone.local_of(micros)?),
-        Datum::Timestamp(local) if moment => Datum::TimestampTz(zone.moment_of(local)?),
-        Datum::Date(_) if moment => match coerce::cast(&DataType::Timestamp(None), value)? {
-            Datum::Timestamp(local) => Datum::TimestampTz(zone.moment_of(local)?),
-            other => other,
-        },
         Datum::Array(items) if ty.is_text() => {
             let texts = items.into_iter().map(|item| match item {
                 Datum::Null => Ok(Datum::Null),
@@ -320,6 +312,6 @@ fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
             });
             Datum::Array(texts.collect::<QueryResult<_>>()?)
         }
-        other => other,
+        value => zone.rules().seen_as(ty, value)?,
     })
 }

@@ -1,6 +1,6 @@
 //! Texts of values of `pg_catalog`: a text as a `name`, which holds 63 bytes, and vectors, `1 2 3`, which print without braces.
 
-use super::simple::{Returns, simple_call};
+use crate::functions::simple::{Returns, simple_call};
 use arrow::array::{ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType as ArrowType;

@@ -1,6 +1,6 @@
 //! `coalesce`, `greatest` and `least`: DataFusion's own, but for types that it does not compare as PostgreSQL does.
 
-use super::sql::{Body, Form, call_form};
+use crate::functions::sql::{Body, Form, call_form};
 use datafusion::functions::core;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ScalarUDF};

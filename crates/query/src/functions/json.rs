@@ -2,11 +2,11 @@
 //!
 //! What is JSON already goes in as it is, so these look at the SQL types of their arguments, which Arrow does not tell.
 
-use super::sql::without_views;
 use crate::Refusal;
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
+use crate::functions::sql::without_views;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{

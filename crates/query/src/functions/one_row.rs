@@ -1,7 +1,7 @@
 //! `one_row(value, count)`: the value, unless several rows gave one.
 
-use super::simple::{Returns, simple_call};
 use crate::error::QueryError;
+use crate::functions::simple::{Returns, simple_call};
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Int64Type};

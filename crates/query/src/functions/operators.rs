@@ -1,9 +1,11 @@
 //! Operators that are functions with PostgreSQL's overloads: dates, times and intervals, bits, arrays, `||`, `^`.
 
-use super::clocks::{TIME, TIMESTAMP, TIMESTAMPTZ};
-use super::sql::{Definition, Form, Overload, call_form, define, strict, wrong};
-use super::{array_operators, math, numeric};
 use crate::error::QueryResult;
+use crate::functions::array;
+use crate::functions::datetime::moments::{TIME, TIMESTAMP, TIMESTAMPTZ};
+use crate::functions::number;
+use crate::functions::number::numeric;
+use crate::functions::sql::{Definition, Form, Overload, call_form, define, strict, wrong};
 use builtins::bodies::{integers, intervals};
 use datafusion::logical_expr::Expr;
 use types::DataType::{self, BigInt, Date, Double, Integer, Interval as Span, SmallInt};
@@ -21,13 +23,13 @@ pub(crate) fn interval_span(interval: Expr) -> Expr {
     call_form("interval span", Form::of(&SPAN), vec![interval])
 }
 
-const SPAN: Overload = strict(&[Span], DataType::Numeric(Some((38, 0))), super::datetime::span);
+const SPAN: Overload = strict(&[Span], DataType::Numeric(Some((38, 0))), crate::functions::datetime::span);
 
 const NUMERIC: DataType = DataType::Numeric(None);
 
 /// All of them. Their names are such that no query can write them as a function's.
 pub(super) fn all() -> impl Iterator<Item = &'static Definition> {
-    OPERATORS.iter().chain(array_operators::OPERATORS)
+    OPERATORS.iter().chain(array::operators::OPERATORS)
 }
 
 static OPERATORS: &[Definition] = &[
@@ -35,14 +37,14 @@ static OPERATORS: &[Definition] = &[
     define("operator -", MINUS),
     define("operator *", TIMES),
     define("operator /", OVER),
-    define("operator ^", math::POWER),
+    define("operator ^", number::POWER),
     define("operator &", BIT_AND),
     define("operator |", BIT_OR),
     define("operator #", BIT_XOR),
     define("operator <<", SHIFT_LEFT),
     define("operator >>", SHIFT_RIGHT),
     define("prefix ~", BIT_NOT),
-    define("operator ^@", super::text::STARTS_WITH),
+    define("operator ^@", crate::functions::text::STARTS_WITH),
 ];
 
 /// A body that row programs have too.

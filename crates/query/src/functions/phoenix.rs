@@ -1,12 +1,12 @@
 //! Phoenix's functions that PostgreSQL has not, with Phoenix's meaning; those that only have another name are in
 //! `plan/rewrite_phoenix.rs`.
 
-use super::clocks::{TIME, TIMESTAMP, TIMESTAMPTZ};
-use super::date_fields::{self, Moment, day_of_year, iso_week, iso_weekday};
-use super::sql::{Definition, Overload, arguments, define, strict};
-use super::zone;
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
+use crate::functions::datetime::fields::{self, Moment, day_of_year, iso_week, iso_weekday};
+use crate::functions::datetime::moments::{TIME, TIMESTAMP, TIMESTAMPTZ};
+use crate::functions::datetime::zone;
+use crate::functions::sql::{Definition, Overload, arguments, define, strict};
 use types::DataType::{BigInt, Bytea, Date, Integer, Text};
 use types::temporal::{Civil, DAY, SECOND, days_from_civil};
 use types::{Datum, text};
@@ -108,7 +108,7 @@ const TO_UNIT_BELOW: &[Overload] = &[
 /// `round(t, 'HOUR', 3)`: days and less in multiples counted from 1970; weeks, months and years one by one.
 fn to_unit(args: &[Datum], multiple: Multiple) -> QueryResult<Datum> {
     let (Some(value @ Datum::Timestamp(micros)), Some(Datum::Text(unit))) = (args.first(), args.get(1)) else {
-        return Err(super::sql::wrong(args));
+        return Err(crate::functions::sql::wrong(args));
     };
     let times = args.get(2).and_then(Datum::as_i64).unwrap_or(1);
     if times < 1 {
@@ -154,7 +154,7 @@ fn calendar_unit(name: &str, moment: Moment) -> QueryResult<(i64, i64)> {
         }
         "month" if date.month == 12 => (first(date.year, 12), first(date.year + 1, 1)),
         "month" => (first(date.year, date.month), first(date.year, date.month + 1)),
-        "year" => (date_fields::first_of(date.year), date_fields::first_of(date.year + 1)),
+        "year" => (fields::first_of(date.year), fields::first_of(date.year + 1)),
         _ => return Err(Refusal::Argument.because(format!("unit \"{name}\" not recognized"))),
     };
     from.checked_mul(DAY).zip(to.checked_mul(DAY)).ok_or(QueryError::TimestampRange)
@@ -164,7 +164,7 @@ fn encode_binary(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [bytes @ Datum::Bytes(plain), Datum::Text(format)]);
     match format.to_ascii_uppercase().as_str() {
         "HBASE" => Ok(Datum::Text(plain.iter().map(|byte| hbase_letter(*byte)).collect())),
-        "HEX" | "BASE64" => super::bytes::encode(&[bytes.clone(), Datum::Text(format.clone())]),
+        "HEX" | "BASE64" => crate::functions::text::bytes::encode(&[bytes.clone(), Datum::Text(format.clone())]),
         _ => Err(unknown_format(format)),
     }
 }
@@ -186,7 +186,7 @@ fn decode_binary(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [input @ Datum::Text(shown), Datum::Text(format)]);
     match format.to_ascii_uppercase().as_str() {
         "HBASE" => from_hbase(shown).map(Datum::Bytes),
-        "HEX" | "BASE64" => super::bytes::decode(&[input.clone(), Datum::Text(format.clone())]),
+        "HEX" | "BASE64" => crate::functions::text::bytes::decode(&[input.clone(), Datum::Text(format.clone())]),
         _ => Err(unknown_format(format)),
     }
 }
@@ -234,7 +234,7 @@ fn base_62(args: &[Datum]) -> QueryResult<Datum> {
 /// From a byte counted from 1, or from the end when it is negative.
 fn subbinary(args: &[Datum]) -> QueryResult<Datum> {
     let (Some(Datum::Bytes(bytes)), Some(from)) = (args.first(), args.get(1).and_then(Datum::as_i64)) else {
-        return Err(super::sql::wrong(args));
+        return Err(crate::functions::sql::wrong(args));
     };
     let count = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let start = if from < 0 { count + from } else { (from - 1).max(0) };

@@ -3,10 +3,10 @@
 //! Only such a function is given away as means the same in both: its values look as those of a plan do, it asks for no session,
 //! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`, no arrays).
 
-use super::allowance::Allowance;
 use super::function_named;
-use super::sql::kind;
 use crate::error::QueryError;
+use crate::functions::allowance::Allowance;
+use crate::functions::sql::kind;
 use crate::lower::{LOWERED_OTHERWISE, depends_on_zone, operator_name, parameter_type, planned_name, prefix_function};
 use crate::plan::Planner;
 use builtins::{EvalError, FuncId, Function, Kind, Ty, Volatility};
@@ -60,7 +60,7 @@ fn may_run_alone(function: &Function, args: &[Ty]) -> bool {
     }
 }
 
-/// The name by which lowering finds the function (`lower/call.rs`).
+/// The name by which lowering finds the function (`lower/scalar/call.rs`).
 fn planned_function(func: FuncId, name: &'static str, args: usize) -> Option<Cow<'static, str>> {
     Some(match operator_name(func, args) {
         Some(sign) if args > 1 => format!("operator {sign}").into(),

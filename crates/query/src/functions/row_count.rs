@@ -1,8 +1,8 @@
 //! `LIMIT` and `OFFSET` that are known only when the query runs.
 
-use super::simple::{Body, Returns, simple_call};
 use crate::Refusal;
 use crate::error::QueryError;
+use crate::functions::simple::{Body, Returns, simple_call};
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, Int64Type};

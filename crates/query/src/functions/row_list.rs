@@ -8,10 +8,10 @@
 //! ```
 //! It gives what the comparisons give: NULL where a row could be in the list if its NULLs, or those of the list, were known.
 
-use super::in_list::as_value;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
 use crate::error::{QueryError, QueryResult};
+use crate::functions::in_list::as_value;
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType as ArrowType;

@@ -3,18 +3,15 @@
 //! DataFusion must not compute them, or a kept plan would have yesterday's `now()`. So in a plan each of them is a
 //! parameter with a name; running the plan gives it the statement's value.
 
-use super::cast::cast_in_zone;
-use super::zone::Zone;
 use crate::QueryContext;
 use crate::convert::arrow_type;
 use crate::error::{QueryError, QueryResult};
-use arrow::array::timezone::Tz;
+use crate::functions::cast::cast_in_zone;
+use crate::functions::datetime::zone::Zone;
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
-use chrono::{DateTime, Utc};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
-use std::str::FromStr;
 use std::sync::Arc;
 use types::DataType;
 
@@ -82,7 +79,7 @@ impl SessionConstant {
 
     fn value(self, cx: &QueryContext) -> ScalarValue {
         const DAY: i64 = 86_400_000_000;
-        let local = cx.transaction_time.saturating_add(zone_offset(&cx.time_zone, cx.transaction_time));
+        let local = cx.time_zone.local_of(cx.transaction_time).unwrap_or(cx.transaction_time);
         match self {
             Self::Now => ScalarValue::TimestampMicrosecond(Some(cx.transaction_time), Some("UTC".into())),
             Self::StatementTimestamp => ScalarValue::TimestampMicrosecond(Some(cx.statement_time), Some("UTC".into())),
@@ -100,12 +97,6 @@ impl SessionConstant {
 /// What `version()` says: clients read the number behind the first word.
 fn version() -> String {
     format!("PostgreSQL 15.0 (Bennu {}) on {}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
-}
-
-/// Microseconds that a zone is ahead of UTC at that moment; 0 for names that are not known.
-fn zone_offset(zone: &str, at: i64) -> i64 {
-    let (Ok(zone), Some(moment)) = (Tz::from_str(zone), DateTime::<Utc>::from_timestamp_micros(at)) else { return 0 };
-    moment.with_timezone(&zone).naive_local().and_utc().timestamp_micros() - at
 }
 
 /// In front of a setting's name in the name of its parameter; with a question mark it may be absent.

@@ -14,51 +14,20 @@
 //! All that the binder makes has a form here. A function of the list of built-ins without a planned one is refused (0A000); a
 //! tree that the binder does not make is a defect (XX000).
 
-mod aggregate;
-mod aggregate_parts;
 mod budget;
-mod call;
-mod cast;
-mod catalog;
 mod columns;
-mod comparable;
-mod compare;
-mod composite;
-mod computed;
-mod constant;
 mod error;
-mod expr;
 mod index_exprs;
-mod join;
-mod lengths;
-mod list;
-mod one_type;
-mod operator;
 mod output;
-mod pattern;
-mod recursive;
 mod rel;
-mod row_compare;
 mod row_exprs;
-mod row_subquery;
-mod set_op;
-mod shared_ctes;
-mod sort;
-mod subquery;
-mod union;
-mod unnest;
-mod values;
-mod window;
-mod window_calls;
-mod window_frames;
-mod zero;
-mod zone;
+mod scalar;
 
-pub(crate) use call::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name, prefix_function};
-pub(crate) use recursive::is_work_table;
+pub(crate) use rel::recursive::is_work_table;
+pub(crate) use rel::window_calls::check_windows;
 pub use row_exprs::RowInput;
-pub(crate) use window_calls::check_windows;
-pub(crate) use zone::depends_on_zone;
+pub(crate) use scalar::call::{LOWERED_OTHERWISE, operator_name, parameter_type, planned_name, prefix_function};
+pub(crate) use scalar::zone::depends_on_zone;
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;
@@ -70,6 +39,8 @@ use columns::Columns;
 use datafusion::common::DFSchemaRef;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use error::{LowerResult, internal};
+use rel::{computed, recursive, shared_ctes};
+use scalar::constant;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use types::DataType;
@@ -144,7 +115,7 @@ impl<'a> Lowering<'a> {
             work_tables: HashMap::new(),
             providers: computed::Providers::new(),
             calls_bound: false,
-            zone: Zone::of_session(&cx.time_zone, cx.settings.style()),
+            zone: Zone::of_session(&cx.zone_name, cx.time_zone),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use super::Lowering;
 use super::error::LowerResult;
-use super::rel::computed;
 use crate::context::QueryContext;
 use crate::convert::arrow_type;
 use crate::error::QueryError;
+use crate::lower::rel::computed;
 use crate::plan::{OutputColumn, Plan, Planner};
 use ::bind::tree::{Bound, Output, Query};
 use builtins::{Ty, TypeId};

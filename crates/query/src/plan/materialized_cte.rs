@@ -11,10 +11,10 @@
 
 use super::stop::step;
 use crate::error::QueryResult;
-use crate::exec::KeptRows;
+use crate::exec::{KeptRows, only_input};
 use crate::functions::is_nullable;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, Result, internal_err};
+use datafusion::common::{DFSchemaRef, Result};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -138,10 +138,8 @@ impl UserDefinedLogicalNodeCore for MaterializedCte {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        match <[_; 1]>::try_from(inputs) {
-            Ok([input]) => Ok(Self { input, ..self.clone() }),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        let input = only_input(inputs)?;
+        Ok(Self { input, ..self.clone() })
     }
 }
 

@@ -4,9 +4,9 @@
 //! whose order nothing asks for; here is one that asks for it.
 
 use super::stop::step;
-use crate::exec::KeepOrderExec;
+use crate::exec::{KeepOrderExec, only_input};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{DFSchemaRef, Result, internal_err};
+use datafusion::common::{DFSchemaRef, Result};
 use datafusion::logical_expr::{
     Expr, Extension, Filter, Limit, LogicalPlan, Projection, SubqueryAlias, UserDefinedLogicalNode,
     UserDefinedLogicalNodeCore,
@@ -115,10 +115,8 @@ impl UserDefinedLogicalNodeCore for SeenOrder {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        match <[_; 1]>::try_from(inputs) {
-            Ok([input]) => Ok(Self { input }),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        let input = only_input(inputs)?;
+        Ok(Self { input })
     }
 }
 

@@ -7,10 +7,10 @@
 //! Without a row the value is NULL, of which the planner knows nothing where the column never is, or becomes a constant when the
 //! plan is made cheaper.
 
-use crate::exec::SingleRowExec;
+use crate::exec::{SingleRowExec, only_input};
 use crate::functions::{is_nullable, nullable};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, Result, internal_err};
+use datafusion::common::{DFSchemaRef, Result};
 use datafusion::logical_expr::{
     Expr, Extension, LogicalPlan, LogicalPlanBuilder, Subquery, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
 };
@@ -135,10 +135,8 @@ impl UserDefinedLogicalNodeCore for SingleRow {
     }
 
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        match <[_; 1]>::try_from(inputs) {
-            Ok([input]) => Ok(Self { input }),
-            Err(_) => internal_err!("one input is wanted"),
-        }
+        let input = only_input(inputs)?;
+        Ok(Self { input })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bind::tree::Bound;
 use bind::{BindError, Environment, Found, Relations};
-use builtins::Ty;
+use builtins::{TimeZone, Ty};
 use catalog::{Catalog, CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewPartOf, NewTable, Table};
 use futures::StreamExt;
 use index::IndexCodec;
@@ -190,7 +190,8 @@ impl Fixture {
             database: "bennu".to_owned(),
             statement_time: NOW,
             transaction_time: NOW,
-            time_zone: "UTC".to_owned(),
+            time_zone: TimeZone::UTC,
+            zone_name: "UTC".into(),
             schemas: Vec::new(),
             functions: Arc::new(|_| None),
             stop: Arc::new(NeverStops),

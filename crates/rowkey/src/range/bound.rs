@@ -3,12 +3,11 @@
 //! The value need not be one that the part can have: `integer < 2.5` is `integer <= 2`, `smallint < 100000` is all
 //! that is not NULL. So a value is first placed among the values of the part's type; an operator then says which side.
 
-use super::condition::CompareOp;
 use super::interval::{Interval, PartSet};
 use crate::part::{NULL_LAST, VALUE};
 use crate::{KeyPart, variable};
 use types::temporal::DAY;
-use types::{DataType, Datum, Decimal, coerce};
+use types::{CompareOp, DataType, Datum, Decimal, coerce};
 
 /// Where a value stands among the values of a type.
 enum Place {

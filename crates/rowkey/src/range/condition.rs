@@ -1,6 +1,6 @@
 //! What goes into the range algebra and what comes out.
 
-use types::Datum;
+use types::{CompareOp, Datum};
 
 /// A predicate over key parts (given by index). In a list all of them must hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,23 +60,6 @@ pub enum Condition {
     Unknown,
     /// Holds for no row.
     False,
-}
-
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompareOp {
-    /// `=`
-    Eq,
-    /// `<>`
-    Ne,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>`
-    Gt,
-    /// `>=`
-    Ge,
 }
 
 /// Bounds on the work of a scan.

@@ -4,10 +4,10 @@
 //! It gives what `normalize` and `skip_scan` would give, without their boxes; whatever is less plain is left to them.
 
 use super::bound::{comparison, successor};
-use super::condition::{Access, ByteRange, CompareOp, Condition, KeyRanges, RangeLimits};
+use super::condition::{Access, ByteRange, Condition, KeyRanges, RangeLimits};
 use super::interval::{Interval, PartSet};
 use crate::KeySchema;
-use types::Datum;
+use types::{CompareOp, Datum};
 
 /// Most parts that are looked at here.
 const MAX_PARTS: usize = 16;

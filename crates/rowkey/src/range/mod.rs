@@ -18,11 +18,13 @@ pub mod condition;
 mod describe;
 mod interval;
 mod leading;
+mod like;
 mod normalize;
 mod skip_scan;
 
-pub use condition::{Access, ByteRange, CompareOp, Condition, KeyRanges, RangeLimits};
+pub use condition::{Access, ByteRange, Condition, KeyRanges, RangeLimits};
 pub use describe::describe;
+pub use like::like;
 
 use crate::KeySchema;
 

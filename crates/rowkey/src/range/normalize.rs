@@ -4,11 +4,11 @@
 //! cannot be expressed or would take too many boxes, the boxes get larger and the condition stops being exact.
 
 use super::bound;
-use super::condition::{CompareOp, Condition};
+use super::condition::Condition;
 use super::interval::{Interval, PartSet};
 use crate::KeySchema;
 use std::collections::BTreeMap;
-use types::Datum;
+use types::{CompareOp, Datum};
 
 /// Parts beyond this are never restricted: masks of parts are 128 bits wide.
 const MAX_PARTS: usize = 128;

@@ -1,8 +1,8 @@
 //! The shapes of ranges, case by case: as few as there can be, and exact where they should be.
 
-use rowkey::range::{Access, CompareOp, Condition, KeyRanges, RangeLimits, describe, key_ranges};
+use rowkey::range::{Access, Condition, KeyRanges, RangeLimits, describe, key_ranges};
 use rowkey::{KeyPart, KeySchema};
-use types::{DataType, Datum, Decimal};
+use types::{CompareOp, DataType, Datum, Decimal};
 
 /// carrier, flight, departed DESC: the key of the flights table.
 fn flights(salt_buckets: Option<u16>) -> KeySchema {

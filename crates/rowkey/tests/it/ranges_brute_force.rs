@@ -4,10 +4,10 @@
 //! that are called exact. With all of them exact, the ranges are the answer.
 
 use proptest::prelude::*;
-use rowkey::range::{Access, CompareOp, Condition, KeyRanges, RangeLimits, key_ranges};
+use rowkey::range::{Access, Condition, KeyRanges, RangeLimits, key_ranges};
 use rowkey::{KeyPart, KeySchema};
 use std::cmp::Ordering;
-use types::{DataType, Datum, Decimal, compare::compare};
+use types::{CompareOp, DataType, Datum, Decimal, compare::compare};
 
 /// Types with a handful of values each.
 fn small_type() -> impl Strategy<Value = DataType> {
@@ -134,17 +134,6 @@ fn ordered(a: &Datum, b: &Datum) -> Option<Ordering> {
     }
 }
 
-fn holds(op: CompareOp, order: Ordering) -> bool {
-    match op {
-        CompareOp::Eq => order.is_eq(),
-        CompareOp::Ne => order.is_ne(),
-        CompareOp::Lt => order.is_lt(),
-        CompareOp::Le => order.is_le(),
-        CompareOp::Gt => order.is_gt(),
-        CompareOp::Ge => order.is_ge(),
-    }
-}
-
 fn and(terms: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut truth = Some(true);
     for term in terms {
@@ -169,8 +158,8 @@ fn row_truth(row: &[Datum], parts: &[usize], op: CompareOp, values: &[Datum]) ->
         CompareOp::Eq => and(orders.iter().map(|order| order.map(Ordering::is_eq))),
         CompareOp::Ne => or(orders.iter().map(|order| order.map(Ordering::is_ne))),
         _ => match orders.iter().find(|order| !matches!(order, Some(Ordering::Equal))) {
-            Some(order) => order.map(|order| holds(op, order)),
-            None => Some(holds(op, Ordering::Equal)),
+            Some(order) => order.map(|order| op.matches(order)),
+            None => Some(op.matches(Ordering::Equal)),
         },
     }
 }

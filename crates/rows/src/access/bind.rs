@@ -1,15 +1,15 @@
 //! Tests with their operands computed: conditions of the range algebra.
 
-use super::{KeyTest, Target, Way};
+use super::{AccessPath, KeyTest, Target};
 use crate::expr::{Frame, RowExpr, Stop};
-use rowkey::range::{CompareOp, Condition, KeyRanges, RangeLimits, key_ranges};
-use types::{DataType, Datum};
+use rowkey::range::{Condition, KeyRanges, RangeLimits, key_ranges, like};
+use types::{CompareOp, DataType, Datum};
 
 /// A bigint beyond 2^53 and an integer beyond 2^24 are rounded when they become double and real.
 const EXACT_DOUBLE: f64 = 9_007_199_254_740_992.0;
 const EXACT_REAL: f32 = 16_777_216.0;
 
-impl Way {
+impl AccessPath {
     /// The keys that may hold rows which satisfy all conditions.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl KeyTest {
             Self::IsNull(of, negated) => Condition::IsNull { part: of.part, negated: *negated },
             Self::Bool(of, value) => compare(*of, CompareOp::Eq, Datum::Bool(*value)),
             Self::Like(of, operand) => match value(operand, frame)? {
-                Datum::Text(pattern) => like(*of, &pattern),
+                Datum::Text(pattern) => like(of.part, &of.ty, &pattern, '\\'),
                 Datum::Null => Condition::False,
                 _ => Condition::Unknown,
             },
@@ -120,36 +120,5 @@ fn comparable(ty: &DataType, value: &Datum) -> bool {
         Datum::Bytes(_) => ty.is_bytes(),
         Datum::Uuid(_) => *ty == DataType::Uuid,
         Datum::Interval(_) | Datum::Array(_) | Datum::Null => false,
-    }
-}
-
-/// The text in front of a pattern's first wildcard.
-fn like(of: Target, pattern: &str) -> Condition {
-    let part = of.part;
-    let mut prefix = String::new();
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '%' if letters.as_str().chars().all(|rest| rest == '%') => return Condition::Prefix { part, prefix },
-            '%' | '_' => return prefix_and_more(part, prefix),
-            '\\' => match letters.next() {
-                Some(escaped) => prefix.push(escaped),
-                // An error when it is run.
-                None => return Condition::Unknown,
-            },
-            letter => prefix.push(letter),
-        }
-    }
-    match of.ty {
-        // LIKE sees the blanks that pad a char(n), `=` does not.
-        DataType::Char(_) => Condition::Unknown,
-        _ => Condition::Compare { part, op: CompareOp::Eq, value: Datum::Text(prefix) },
-    }
-}
-
-fn prefix_and_more(part: usize, prefix: String) -> Condition {
-    match prefix.is_empty() {
-        true => Condition::Unknown,
-        false => Condition::And(vec![Condition::Prefix { part, prefix }, Condition::Unknown]),
     }
 }

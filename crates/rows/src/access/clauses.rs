@@ -3,9 +3,8 @@
 use crate::{Builtins, Functions, Test as FunctionTest};
 use bind::tree::{BoolTest, CastVia, Kind, Scalar, Span};
 use builtins::FuncId;
-use index::{Clause, Comparison, Says, Test};
-use rowkey::range::CompareOp;
-use types::Datum;
+use index::{Clause, Says, Test};
+use types::{CompareOp, Datum};
 
 /// The clause that a condition is.
 pub fn clause(condition: &Scalar) -> Clause {
@@ -46,38 +45,17 @@ fn equal(value: &Scalar, with: Datum) -> Clause {
     let (of, mut strict) = (text(value), vec![text(value)]);
     add_strict(value, &mut strict);
     let text = format!("{of} = {with:?}");
-    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: Comparison::Eq, with }) })
+    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: CompareOp::Eq, with }) })
 }
 
 fn compared(func: FuncId, args: &[Scalar]) -> Option<Says> {
     let ([left, right], Some(FunctionTest::Compare(op))) = (args, Builtins.test(func)) else { return None };
     let (value, op, with) = match (constant(left), constant(right)) {
-        (None, Some(with)) => (left, comparison(op), with),
-        (Some(with), None) => (right, turned(comparison(op)), with),
+        (None, Some(with)) => (left, op, with),
+        (Some(with), None) => (right, op.swapped(), with),
         _ => return None,
     };
     Some(Says::Compare { of: text(value), op, with })
-}
-
-fn comparison(op: CompareOp) -> Comparison {
-    match op {
-        CompareOp::Lt => Comparison::Lt,
-        CompareOp::Le => Comparison::Le,
-        CompareOp::Eq => Comparison::Eq,
-        CompareOp::Ge => Comparison::Ge,
-        CompareOp::Gt => Comparison::Gt,
-        CompareOp::Ne => Comparison::Ne,
-    }
-}
-
-fn turned(op: Comparison) -> Comparison {
-    match op {
-        Comparison::Lt => Comparison::Gt,
-        Comparison::Le => Comparison::Ge,
-        Comparison::Ge => Comparison::Le,
-        Comparison::Gt => Comparison::Lt,
-        same => same,
-    }
 }
 
 fn constant(value: &Scalar) -> Option<Datum> {

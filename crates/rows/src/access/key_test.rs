@@ -3,11 +3,10 @@
 use crate::Test;
 use crate::expr::{RowExpr, Scope, columns};
 use crate::plan::Compiler;
-use bind::tree::{BoolTest, CastVia, ColId, CompareOp as RowOp, Kind, Scalar};
+use bind::tree::{BoolTest, CastVia, ColId, Kind, Scalar};
 use builtins::FuncId;
-use rowkey::range::CompareOp;
 use std::collections::BTreeSet;
-use types::DataType;
+use types::{CompareOp, DataType};
 
 /// What a condition says about the key.
 #[derive(Debug)]
@@ -139,7 +138,7 @@ impl Compiler<'_> {
                     return Some(KeyTest::Compare(of, op, self.operand(right, sides)?));
                 }
                 let of = target(right, sides)?;
-                Some(KeyTest::Compare(of, swapped(op), self.operand(left, sides)?))
+                Some(KeyTest::Compare(of, op.swapped(), self.operand(left, sides)?))
             }
             Test::Like => {
                 let of = target(left, sides).filter(|of| of.ty.is_text())?;
@@ -169,7 +168,7 @@ impl Compiler<'_> {
 
     fn row_test(
         &mut self,
-        op: RowOp,
+        op: CompareOp,
         pairs: &[(FuncId, FuncId, Scalar, Scalar)],
         sides: &Sides<'_>,
     ) -> Option<KeyTest> {
@@ -179,14 +178,6 @@ impl Compiler<'_> {
             targets.push(target(left, sides)?);
             operands.push(self.operand(right, sides)?);
         }
-        let op = match op {
-            RowOp::Eq => CompareOp::Eq,
-            RowOp::NotEq => CompareOp::Ne,
-            RowOp::Lt => CompareOp::Lt,
-            RowOp::LtEq => CompareOp::Le,
-            RowOp::Gt => CompareOp::Gt,
-            RowOp::GtEq => CompareOp::Ge,
-        };
         Some(KeyTest::Rows(targets, op, operands))
     }
 
@@ -238,15 +229,5 @@ fn boolean(scalar: &Scalar, value: bool, sides: &Sides<'_>) -> KeyTest {
     match target(scalar, sides) {
         Some(of) if of.ty == DataType::Boolean => KeyTest::Bool(of, value),
         _ => KeyTest::Unknown,
-    }
-}
-
-fn swapped(op: CompareOp) -> CompareOp {
-    match op {
-        CompareOp::Lt => CompareOp::Gt,
-        CompareOp::Le => CompareOp::Ge,
-        CompareOp::Gt => CompareOp::Lt,
-        CompareOp::Ge => CompareOp::Le,
-        same => same,
     }
 }

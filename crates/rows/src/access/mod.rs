@@ -2,23 +2,23 @@
 //!
 //! ```text
 //!   conjuncts ──compile──> KeyTest, operands open ──bind(row, outer, parameters)──> Condition ──rowkey──> key ranges
-//!   ways to the rows, one for the table and one for each index of use ──chosen when they are bound──> the one to take
+//!   access paths, one for the table and one for each index of use ──chosen when they are bound──> the one to take
 //! ```
 //! Operands may be constants, parameters, outer columns, and for lookups columns of the other side.
 
+mod access_path;
 mod bind;
 mod bound_index;
 mod clauses;
 mod key_test;
 mod order;
-mod way;
 
 pub(crate) use self::bind::bound;
+pub(crate) use access_path::{AccessPath, Scanned, rank};
 pub(crate) use bound_index::{BoundIndex, BoundIndexes};
 pub use clauses::clause;
 pub(crate) use key_test::{KeyTest, Sides, Target};
 pub(crate) use order::{Direction, direction};
-pub(crate) use way::{Scanned, Way, rank};
 
 use crate::expr::RowExpr;
 use ::bind::tree::ColId;
@@ -37,8 +37,8 @@ pub(crate) struct ScanPath {
     pub(crate) conditions: Vec<RowExpr>,
     /// What the conditions say about the table's columns, each under its place: for estimates.
     pub(crate) column_tests: Vec<KeyTest>,
-    /// Ways to the rows; never empty. All of them give the order that was asked for, or none does.
-    pub(crate) ways: Vec<Way>,
+    /// Access paths to the rows; never empty. All of them give the order that was asked for, or none does.
+    pub(crate) candidates: Vec<AccessPath>,
 }
 
 /// How few rows the conditions leave, whatever the values of their operands.

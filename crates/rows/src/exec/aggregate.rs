@@ -1,6 +1,5 @@
 //! GROUP BY by hashing; groups come in the order in which they are met.
 
-use super::budget::bytes_of;
 use super::simple::picked;
 use super::sort::compare_rows;
 use super::{BATCH_ROWS, Operator, Run, open};
@@ -56,7 +55,7 @@ impl<'p> HashAggregate<'p> {
                 let number = match numbers.get(&key) {
                     Some(number) => *number,
                     None => {
-                        run.budget.hold_bytes(key.iter().map(bytes_of).sum::<usize>() * 2)?;
+                        run.budget.hold_bytes(key.iter().map(Datum::memory_size).sum::<usize>() * 2)?;
                         numbers.insert(key.clone(), groups.len());
                         groups.push((key, self.states(run)?));
                         groups.len() - 1
@@ -86,7 +85,7 @@ impl State<'_> {
         }
         let args = picked(row, &self.call.args);
         if self.call.distinct {
-            let bytes = args.iter().map(bytes_of).sum();
+            let bytes = args.iter().map(Datum::memory_size).sum();
             if !self.seen.insert(args.clone()) {
                 return Ok(());
             }

@@ -64,7 +64,7 @@ impl Budget {
     /// # Errors
     /// [`RowsError::OverBudget`].
     pub(crate) fn hold(&mut self, rows: &[Row]) -> RowsResult<()> {
-        self.hold_bytes(rows.iter().map(|row| bytes_of_row(row)).sum())
+        self.hold_bytes(rows.iter().map(|row| Datum::row_memory_size(row)).sum())
     }
 
     /// As [`Self::hold`].
@@ -90,24 +90,4 @@ impl Budget {
 
 fn within(fits: bool) -> RowsResult<()> {
     if fits { Ok(()) } else { Err(RowsError::OverBudget) }
-}
-
-/// About how much memory a row takes.
-pub(crate) fn bytes_of_row(row: &[Datum]) -> usize {
-    size_of::<Row>() + row.iter().map(bytes_of).sum::<usize>()
-}
-
-/// About how much memory a value takes.
-pub(crate) fn bytes_of(value: &Datum) -> usize {
-    size_of::<Datum>() + bytes_beyond(value)
-}
-
-/// About how much memory a value takes beside its place in the row.
-pub(crate) fn bytes_beyond(value: &Datum) -> usize {
-    match value {
-        Datum::Text(text) => text.len(),
-        Datum::Bytes(bytes) => bytes.len(),
-        Datum::Array(items) => items.iter().map(bytes_of).sum(),
-        _ => 0,
-    }
 }

@@ -57,7 +57,7 @@ impl Rowkeys {
 }
 
 fn rowkey_of(reading: Reading<'_>, (key, fragment): Entry<'_>) -> RowsResult<Vec<u8>> {
-    let Scanned::Fetching(index, table) = &reading.way.scanned else {
+    let Scanned::Fetching(index, table) = &reading.access.scanned else {
         return Err(RowsError::internal("an intersection of what is no index"));
     };
     let mut rowkey = Vec::new();

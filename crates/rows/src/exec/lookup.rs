@@ -5,7 +5,6 @@
 //!       └─────────────── each looks its own ranges up among them ────────────────────────────────┘
 //! ```
 
-use super::budget::bytes_of_row;
 use super::looped::Found;
 use super::reading::Reading;
 use super::scan::{failed, fetch_all, passes, unsure};
@@ -30,7 +29,7 @@ impl<'p> LookupJoin<'p> {
 
     /// The key ranges of each outer row.
     fn ranges(&self, reading: Reading<'_>, run: &Run<'_>, rows: &[Row]) -> RowsResult<Vec<KeyRanges>> {
-        let of = |row: &Row| reading.way.ranges(&Frame { row, values: &run.values }).map_err(failed);
+        let of = |row: &Row| reading.access.ranges(&Frame { row, values: &run.values }).map_err(failed);
         rows.iter().map(of).collect()
     }
 
@@ -50,7 +49,7 @@ impl<'p> LookupJoin<'p> {
             let mut both = Vec::with_capacity(row.len() + other.len() + self.node.exprs.len());
             both.extend(row.iter().chain(other).cloned());
             run.budget.work(1)?;
-            run.budget.make(bytes_of_row(&both))?;
+            run.budget.make(Datum::row_memory_size(&both))?;
             if !passes(&self.node.path, &open_conditions, &both, run)? || !self.finish_pair(run, &mut both)? {
                 continue;
             }

@@ -1,6 +1,5 @@
 //! For each outer row all rows of another node: LATERAL, and joins whose other side no key reaches.
 
-use super::budget::bytes_of_row;
 use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::RowsResult;
 use crate::expr::Row;
@@ -41,7 +40,7 @@ impl<'p> NestedLoop<'p> {
         let mut found = Found::default();
         for other in inner.iter() {
             let both: Row = row.iter().chain(other).cloned().collect();
-            run.budget.make(bytes_of_row(&both))?;
+            run.budget.make(Datum::row_memory_size(&both))?;
             let truth = run.conjunction(&self.node.on, &both).await?;
             found.add(truth);
             if truth == Some(true) && self.node.matching.has_inner() {

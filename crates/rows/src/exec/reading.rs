@@ -1,26 +1,26 @@
-//! A way to the rows, chosen: from bytes of what is scanned to rows.
+//! An access path to the rows, chosen: from bytes of what is scanned to rows.
 
 use super::Run;
 use super::scan::{FAMILY, failed, key_ranges};
-use crate::access::{Direction, ScanPath, Scanned, Way, bound};
+use crate::access::{AccessPath, Direction, ScanPath, Scanned, bound};
 use crate::expr::{Frame, Row};
 use crate::{RowsError, RowsResult};
 use catalog::{Cell, RowReader, TableStatistics};
-use index::{Cost, Expected, IndexChoice, Judged, JudgedWay, choose};
+use index::{Cost, Expected, IndexChoice, Judged, JudgedPath, choose};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyList, KeyRange, TableId, TableSize};
 use txn::ReadView;
 use types::Datum;
 
-/// A scan's path and the way that is taken.
+/// A scan's path and the access path that is taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'p> {
     pub(super) path: &'p ScanPath,
-    pub(super) way: &'p Way,
+    pub(super) access: &'p AccessPath,
 }
 
-/// The way that is taken, and the keys to be read.
+/// The access path that is taken, and the keys to be read.
 pub(super) struct Chosen<'p> {
     pub(super) reading: Reading<'p>,
     pub(super) ranges: KeyRanges,
@@ -29,41 +29,44 @@ pub(super) struct Chosen<'p> {
 }
 
 impl<'p> Reading<'p> {
-    /// The best way for the operands' values, and its ranges; `wanted` rows may be enough.
+    /// The best access path for the operands' values, and its ranges; `wanted` rows may be enough.
     pub(super) async fn choose(
         path: &'p ScanPath,
         frame: &Frame<'_>,
         run: &Run<'_>,
         wanted: Option<usize>,
     ) -> RowsResult<Chosen<'p>> {
-        if let [way] = path.ways.as_slice() {
-            let ranges = way.ranges(frame).map_err(failed)?;
-            return Ok(Chosen { reading: Self { path, way }, ranges, beside: None });
+        if let [candidate] = path.candidates.as_slice() {
+            let ranges = candidate.ranges(frame).map_err(failed)?;
+            return Ok(Chosen { reading: Self { path, access: candidate }, ranges, beside: None });
         }
         let choice = run.program.index_choice;
         let mut found = described(path, frame, run.view, choice).await?;
-        let Choice { way, beside, .. } = found.best(choice, wanted);
-        let beside = beside.and_then(|at| path.ways.get(at).zip(found.ways.get(at)));
-        let beside = beside.map(|(way, (_, ranges))| (Self { path, way }, ranges.clone()));
-        match path.ways.get(way).filter(|_| way < found.ways.len()) {
-            Some(by) => Ok(Chosen { reading: Self { path, way: by }, ranges: found.ways.swap_remove(way).1, beside }),
-            None => Err(RowsError::internal("a scan without a way")),
+        let Choice { taken, beside, .. } = found.best(choice, wanted);
+        let beside = beside.and_then(|at| path.candidates.get(at).zip(found.candidates.get(at)));
+        let beside = beside.map(|(candidate, (_, ranges))| (Self { path, access: candidate }, ranges.clone()));
+        match path.candidates.get(taken).filter(|_| taken < found.candidates.len()) {
+            Some(access) => {
+                Ok(Chosen { reading: Self { path, access }, ranges: found.candidates.swap_remove(taken).1, beside })
+            }
+            None => Err(RowsError::internal("a scan without an access path")),
         }
     }
 
-    /// The one way of a look-up.
+    /// The one access path of a look-up.
     pub(super) fn only(path: &'p ScanPath) -> RowsResult<Self> {
-        let way = path.ways.first().ok_or_else(|| RowsError::internal("a look-up without a way"))?;
-        Ok(Self { path, way })
+        let candidate =
+            path.candidates.first().ok_or_else(|| RowsError::internal("a look-up without an access path"))?;
+        Ok(Self { path, access: candidate })
     }
 
     /// What is scanned.
     pub(super) fn storage(&self) -> TableId {
-        self.way.scanned.codec().table().storage_id()
+        self.access.scanned.codec().table().storage_id()
     }
 
     pub(super) fn direction(&self) -> Direction {
-        self.way.direction
+        self.access.direction
     }
 
     /// Rows of what was read, in its order.
@@ -81,7 +84,7 @@ impl<'p> Reading<'p> {
         stored: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         run: &mut Run<'_>,
     ) -> RowsResult<Vec<Option<Row>>> {
-        let reader = match &self.way.scanned {
+        let reader = match &self.access.scanned {
             Scanned::Rows(_) => &self.path.reader,
             Scanned::Covering(_, reader) => reader,
             Scanned::Fetching(..) => return self.fetched(stored, run).await,
@@ -100,7 +103,7 @@ impl<'p> Reading<'p> {
         entries: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         run: &mut Run<'_>,
     ) -> RowsResult<Vec<Option<Row>>> {
-        let Scanned::Fetching(index, table) = &self.way.scanned else {
+        let Scanned::Fetching(index, table) = &self.access.scanned else {
             return Err(RowsError::internal("a look-up of rows that are there"));
         };
         let (mut keys, mut rowkeys, mut rowkey) = (Vec::new(), KeyList::default(), Vec::new());
@@ -131,36 +134,36 @@ impl<'p> Reading<'p> {
     }
 }
 
-/// What is known of the ways for the operands' values.
+/// What is known of the access paths for the operands' values.
 pub(crate) struct Described {
-    /// Of each way, and its ranges.
-    pub(crate) ways: Vec<(index::Way, KeyRanges)>,
-    /// By the entries of two indexes: their numbers, and what is known of the way by both.
-    pairs: Vec<(usize, usize, index::Way)>,
+    /// Of each access path, and its ranges.
+    pub(crate) candidates: Vec<(index::CandidatePath, KeyRanges)>,
+    /// By the entries of two indexes: their numbers, and what is known of the access path by both.
+    pairs: Vec<(usize, usize, index::CandidatePath)>,
 }
 
-/// The numbers of the way that is taken, and of the index with which its own is intersected.
+/// The numbers of the access path that is taken, and of the index with which its own is intersected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
-    pub(crate) way: usize,
+    pub(crate) taken: usize,
     pub(crate) beside: Option<usize>,
     pub(crate) cost: Cost,
 }
 
 impl Described {
-    /// The way to take; `wanted` rows may be enough.
+    /// The access path to take; `wanted` rows may be enough.
     pub(crate) fn best(&self, choice: IndexChoice, wanted: Option<usize>) -> Choice {
-        let own = self.ways.iter().map(|(way, _)| *way);
-        let all: Vec<index::Way> = own.chain(self.pairs.iter().map(|(_, _, way)| *way)).collect();
+        let own = self.candidates.iter().map(|(candidate, _)| *candidate);
+        let all: Vec<index::CandidatePath> = own.chain(self.pairs.iter().map(|(_, _, candidate)| *candidate)).collect();
         let best = choose(choice, &all, wanted);
-        let cost = all.get(best).map_or(Cost { cost: 0.0, rows: 0.0 }, |way| way.estimate(wanted));
-        let pair = best.checked_sub(self.ways.len()).and_then(|at| self.pairs.get(at));
-        let (way, beside) = pair.map_or((best, None), |(first, second, _)| (*first, Some(*second)));
-        Choice { way, beside, cost }
+        let cost = all.get(best).map_or(Cost { cost: 0.0, rows: 0.0 }, |candidate| candidate.estimate(wanted));
+        let pair = best.checked_sub(self.candidates.len()).and_then(|at| self.pairs.get(at));
+        let (taken, beside) = pair.map_or((best, None), |(first, second, _)| (*first, Some(*second)));
+        Choice { taken, beside, cost }
     }
 }
 
-/// What is known of each way, and of each two indexes of which the second one decides what the first one cannot.
+/// What is known of each access path, and of each two indexes of which the second one decides what the first one cannot.
 pub(crate) async fn described(
     path: &ScanPath,
     frame: &Frame<'_>,
@@ -168,38 +171,42 @@ pub(crate) async fn described(
     choice: IndexChoice,
 ) -> RowsResult<Described> {
     let knowledge = Knowledge::of(path, frame, view).await?;
-    let (mut ways, mut said) = (Vec::with_capacity(path.ways.len()), Vec::with_capacity(path.ways.len()));
-    for way in &path.ways {
-        let conditions = bound(&way.tests, frame).map_err(failed)?;
-        let ranges = way.ranges_of(&conditions);
-        let size = size_of(way, &ranges, view).await?;
+    let (mut candidates, mut said) =
+        (Vec::with_capacity(path.candidates.len()), Vec::with_capacity(path.candidates.len()));
+    for candidate in &path.candidates {
+        let conditions = bound(&candidate.tests, frame).map_err(failed)?;
+        let ranges = candidate.ranges_of(&conditions);
+        let size = size_of(candidate, &ranges, view).await?;
         let expected =
-            knowledge.as_ref().map(|known| known.expect(path, way, &conditions, ranges.parts_used, &|_| false));
-        ways.push((way.described(&ranges, size, expected), ranges));
+            knowledge.as_ref().map(|known| known.expect(path, candidate, &conditions, ranges.parts_used, &|_| false));
+        candidates.push((candidate.described(&ranges, size, expected), ranges));
         said.push(conditions);
     }
     let mut pairs = Vec::new();
-    let can_be_intersected = |(_, (way, _)): &(usize, &(index::Way, KeyRanges))| can_be_intersected(way, choice);
-    for (first, (known, ranges)) in ways.iter().enumerate().filter(can_be_intersected) {
-        for (second, (other, of_other)) in ways.iter().enumerate().filter(can_be_intersected) {
+    let can_be_intersected =
+        |(_, (candidate, _)): &(usize, &(index::CandidatePath, KeyRanges))| can_be_intersected(candidate, choice);
+    for (first, (known, ranges)) in candidates.iter().enumerate().filter(can_be_intersected) {
+        for (second, (other, of_other)) in candidates.iter().enumerate().filter(can_be_intersected) {
             let decides = |at: usize| of_other.exact.get(at) == Some(&true);
             let says = |at: usize| decides(at) || ranges.exact.get(at) == Some(&true);
             let helps = (0..path.conditions.len()).any(|at| decides(at) && ranges.exact.get(at) == Some(&false));
-            let (Some(way), Some(conditions), true) = (path.ways.get(first), said.get(first), helps) else { continue };
+            let (Some(candidate), Some(conditions), true) = (path.candidates.get(first), said.get(first), helps) else {
+                continue;
+            };
             let expected =
-                knowledge.as_ref().map(|known| known.expect(path, way, conditions, ranges.parts_used, &says));
-            let both = index::Way { expected, preferred: None, ..*known };
+                knowledge.as_ref().map(|known| known.expect(path, candidate, conditions, ranges.parts_used, &says));
+            let both = index::CandidatePath { expected, preferred: None, ..*known };
             pairs.push((first, second, both.intersected(other, false)));
         }
     }
-    Ok(Described { ways, pairs })
+    Ok(Described { candidates, pairs })
 }
 
 /// Is it by a range of entries of which it is known how many there are, or are two indexes asked for?
-fn can_be_intersected(way: &index::Way, choice: IndexChoice) -> bool {
-    let is_range = matches!(way.reach, index::Reach::Ranges(_)) && way.parts_used > 0;
-    let is_judged = choice == IndexChoice::Intersect || way.expected.is_some_and(|known| known.is_told);
-    way.source == index::Source::Fetching && is_range && !way.unique && is_judged
+fn can_be_intersected(candidate: &index::CandidatePath, choice: IndexChoice) -> bool {
+    let is_range = matches!(candidate.reach, index::Reach::Ranges(_)) && candidate.parts_used > 0;
+    let is_judged = choice == IndexChoice::Intersect || candidate.expected.is_some_and(|known| known.from_statistics);
+    candidate.source == index::Source::Fetching && is_range && !candidate.unique && is_judged
 }
 
 /// What statistics say of a table.
@@ -223,32 +230,32 @@ impl Knowledge {
     fn expect(
         &self,
         path: &ScanPath,
-        way: &Way,
+        candidate: &AccessPath,
         conditions: &[Condition],
         parts_used: usize,
         decided: &dyn Fn(usize) -> bool,
     ) -> Expected {
         // Conditions are judged on rows here, after they were fetched.
-        let on_entries = |at: usize| way.index.is_none() || decided(at);
-        let way = JudgedWay {
-            index: way.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
-            key: &way.key,
+        let on_entries = |at: usize| candidate.index.is_none() || decided(at);
+        let candidate = JudgedPath {
+            index: candidate.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
+            key: &candidate.key,
             conditions,
             parts_used,
             columns: &self.columns,
             on_entries: &on_entries,
         };
-        Judged::new(&path.table, &self.statistics, self.rows).expect(&way)
+        Judged::new(&path.table, &self.statistics, self.rows).expect(&candidate)
     }
 }
 
 /// About how much the ranges hold.
-async fn size_of(way: &Way, ranges: &KeyRanges, view: &ReadView) -> RowsResult<TableSize> {
+async fn size_of(candidate: &AccessPath, ranges: &KeyRanges, view: &ReadView) -> RowsResult<TableSize> {
     match ranges.access {
         Access::Empty => Ok(TableSize::default()),
         Access::Points(points) => Ok(TableSize { rows: points as u64, bytes: 0 }),
         _ => {
-            let table = way.scanned.codec().table().storage_id();
+            let table = candidate.scanned.codec().table().storage_id();
             Ok(view.estimate(table, FAMILY, &key_ranges(ranges.ranges.clone())).await?)
         }
     }

@@ -17,7 +17,7 @@ pub(super) const FAMILY: FamilyId = FamilyId(0);
 
 pub(super) struct Scan<'p> {
     path: &'p ScanPath,
-    /// The way that is taken, once it is chosen.
+    /// The access path that is taken, once it is chosen.
     reading: Option<Reading<'p>>,
     state: State,
     /// Those of another index: entries without one of them do not count.

@@ -1,6 +1,5 @@
 //! UNION, INTERSECT, EXCEPT and DISTINCT.
 
-use super::budget::bytes_of;
 use super::simple::picked;
 use super::{Operator, Run, Source, open};
 use crate::RowsResult;
@@ -39,7 +38,7 @@ impl Operator for Distinct<'_> {
 
 /// Is the row new?
 fn add(seen: &mut HashSet<Row>, row: Row, run: &mut Run<'_>) -> RowsResult<bool> {
-    let bytes: usize = row.iter().map(bytes_of).sum();
+    let bytes: usize = row.iter().map(types::Datum::memory_size).sum();
     let is_new = seen.insert(row);
     if is_new {
         run.budget.hold_bytes(bytes)?;

@@ -1,6 +1,5 @@
 //! Operators that look at one row at a time.
 
-use super::budget::bytes_beyond;
 use super::sort::compare_rows;
 use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::expr::{Row, RowExpr};
@@ -49,7 +48,7 @@ impl Operator for Values<'_> {
             let mut row = Vec::with_capacity(exprs.len());
             for expr in exprs {
                 let value = run.value(expr, &[]).await?;
-                run.budget.make(bytes_beyond(&value))?;
+                run.budget.make(value.heap_size())?;
                 row.push(value);
             }
             batch.push(row);
@@ -104,7 +103,7 @@ impl Operator for Project<'_> {
             row.reserve_exact(self.exprs.len());
             for expr in self.exprs {
                 let value = run.value(expr, row).await?;
-                run.budget.make(bytes_beyond(&value))?;
+                run.budget.make(value.heap_size())?;
                 row.push(value);
             }
         }

@@ -1,4 +1,4 @@
-//! Which way each scan takes, found out as an execution does, and what it is expected to cost.
+//! Which access path each scan takes, found out as an execution does, and what it is expected to cost.
 
 use crate::access::ScanPath;
 use crate::exec::{Choice, described};
@@ -14,7 +14,7 @@ use types::Datum;
 pub(super) struct Choices(HashMap<usize, Choice>);
 
 impl Choices {
-    /// The way that a scan takes, and its cost.
+    /// The access path that a scan takes, and its cost.
     pub(super) fn of(&self, path: &ScanPath) -> Option<Choice> {
         self.0.get(&place(path)).copied()
     }

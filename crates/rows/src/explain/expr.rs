@@ -2,10 +2,9 @@
 
 use super::Shown;
 use crate::expr::{Comparison, RowExpr, SubqueryValue};
-use bind::tree::{BoolTest, ColId, CompareOp as RowOp};
+use bind::tree::ColId;
 use builtins::FuncId;
-use rowkey::range::CompareOp;
-use types::{DataType, Datum};
+use types::Datum;
 
 impl Shown<'_> {
     /// The expression, in parentheses where it stands among others.
@@ -32,7 +31,7 @@ impl Shown<'_> {
             RowExpr::Or(list) => self.list(list, " OR ", cols),
             RowExpr::Not(arg) => format!("NOT {}", one(arg)),
             RowExpr::IsNull(arg) => format!("{} IS NULL", one(arg)),
-            RowExpr::Is(arg, test) => format!("{} IS {}", one(arg), test_name(*test)),
+            RowExpr::Is(arg, test) => format!("{} IS {}", one(arg), test.words()),
             RowExpr::Case(arms, other) => {
                 let arms = arms.iter().map(|(when, then)| format!(" WHEN {} THEN {}", one(when), one(then)));
                 let other = other.as_ref().map_or_else(String::new, |other| format!(" ELSE {}", one(other)));
@@ -57,7 +56,7 @@ impl Shown<'_> {
                     let parts: Vec<String> = pairs.iter().map(|(_, _, a, b)| one(if left { a } else { b })).collect();
                     parts.join(", ")
                 };
-                format!("({}) {} ({})", side(true), row_sign(*op), side(false))
+                format!("({}) {} ({})", side(true), op.sign(), side(false))
             }
             RowExpr::Array(list) => format!("ARRAY[{}]", self.list(list, ", ", cols)),
             RowExpr::Element(array, at) => format!("{}[{}]", one(array), self.list(at, "][", cols)),
@@ -73,7 +72,7 @@ impl Shown<'_> {
     }
 
     fn call(&self, func: FuncId, args: &[RowExpr], cols: &[ColId]) -> String {
-        let sign = builtins::lists::operators().iter().find(|operator| operator.function == func.0);
+        let sign = builtins::operator_of(func);
         match (sign, args) {
             (Some(sign), [left, right]) => {
                 format!("({} {} {})", self.operand(left, cols), sign.name, self.operand(right, cols))
@@ -93,10 +92,10 @@ impl Shown<'_> {
             SubqueryValue::Exists => format!("EXISTS {name}"),
             SubqueryValue::Array => format!("ARRAY{name}"),
             SubqueryValue::Quantified(left, all) => {
-                let signs: Vec<String> = left.iter().map(|(by, _)| sign(by)).collect();
+                let sign = left.first().map_or("=", |(by, _)| sign(by));
                 let left: Vec<String> = left.iter().map(|(_, expr)| self.operand(expr, cols)).collect();
                 let word = if *all { "ALL" } else { "ANY" };
-                format!("{} {} {word} {name}", left.join(", "), signs.first().map_or("=", String::as_str))
+                format!("{} {sign} {word} {name}", left.join(", "))
             }
         }
     }
@@ -104,55 +103,15 @@ impl Shown<'_> {
 
 fn constant(value: &Datum) -> String {
     match value {
-        Datum::Null | Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_) => value.to_string(),
-        Datum::Bool(value) => value.to_string(),
-        other => {
-            let mut text = String::new();
-            types::text::print(&DataType::Text, other, &mut text);
-            format!("'{}'", text.replace('\'', "''"))
-        }
+        // In quotes, as PostgreSQL shows them.
+        Datum::Float4(_) | Datum::Float8(_) => format!("'{value}'"),
+        _ => value.to_literal(),
     }
 }
 
-fn sign(by: &Comparison) -> String {
+fn sign(by: &Comparison) -> &'static str {
     match by {
-        Comparison::Inline(op) => match op {
-            CompareOp::Eq => "=",
-            CompareOp::Ne => "<>",
-            CompareOp::Lt => "<",
-            CompareOp::Le => "<=",
-            CompareOp::Gt => ">",
-            CompareOp::Ge => ">=",
-        }
-        .to_owned(),
-        Comparison::Call(callee) => {
-            let mut operators = builtins::lists::operators().iter();
-            operators
-                .find(|operator| operator.function == callee.func.0)
-                .map_or("?", |operator| operator.name)
-                .to_owned()
-        }
-    }
-}
-
-fn row_sign(op: RowOp) -> &'static str {
-    match op {
-        RowOp::Eq => "=",
-        RowOp::NotEq => "<>",
-        RowOp::Lt => "<",
-        RowOp::LtEq => "<=",
-        RowOp::Gt => ">",
-        RowOp::GtEq => ">=",
-    }
-}
-
-fn test_name(test: BoolTest) -> &'static str {
-    match test {
-        BoolTest::True => "TRUE",
-        BoolTest::NotTrue => "NOT TRUE",
-        BoolTest::False => "FALSE",
-        BoolTest::NotFalse => "NOT FALSE",
-        BoolTest::Unknown => "UNKNOWN",
-        BoolTest::NotUnknown => "NOT UNKNOWN",
+        Comparison::Inline(op) => op.sign(),
+        Comparison::Call(callee) => builtins::operator_of(callee.func).map_or("?", |operator| operator.name),
     }
 }

@@ -1,7 +1,7 @@
 //! What a node is called, and what stands below it.
 
 use super::Shown;
-use crate::access::{Direction, ScanPath, Scanned, Way, Width, rank};
+use crate::access::{AccessPath, Direction, ScanPath, Scanned, Width, rank};
 use crate::exec::Choice;
 use crate::expr::{Frame, RowExpr};
 use crate::plan::{Aggregate, Limit, Lookup, Matching, Node, NodeKind, SortKey};
@@ -77,22 +77,22 @@ impl Shown<'_> {
     fn scan(&self, path: &ScanPath, cols: &[ColId], correlated: bool) -> (Option<String>, Vec<String>) {
         // Where values are known the one that an execution takes, else the one that is best whatever they are.
         let chosen = self.choices.of(path);
-        let by_cost = chosen.and_then(|choice| path.ways.get(choice.way));
-        let Some(way) = by_cost.or_else(|| path.ways.iter().min_by_key(|way| rank(way))) else {
+        let by_cost = chosen.and_then(|choice| path.candidates.get(choice.taken));
+        let Some(candidate) = by_cost.or_else(|| path.candidates.iter().min_by_key(|candidate| rank(candidate))) else {
             return (None, Vec::new());
         };
         let cost =
             chosen.filter(|_| self.costs).map_or_else(String::new, |Choice { cost: Cost { cost, rows }, .. }| {
                 format!(" (cost={cost:.2} rows={:.0})", rows.ceil())
             });
-        let other = chosen.and_then(|choice| path.ways.get(choice.beside?));
+        let other = chosen.and_then(|choice| path.candidates.get(choice.beside?));
         let frame = Frame { row: &[], values: &self.values };
-        let ranges = if correlated { None } else { way.ranges(&frame).ok() };
-        let back = if way.direction == Direction::Reverse { " (backward)" } else { "" };
+        let ranges = if correlated { None } else { candidate.ranges(&frame).ok() };
+        let back = if candidate.direction == Direction::Reverse { " (backward)" } else { "" };
         let mut details = Vec::new();
         match &ranges {
-            Some(ranges) => details.extend(range_lines(way, ranges)),
-            None => details.extend(self.all("Key", tested(path, way, true), cols)),
+            Some(ranges) => details.extend(range_lines(candidate, ranges)),
+            None => details.extend(self.all("Key", tested(path, candidate, true), cols)),
         }
         if let Some((other, ranges)) = other.and_then(|other| Some((other, other.ranges(&frame).ok()?))) {
             let name = index_name(other).unwrap_or_default();
@@ -101,22 +101,22 @@ impl Shown<'_> {
         }
         let exact = |at: usize| match &ranges {
             Some(ranges) => ranges.exact.get(at).copied().unwrap_or(false),
-            None => way.tests.get(at).is_some_and(super::condition::is_known),
+            None => candidate.tests.get(at).is_some_and(super::condition::is_known),
         };
         let rest = path.conditions.iter().enumerate().filter(|(at, _)| !exact(*at)).map(|(_, condition)| condition);
         details.extend(self.all("Filter", rest, cols));
-        let how = how(way, other, ranges.as_ref());
+        let how = how(candidate, other, ranges.as_ref());
         (Some(format!("{how} {}{back}{cost}", path.table.name)), details)
     }
 
     fn lookup(&self, lookup: &Lookup) -> (Option<String>, Vec<String>) {
         let path = &lookup.path;
         let scanned: Vec<ColId> = lookup.outer.cols.iter().chain(&path.cols).copied().collect();
-        let Some(way) = path.ways.first() else { return (None, Vec::new()) };
-        let using = index_name(way).map_or_else(String::new, |index| format!(" using {index}"));
+        let Some(candidate) = path.candidates.first() else { return (None, Vec::new()) };
+        let using = index_name(candidate).map_or_else(String::new, |index| format!(" using {index}"));
         let title = format!("Lookup{} join{using} on {}", kind(lookup.matching), path.table.name);
-        let key = self.all("Key", tested(path, way, true), &scanned);
-        let filter = self.all("Filter", tested(path, way, false), &scanned);
+        let key = self.all("Key", tested(path, candidate, true), &scanned);
+        let filter = self.all("Filter", tested(path, candidate, false), &scanned);
         (Some(title), key.into_iter().chain(filter).collect())
     }
 
@@ -169,9 +169,9 @@ impl Shown<'_> {
 }
 
 /// How a scan reaches its rows.
-fn how(way: &Way, other: Option<&Way>, ranges: Option<&KeyRanges>) -> String {
+fn how(candidate: &AccessPath, other: Option<&AccessPath>, ranges: Option<&KeyRanges>) -> String {
     let and = other.and_then(index_name).map_or_else(String::new, |other| format!(" and {other}"));
-    let by_index = index_name(way).map(|index| match way.scanned {
+    let by_index = index_name(candidate).map(|index| match candidate.scanned {
         Scanned::Covering(..) => format!("Index only scan using {index} on"),
         _ => format!("Index scan using {index}{and} on"),
     });
@@ -182,31 +182,31 @@ fn how(way: &Way, other: Option<&Way>, ranges: Option<&KeyRanges>) -> String {
         Some(Access::Range) => "Range scan on",
         Some(Access::SkipScan) => "Skip scan on",
         Some(Access::Full) => "Full scan on",
-        None if way.width() == Width::Points => "Point lookup on",
+        None if candidate.width() == Width::Points => "Point lookup on",
         None => "Range scan on",
     };
     name.to_owned()
 }
 
-fn index_name(way: &Way) -> Option<&str> {
-    match &way.scanned {
+fn index_name(candidate: &AccessPath) -> Option<&str> {
+    match &candidate.scanned {
         Scanned::Rows(_) => None,
         Scanned::Covering(index, _) | Scanned::Fetching(index, _) => Some(&index.index().name),
     }
 }
 
 /// The conditions that say something about the key, or the others.
-fn tested<'p>(path: &'p ScanPath, way: &Way, known: bool) -> Vec<&'p RowExpr> {
-    let all = way.tests.iter().zip(&path.conditions);
+fn tested<'p>(path: &'p ScanPath, candidate: &AccessPath, known: bool) -> Vec<&'p RowExpr> {
+    let all = candidate.tests.iter().zip(&path.conditions);
     all.filter(|(test, _)| super::condition::is_known(test) == known).map(|(_, condition)| condition).collect()
 }
 
 /// The ranges; those of the first bucket stand for all.
-fn range_lines(way: &Way, ranges: &KeyRanges) -> Vec<String> {
+fn range_lines(candidate: &AccessPath, ranges: &KeyRanges) -> Vec<String> {
     if matches!(ranges.access, Access::Full | Access::Empty) {
         return Vec::new();
     }
-    let schema = way.scanned.codec().key_schema();
+    let schema = candidate.scanned.codec().key_schema();
     let spread =
         ranges.buckets.as_ref().filter(|buckets| buckets.len() > 1 && !matches!(ranges.access, Access::Points(_)));
     let shown = match spread.and_then(|buckets| buckets.first()) {
@@ -222,10 +222,10 @@ fn range_lines(way: &Way, ranges: &KeyRanges) -> Vec<String> {
     if shown.len() > RANGES_SHOWN {
         texts.push(format!("and {} more", shown.len() - RANGES_SHOWN));
     }
-    let of = if index_name(way).is_some() { "Index" } else { "Key" };
+    let of = if index_name(candidate).is_some() { "Index" } else { "Key" };
     let mut lines = vec![format!("{of} ranges: {}", texts.join(", "))];
     if let (Some(buckets), Some(all)) = (&ranges.buckets, schema.salt_buckets) {
-        let merged = buckets.len() > 1 && way.direction != Direction::Any;
+        let merged = buckets.len() > 1 && candidate.direction != Direction::Any;
         let how = if merged { ", merged in key order" } else { "" };
         lines.push(format!("Salt buckets: {} of {all}{how}", buckets.len()));
     }

@@ -2,9 +2,7 @@
 
 use super::operations::{compare_rows, element, extreme, in_list, is, print};
 use super::{Callee, Comparison, Frame, RowExpr, Stop, SubqueryValue};
-use bind::tree::CompareOp as RowOp;
 use builtins::EvalError;
-use rowkey::range::CompareOp;
 use std::borrow::Cow;
 use types::{Datum, coerce, compare, interrupt, text};
 
@@ -128,25 +126,13 @@ impl Comparison {
     pub(super) fn holds(self, left: &Datum, right: &Datum, frame: &Frame<'_>) -> Result<Option<bool>, Stop> {
         match self {
             Self::Inline(_) if left.is_null() || right.is_null() => Ok(None),
-            Self::Inline(op) => Ok(Some(holds(op, compare::compare(left, right)))),
+            Self::Inline(op) => Ok(Some(op.matches(compare::compare(left, right)))),
             Self::Call(callee) => match callee.call_with(&[left.clone(), right.clone()], frame)? {
                 Datum::Bool(value) => Ok(Some(value)),
                 Datum::Null => Ok(None),
                 _ => Err(defect("a comparison that is not boolean")),
             },
         }
-    }
-}
-
-/// Does an order satisfy an operator?
-fn holds(op: CompareOp, order: std::cmp::Ordering) -> bool {
-    match op {
-        CompareOp::Eq => order.is_eq(),
-        CompareOp::Ne => order.is_ne(),
-        CompareOp::Lt => order.is_lt(),
-        CompareOp::Le => order.is_le(),
-        CompareOp::Gt => order.is_gt(),
-        CompareOp::Ge => order.is_ge(),
     }
 }
 
@@ -285,9 +271,4 @@ fn row_holds(
         }
     }
     Ok(known)
-}
-
-/// Is `op` one that holds for equal rows?
-pub(super) fn holds_for_equal(op: RowOp) -> bool {
-    matches!(op, RowOp::Eq | RowOp::LtEq | RowOp::GtEq)
 }

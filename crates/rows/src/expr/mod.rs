@@ -20,9 +20,9 @@ pub(crate) use form::Form;
 pub(crate) use frame::{Frame, Row, Values};
 
 use crate::OutsideBody;
-use bind::tree::{BoolTest, CompareOp};
+use bind::tree::BoolTest;
 use builtins::{Body, EvalError, FuncId};
-use types::{DataType, Datum};
+use types::{CompareOp, DataType, Datum};
 
 /// Why evaluation stopped.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(crate) struct Callee {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Comparison {
     /// By the order of values, right here.
-    Inline(rowkey::range::CompareOp),
+    Inline(CompareOp),
     /// By a call.
     Call(Callee),
 }

@@ -1,10 +1,11 @@
 //! Operations that are more than one step.
 
-use super::eval::{Value, combined, holds_for_equal};
+use super::eval::{Value, combined};
 use super::{Comparison, Frame, RowExpr, Stop};
-use bind::tree::{BoolTest, CompareOp};
+use bind::tree::BoolTest;
 use std::borrow::Cow;
-use types::{DataType, Datum, text};
+use std::cmp::Ordering;
+use types::{CompareOp, DataType, Datum, text};
 
 /// IS TRUE and its like.
 pub(super) fn is(value: Option<bool>, test: BoolTest) -> bool {
@@ -59,18 +60,18 @@ pub(super) fn compare_rows(
     pairs: &[(Comparison, Comparison, RowExpr, RowExpr)],
     frame: &Frame<'_>,
 ) -> Result<Option<bool>, Stop> {
-    let by_order = !matches!(op, CompareOp::Eq | CompareOp::NotEq);
-    let mut known = Some(holds_for_equal(op));
+    let by_order = !matches!(op, CompareOp::Eq | CompareOp::Ne);
+    let mut known = Some(op.matches(Ordering::Equal));
     for (equal, less, left, right) in pairs {
         let (left, right) = (left.eval(frame)?, right.eval(frame)?);
         match equal.holds(&left, &right, frame)? {
             Some(true) => {}
             Some(false) if by_order => {
                 let is_less = less.holds(&left, &right, frame)?;
-                let wants_less = matches!(op, CompareOp::Lt | CompareOp::LtEq);
+                let wants_less = matches!(op, CompareOp::Lt | CompareOp::Le);
                 return Ok(is_less.map(|is_less| is_less == wants_less));
             }
-            Some(false) => return Ok(Some(op == CompareOp::NotEq)),
+            Some(false) => return Ok(Some(op == CompareOp::Ne)),
             None if by_order => return Ok(None),
             None => known = None,
         }
@@ -106,6 +107,6 @@ pub(super) fn print(ty: &DataType, value: &Datum, frame: &Frame<'_>) -> Datum {
         return Datum::Null;
     }
     let mut out = String::new();
-    text::print_styled(ty, value, frame.values.env.style, &mut out);
+    text::print_styled(ty, value, frame.values.env.zone.style(), &mut out);
     Datum::Text(out)
 }

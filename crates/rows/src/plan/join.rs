@@ -4,7 +4,7 @@ use super::rel::{Ask, PlanResult, Planned};
 use super::scan::ScanCols;
 use super::{Compiler, Lookup, MOST_JOINED, Matching, Node, NodeKind};
 use crate::WhyNot;
-use crate::access::{Way, Width, rank};
+use crate::access::{AccessPath, Width, rank};
 use crate::expr::{Scope, columns};
 use bind::tree::{ColId, JoinKind, Rel, Scalar};
 use catalog::Table;
@@ -130,8 +130,8 @@ impl Compiler<'_> {
     fn leaf_width<'a>(&mut self, leaf: &'a Rel, conditions: &[&'a Scalar], outer: &[ColId]) -> Width {
         let Some(chain) = Chain::of(leaf) else { return Width::Narrow };
         let all: Vec<&Scalar> = conditions.iter().copied().chain(chain.filters.iter().copied()).collect();
-        let ways = self.ways(chain.table, chain.cols, outer, &all).unwrap_or_default();
-        ways.iter().map(Way::width).min().unwrap_or(Width::Wide)
+        let candidates = self.candidates(chain.table, chain.cols, outer, &all).unwrap_or_default();
+        candidates.iter().map(AccessPath::width).min().unwrap_or(Width::Wide)
     }
 
     /// Joins the rows of `right` to those of `outer`.
@@ -172,10 +172,10 @@ impl Compiler<'_> {
         let made: BTreeSet<ColId> = scanned.iter().copied().collect();
         let all = chain.filters.iter().chain(on).copied();
         let (early, late): (Vec<&Scalar>, Vec<&Scalar>) = all.partition(|condition| self.is_readable(condition, &made));
-        // Values differ from row to row, and one way serves them all.
-        let ways = self.ways(chain.table, chain.cols, &outer.cols, &early)?;
-        let best: Vec<Way> = ways.into_iter().min_by_key(rank).into_iter().collect();
-        self.widest = self.widest.max(best.iter().map(Way::width).max().unwrap_or(Width::Wide));
+        // Values differ from row to row, and one access path serves them all.
+        let candidates = self.candidates(chain.table, chain.cols, &outer.cols, &early)?;
+        let best: Vec<AccessPath> = candidates.into_iter().min_by_key(rank).into_iter().collect();
+        self.widest = self.widest.max(best.iter().map(AccessPath::width).max().unwrap_or(Width::Wide));
         let conditions = self.judges(&early, &scanned)?;
         let path = Self::path(chain.table, chain.cols, conditions, best)?;
         let mut cols = scanned;

@@ -4,9 +4,8 @@ use super::tree::{INT4, TEXT, agg, aggregate, col, filter, int, is, project, que
 use super::world::{World, env, row};
 use bind::tree::Bound;
 use builtins::FuncId;
-use rowkey::range::CompareOp;
 use rows::{Builtins, Functions, Input, Limits, Options, Test, compile};
-use types::Datum;
+use types::{CompareOp, Datum};
 
 const INT4EQ: FuncId = FuncId(65);
 const TEXTLIKE: FuncId = FuncId(850);

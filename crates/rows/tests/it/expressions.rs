@@ -3,9 +3,9 @@
 use super::functions::{DIVIDE, EQ, LT, NO_BODY, PLUS};
 use super::tree::{BOOL, INT4, TEXT, call, col, int, is, null, of, project, query, subquery, text};
 use super::world::{World, why_not};
-use bind::tree::{BoolTest, CompareOp, Kind, Rel, Scalar, SubqueryKind};
+use bind::tree::{BoolTest, Kind, Rel, Scalar, SubqueryKind};
 use rows::{RowsError, WhyNot};
-use types::Datum;
+use types::{CompareOp, Datum};
 
 async fn value(expr: Scalar) -> Result<Datum, RowsError> {
     let bound = query(project(Rel::OneRow, vec![(0, expr)]), &[0]);
@@ -58,13 +58,13 @@ async fn rows_compare_by_their_first_difference() {
     };
     let less = compare(CompareOp::Lt, vec![(int(1), int(1)), (int(1), int(2))]);
     assert_eq!(value(less).await.unwrap(), Datum::Bool(true));
-    let equal = compare(CompareOp::LtEq, vec![(int(1), int(1)), (int(2), int(2))]);
+    let equal = compare(CompareOp::Le, vec![(int(1), int(1)), (int(2), int(2))]);
     assert_eq!(value(equal).await.unwrap(), Datum::Bool(true));
     let decided = compare(CompareOp::Lt, vec![(int(2), int(1)), (null(INT4), int(2))]);
     assert_eq!(value(decided).await.unwrap(), Datum::Bool(false));
     let unknown = compare(CompareOp::Lt, vec![(null(INT4), int(1)), (int(1), int(2))]);
     assert!(value(unknown).await.unwrap().is_null());
-    let unequal = compare(CompareOp::NotEq, vec![(null(INT4), int(1)), (int(1), int(2))]);
+    let unequal = compare(CompareOp::Ne, vec![(null(INT4), int(1)), (int(1), int(2))]);
     assert_eq!(value(unequal).await.unwrap(), Datum::Bool(true));
 }
 

@@ -1,10 +1,9 @@
 //! A few functions. `plain` ones say nothing about what they test: nothing becomes a key range then.
 
 use builtins::{Accumulator, EvalError, FuncId, Function, Kind, Ty, TypeId, Volatility};
-use rowkey::range::CompareOp;
 use rows::{Functions, OutsideBody, Test};
 use std::collections::BTreeMap;
-use types::{Datum, compare};
+use types::{CompareOp, Datum, compare};
 
 pub const EQ: FuncId = FuncId(1);
 pub const NE: FuncId = FuncId(2);

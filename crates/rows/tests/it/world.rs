@@ -2,7 +2,7 @@
 
 use super::functions;
 use bind::tree::Bound;
-use builtins::Env;
+use builtins::{Env, TimeZone};
 use catalog::{CatalogCache, NewColumn, NewIndex, NewIndexPart, NewKeyPart, NewPartOf, NewTable, RowCodec, Table};
 use index::{IndexChoice, IndexCodec};
 use rows::{Answer, Input, Limits, Options, RowsError, WhyNot, compile};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use store::{CommitNo, Durability, FamilyId, Mutation, Store, WriteBatch};
 use store_testkit::{ModelStore, RecordingStore};
 use txn::ReadView;
-use types::{DataType, Datum, Style};
+use types::{DataType, Datum};
 
 pub struct World {
     pub store: Arc<RecordingStore>,
@@ -18,7 +18,7 @@ pub struct World {
 }
 
 pub fn env() -> Env {
-    Env { time_zone: "UTC".into(), style: Style::POSTGRES, transaction_time: 5, statement_time: 6 }
+    Env { zone: TimeZone::UTC, transaction_time: 5, statement_time: 6 }
 }
 
 pub const UNLIMITED: Limits = Limits { rows: u64::MAX, bytes: usize::MAX };

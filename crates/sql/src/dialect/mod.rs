@@ -4,6 +4,7 @@
 //! take time exponential in the depth of `f(f(f(…)))`. And `x NOT NULL` is no operator, since it would swallow the NOT NULL
 //! behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
+mod between;
 mod parentheses;
 mod quantified;
 
@@ -83,15 +84,6 @@ impl BennuDialect {
     }
 }
 
-/// `x BETWEEN a AND b OR x BETWEEN b AND a`.
-fn symmetric(between: Expr) -> Expr {
-    let Expr::Between { expr, negated, low, high } = between else { return between };
-    let flipped = Expr::Between { expr: expr.clone(), negated, low: high.clone(), high: low.clone() };
-    let op = if negated { BinaryOperator::And } else { BinaryOperator::Or };
-    let straight = Expr::Between { expr, negated, low, high };
-    Expr::Nested(Box::new(Expr::BinaryOp { left: Box::new(straight), op, right: Box::new(flipped) }))
-}
-
 /// Above `^`, COLLATE and AT TIME ZONE, below subscripts and casts. sqlparser has no name for it.
 const SIGN_PRECEDENCE: u8 = 120;
 
@@ -126,6 +118,11 @@ fn not_associative(operation: &Expr) -> Option<Precedence> {
         Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => Some(Precedence::Is),
         _ => None,
     }
+}
+
+/// An operator that cannot follow the operation in front of it comes next.
+fn not_chained(parser: &Parser<'_>) -> Result<Expr, ParserError> {
+    parser.expected_ref("parentheses around one of the two operations", parser.peek_token_ref())
 }
 
 /// Is it a symbol that matches a text with a pattern?
@@ -196,12 +193,10 @@ impl Dialect for BennuDialect {
         }
     }
 
-    /// `BETWEEN SYMMETRIC`, which sqlparser has not: between the two in either order. And `IS DISTINCT FROM`, whose
-    /// right side ends before an AND.
+    /// Operations that sqlparser has not or reads otherwise: among them `IS DISTINCT FROM`, whose right side ends before an AND.
     fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
         if not_associative(expr).is_some_and(|level| self.prec_value(level) == precedence) {
-            let next = parser.peek_token_ref();
-            return Some(parser.expected_ref("parentheses around one of the two operations", next));
+            return Some(not_chained(parser));
         }
         if parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]) {
             let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
@@ -222,19 +217,7 @@ impl Dialect for BennuDialect {
         if let Some(list) = parentheses::list(parser, expr) {
             return Some(list);
         }
-        let words: [&[Keyword]; 4] = [
-            &[Keyword::BETWEEN, Keyword::SYMMETRIC],
-            &[Keyword::NOT, Keyword::BETWEEN, Keyword::SYMMETRIC],
-            &[Keyword::BETWEEN, Keyword::ASYMMETRIC],
-            &[Keyword::NOT, Keyword::BETWEEN, Keyword::ASYMMETRIC],
-        ];
-        let words = words.into_iter().find(|words| parser.parse_keywords(words))?;
-        let negated = words.first() == Some(&Keyword::NOT);
-        let between = parser.parse_between(expr.clone(), negated);
-        Some(match words.last() {
-            Some(Keyword::SYMMETRIC) => between.and_then(|between| self.charge(&between).map(|()| symmetric(between))),
-            _ => between,
-        })
+        between::read(self, parser, expr, precedence)
     }
 
     fn identifier_quote_style(&self, identifier: &str) -> Option<char> {

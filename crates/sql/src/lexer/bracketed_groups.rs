@@ -5,6 +5,7 @@
 //!   ROLLUP ((a + 1) * 2)       ROLLUP (((a + 1) * 2))
 //! ```
 
+use super::added::{add, parentheses};
 use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -29,21 +30,7 @@ impl Open {
 /// Puts parentheses around such keys.
 pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let keys = keys_to_wrap(&tokens);
-    if keys.is_empty() {
-        return tokens;
-    }
-    let mut out = Vec::with_capacity(tokens.len() + keys.len() * 2);
-    let mut added: Vec<(usize, Token)> =
-        keys.into_iter().flat_map(|(from, to)| [(from, Token::LParen), (to, Token::RParen)]).collect();
-    added.sort_by_key(|(at, _)| *at);
-    let mut added = added.into_iter().peekable();
-    for (at, token) in tokens.into_iter().enumerate() {
-        while let Some((_, parenthesis)) = added.next_if(|(before, _)| *before == at) {
-            out.push(TokenWithSpan::new(parenthesis, token.span));
-        }
-        out.push(token);
-    }
-    out
+    add(tokens, keys.into_iter().flat_map(parentheses).collect())
 }
 
 /// The first token of each such key, and the one behind it.

@@ -191,7 +191,8 @@ impl Link {
         } else if is(&["UNION", "EXCEPT", "INTERSECT"]) {
             Self::Set
         } else if is(&[
-            "NOT", "IS", "LIKE", "ILIKE", "SIMILAR", "IN", "COLLATE", "AT", "OVERLAPS", "CASE", "EXPLAIN", "INTERVAL",
+            "NOT", "IS", "ISNULL", "NOTNULL", "LIKE", "ILIKE", "SIMILAR", "IN", "COLLATE", "AT", "OVERLAPS", "CASE",
+            "EXPLAIN", "INTERVAL",
         ]) {
             Self::Operator
         } else if is(&["SELECT", "FROM", "WHERE", "ON", "BY", "HAVING", "VALUES", "SET", "RETURNING", "JOIN"]) {

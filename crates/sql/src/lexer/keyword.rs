@@ -21,9 +21,14 @@ pub(crate) fn is_no_operand(word: &str) -> bool {
     is_reserved(word) && !holds(OPERANDS, word)
 }
 
+/// May the word not be the name of a relation without quotes?
+pub(super) fn is_no_relation(word: &str) -> bool {
+    matches!(category(word), Some(Category::Reserved | Category::TypeOrFunctionName))
+}
+
 /// Does the word, in small letters, need quotes where it is written as a name?
 pub(crate) fn is_keyword(word: &str) -> bool {
-    matches!(category(word), Some(Category::Reserved | Category::TypeOrFunctionName)) || holds(SPECIAL, word)
+    is_no_relation(word) || holds(SPECIAL, word)
 }
 
 /// Makes plain names of words that begin clauses in other dialects of sqlparser's alone: `SELECT top FROM t settings`.

@@ -3,12 +3,14 @@
 //! Everything that can be judged without grammar is judged here, before sqlparser builds trees: length,
 //! nesting, chains of operators, hints, parameters. Blanks and comments end here.
 
+mod added;
 mod bracketed_groups;
 mod depth;
 mod empty_select;
 mod escape;
 mod fetch_rows;
 mod group_by;
+mod joins;
 pub(crate) mod keyword;
 mod literal;
 mod operators;
@@ -23,6 +25,8 @@ mod word_order;
 
 pub(crate) use empty_select::NO_COLUMNS;
 pub use group_by::DISTINCT_GROUPS;
+pub use joins::JOIN_ALIAS;
+pub(crate) use joins::written;
 pub(crate) use keyword::is_keyword;
 pub use place::byte_of;
 pub(crate) use place::{Places, end_of, position_at, position_of};
@@ -102,7 +106,7 @@ fn finish(
     keyword::free_names(&mut tokens);
     let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
     let tokens = group_by::replace(bracketed_groups::replace(fetch_rows::replace(tokens)));
-    let tokens = empty_select::replace(row_locks::replace(tokens));
+    let tokens = joins::replace(empty_select::replace(row_locks::replace(tokens)));
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, hints: Vec::new(), deep });
     Ok(())

@@ -14,9 +14,11 @@ pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     if !tokens.iter().any(|token| is_one_of(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY", "USING"])) {
         return tokens;
     }
-    let mut out = Vec::with_capacity(tokens.len() + 4);
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 4);
     for (at, token) in tokens.iter().enumerate() {
-        match long_form(&tokens, at) {
+        // One test may follow another, which is written out by then.
+        let test = || null_test(&token.token, &out.last()?.token);
+        match long_form(&tokens, at).or_else(test) {
             Some(words) => out.extend(words.iter().map(|word| TokenWithSpan { token: word.clone(), span: token.span })),
             None => out.push(token.clone()),
         }
@@ -35,8 +37,8 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
             .then(|| vec![Token::make_keyword("SELECT"), Token::Mul, Token::make_keyword("FROM")]);
     }
     if is_word(token, "ONLY") {
-        let relation =
-            matches!(before, Some(Token::Comma)) || before.is_some_and(|word| is_one_of(word, &["FROM", "JOIN"]));
+        let relation = matches!(before, Some(Token::Comma | Token::LParen))
+            || before.is_some_and(|word| is_one_of(word, &["FROM", "JOIN"]));
         return (relation && names_table(tokens.get(at + 1))).then(Vec::new);
     }
     if is_word(token, "USING") {
@@ -46,15 +48,18 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     if direction_of(Some(tokens.get(at)?)).is_some() && before.is_some_and(|word| is_word(word, "USING")) {
         return Some(Vec::new());
     }
-    // Behind an operand only: elsewhere they may be names.
-    if !before.is_some_and(ends_operand) {
-        return None;
-    }
-    if is_word(token, "ISNULL") {
-        return Some(vec![Token::make_keyword("IS"), Token::make_keyword("NULL")]);
-    }
-    is_word(token, "NOTNULL")
-        .then(|| vec![Token::make_keyword("IS"), Token::make_keyword("NOT"), Token::make_keyword("NULL")])
+    None
+}
+
+/// Behind an operand only: elsewhere they may be names.
+fn null_test(token: &Token, before: &Token) -> Option<Vec<Token>> {
+    let words: &[&str] = match () {
+        () if !ends_operand(before) => return None,
+        () if is_word(token, "ISNULL") => &["IS", "NULL"],
+        () if is_word(token, "NOTNULL") => &["IS", "NOT", "NULL"],
+        () => return None,
+    };
+    Some(words.iter().map(|word| Token::make_keyword(word)).collect())
 }
 
 fn names_table(next: Option<&TokenWithSpan>) -> bool {

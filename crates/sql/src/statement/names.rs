@@ -2,6 +2,7 @@
 
 use sqlparser::tokenizer::Span as SourceSpan;
 use std::fmt;
+use types::ident;
 
 /// A table, perhaps with its schema. Folded: compare with the catalog as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -89,5 +90,5 @@ pub(crate) fn quote(name: &str) -> String {
     let plain = bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_')
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && !crate::lexer::is_keyword(name);
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if plain { name.to_owned() } else { ident::quote_always(name) }
 }

@@ -1,7 +1,6 @@
 //! Savepoints: what rows were before, in the order of writing, so that the latest writes can be taken back.
 //!
-//! Kept only while there is a savepoint: a transaction without one pays nothing. Locks taken after a savepoint
-//! stay until the transaction ends.
+//! Kept only while there is a savepoint: a transaction without one pays nothing.
 
 use super::file::{Block, SpillFile};
 use super::rows::Entry;
@@ -16,6 +15,7 @@ use store::{Bytes, FamilyId, StoreError, StoreResult, TableId};
 pub struct Savepoint {
     pub(crate) steps: usize,
     pub(crate) conditions: usize,
+    pub(crate) locks: usize,
 }
 
 /// One change of the write set.

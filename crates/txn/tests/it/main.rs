@@ -14,6 +14,7 @@ mod dual;
 mod locks;
 mod map_store;
 mod overlay;
+mod savepoint_locks;
 mod shared_rows;
 mod spill;
 mod transactions;

@@ -3,7 +3,6 @@
 use super::step::Step;
 use crate::Session;
 use crate::ddl::generated::OwnSequence;
-use crate::ddl::sequence::counting;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{Identity, Table};
 use sql::{Generated, IdentityChange};
@@ -42,7 +41,12 @@ impl Session {
     }
 
     /// SET GENERATED, SET of an option, RESTART.
-    pub(super) fn changed_identity(&self, table: &Table, name: &str, change: &IdentityChange) -> EngineResult<Step> {
+    pub(super) async fn changed_identity(
+        &self,
+        table: &Table,
+        name: &str,
+        change: &IdentityChange,
+    ) -> EngineResult<Step> {
         let column = table.must_get_column(name)?;
         let catalog = self.engine.catalog().current();
         let sequence = column.identity.and(column.sequence).and_then(|oid| catalog.sequence_by_oid(oid));
@@ -55,7 +59,7 @@ impl Session {
             // An action before has given the column its type, and the sequence with it.
             options.data_type = Some(column.ty);
         }
-        let counting = counting(&options, Some(sequence))?;
+        let counting = self.recounted(&options, sequence).await?;
         let identity = change.always.map(|always| if always { Identity::Always } else { Identity::ByDefault });
         let restart = options.restart.map(|at| at.unwrap_or(counting.start));
         Ok(Step::ChangeIdentity { column: name.to_string(), sequence: sequence.oid, identity, counting, restart })

@@ -156,7 +156,7 @@ impl Session {
                 return self.dropped_identity(now, column, *if_exists);
             }
             AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
-            AlterAction::ChangeIdentity { column, change } => self.changed_identity(now, column, change)?,
+            AlterAction::ChangeIdentity { column, change } => self.changed_identity(now, column, change).await?,
             AlterAction::WithoutEffect { column, index, words, reason } => {
                 self.told_without_effect(now, (column.as_deref(), index.as_deref()), words, reason)?;
                 return Ok(None);

@@ -11,11 +11,11 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::row_program::SqlFunctions;
 use crate::threads::turn;
 use bind::tree::{Body, Bound, ColId, ColInfo, CteBody, Kind, Needs, Output, ParamId, Query, Rel, Scalar, Subquery};
-use builtins::{Env, Ty};
+use builtins::{Env, TimeZone, Ty};
 use futures::StreamExt;
 use query::{Plan, Planner, RowInput};
 use std::sync::Arc;
-use types::{DataType, Datum, Style};
+use types::{DataType, Datum};
 
 /// Expressions as a program of `rows`.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl BoundExprs {
 
 /// Of expressions that ask for no session.
 fn no_session() -> Env {
-    Env { time_zone: Arc::from("UTC"), style: Style::default(), transaction_time: 0, statement_time: 0 }
+    Env { zone: TimeZone::UTC, transaction_time: 0, statement_time: 0 }
 }
 
 /// Expressions with subqueries.

@@ -15,7 +15,7 @@ use sql::ast::Expr;
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
-use types::{DataType, Datum, coerce};
+use types::{DataType, Datum};
 
 /// A row that expressions may name.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ impl Session {
         };
         let scope = Scope { params: &[], context, env: Some(self.row_environment()) };
         let value = exprs.eval(&scope, &[], None).await?.pop().unwrap_or(Datum::Null);
-        Ok(coerce::assign(&target.ty, self.time_zone().seen_as(&target.ty, value))?)
+        Ok(self.time_zone().assign(&target.ty, value)?)
     }
 
     async fn compile_over(&mut self, catalog: &Arc<Catalog>, over: RowExpressions<'_>) -> EngineResult<Exprs> {

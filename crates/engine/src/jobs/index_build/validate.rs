@@ -4,7 +4,7 @@ use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
 use crate::jobs::job::JobContext;
 use crate::row_writer::index_codec;
-use crate::settings::TimeZone;
+use builtins::TimeZone;
 use catalog::{Index, Table};
 use index::IndexCodec;
 use query::QueryError;

@@ -7,7 +7,7 @@ mod units;
 pub(super) use date_style::with_order;
 pub(crate) use units::{parse_duration, print_duration};
 
-use super::time_zone::{hours_east, parse_zone};
+mod time_zone;
 use crate::error::{EngineResult, Fault, fail};
 use date_style::date_style;
 use encoding::encoding;
@@ -140,10 +140,9 @@ impl Kind {
             Self::Name => Ok(cut(value, 63).to_string()),
             Self::Word(allowed, known) => word(name, value, allowed, known),
             Self::Encoding => encoding(name, value),
-            Self::TimeZone => match (hours_east(value), parse_zone(value)) {
-                (Some(seconds), _) => Ok(types::temporal::posix_text(seconds)),
-                (None, Some(_)) => Ok(zone_text(value)),
-                (None, None) => bad(name, value, None),
+            Self::TimeZone => match time_zone::canonical(value) {
+                Some(zone) => Ok(zone),
+                None => bad(name, value, None),
             },
             Self::SyncCommit => match value.to_ascii_lowercase().as_str() {
                 "local" | "remote_write" | "remote_apply" => Ok("on".to_string()),
@@ -204,15 +203,6 @@ fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResu
         hint: Some(format!("Available values: {}.", allowed.join(", "))),
         detail: None,
     })
-}
-
-fn zone_text(value: &str) -> String {
-    let value = value.trim();
-    match value.to_ascii_lowercase().as_str() {
-        "utc" | "default" | "local" | "z" | "zulu" => "UTC".to_string(),
-        "gmt" => "GMT".to_string(),
-        _ => value.to_string(),
-    }
 }
 
 /// One item of a list as SHOW prints it.

@@ -14,10 +14,10 @@
 mod compile;
 mod values;
 
-use crate::settings::TimeZone;
 use crate::statement::Source;
 use crate::statement::plan_cache::Environment;
 use crate::{Prepared, Session, TransactionStatus};
+use builtins::TimeZone;
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use sql::Shape;

@@ -1,6 +1,6 @@
 //! Literals as the values of parameters.
 
-use crate::settings::TimeZone;
+use builtins::TimeZone;
 use sql::{LiteralValue, Shape};
 use types::{DataType, Datum, text};
 

@@ -198,11 +198,11 @@ fn evaluate(form: &Form, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayR
         }
         let is_null = form.strict && row_values.iter().any(Datum::is_null);
         let value = if is_null { Datum::Null } else { (form.body)(&row_values)? };
-        let bytes: usize = row_values.iter().map(allowance::size_of_value).sum();
+        let bytes: usize = row_values.iter().map(Datum::memory_size).sum();
         interrupt::spend(STEPS_OF_A_ROW.saturating_add(bytes))?;
         // Of the others a batch has so many and no more.
         if matches!(value, Datum::Text(_) | Datum::Bytes(_) | Datum::Array(_)) {
-            let size = allowance::size_of_value(&value);
+            let size = value.memory_size();
             left = left.checked_sub(size).ok_or_else(too_large_batch)?;
             allowance::made(size)?;
             interrupt::spend(size)?;

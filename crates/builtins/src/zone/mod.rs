@@ -1,0 +1,178 @@
+//! Time zones: names of the IANA list and fixed offsets. The one place that asks a table of zones.
+
+mod values;
+
+use chrono::{DateTime, Duration, NaiveDateTime, Offset, TimeZone as _};
+use chrono_tz::{OffsetComponents as _, OffsetName as _};
+use types::temporal::{self, SECOND, ZoneRules};
+use types::{Interval, Style, TypeError};
+
+/// A time zone, with the style in which a session reads and prints values: where one of them matters the other does.
+///
+/// Times are microseconds since 1970-01-01; the infinite ones are the same in all zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TimeZone {
+    kind: Kind,
+    style: Style,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// Seconds east of UTC.
+    Offset(i32),
+    Named(chrono_tz::Tz),
+}
+
+impl TimeZone {
+    /// UTC.
+    pub const UTC: Self = Self { kind: Kind::Offset(0), style: Style::POSTGRES };
+
+    /// A zone by its name in any case, or an offset as POSIX writes it; `None`: there is none of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.trim();
+        if name.eq_ignore_ascii_case("utc") || name.eq_ignore_ascii_case("z") {
+            return Some(Self::UTC);
+        }
+        let kind = listed(name).map(Kind::Named).or_else(|| temporal::posix_zone(name).map(Kind::Offset))?;
+        Some(Self { kind, ..Self::UTC })
+    }
+
+    /// All zones that have names, by these.
+    pub fn all() -> impl Iterator<Item = (&'static str, Self)> {
+        chrono_tz::TZ_VARIANTS.iter().map(|zone| (zone.name(), Self { kind: Kind::Named(*zone), ..Self::UTC }))
+    }
+
+    /// Its name in the list of zones; `None` for a fixed offset.
+    pub fn name(self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Named(zone) => Some(zone.name()),
+            Kind::Offset(_) => None,
+        }
+    }
+
+    /// The zone in a session of that style.
+    pub fn with_style(self, style: Style) -> Self {
+        Self { style, ..self }
+    }
+
+    /// How a session of the zone reads and prints values.
+    pub fn style(self) -> Style {
+        self.style
+    }
+
+    /// Seconds east of UTC at a moment; 0 where the calendar ends.
+    pub fn offset_at(self, micros: i64) -> i32 {
+        match self.kind {
+            Kind::Offset(seconds) => seconds,
+            Kind::Named(zone) => {
+                date_time(micros).map_or(0, |moment| zone.offset_from_utc_datetime(&moment).fix().local_minus_utc())
+            }
+        }
+    }
+
+    /// Seconds east of UTC when clocks show that: of a local time that comes twice those of the later one (standard time),
+    /// of one that never comes those before clocks were set.
+    fn offset_at_local_time(self, local: i64) -> i32 {
+        match self.kind {
+            Kind::Offset(seconds) => seconds,
+            Kind::Named(zone) => date_time(local).map_or(0, |local| offset_before(zone, local)),
+        }
+    }
+
+    /// What clocks show at a moment.
+    ///
+    /// # Errors
+    /// [`TypeError::MomentRange`].
+    pub fn local_of(self, micros: i64) -> Result<i64, TypeError> {
+        if is_infinite(micros) { Ok(micros) } else { moved(micros, self.offset_at(micros)) }
+    }
+
+    /// The moment at which clocks show it.
+    ///
+    /// # Errors
+    /// [`TypeError::MomentRange`].
+    pub fn moment_of(self, local: i64) -> Result<i64, TypeError> {
+        if is_infinite(local) { Ok(local) } else { moved(local, -self.offset_at_local_time(local)) }
+    }
+
+    /// A moment, later by an interval: its days and months are those of local clocks, its hours are hours.
+    ///
+    /// # Errors
+    /// [`TypeError::MomentRange`].
+    pub fn plus(self, micros: i64, by: Interval) -> Result<i64, TypeError> {
+        let later = |micros: i64, by: Interval| by.add_to(micros).ok_or_else(out_of_range);
+        let days_later = match by.months == 0 && by.days == 0 {
+            true => micros,
+            false => self.moment_of(later(self.local_of(micros)?, Interval { micros: 0, ..by })?)?,
+        };
+        later(days_later, Interval { months: 0, days: 0, ..by })
+    }
+
+    /// Is it summer time there at a moment?
+    pub fn is_dst_at(self, micros: i64) -> bool {
+        match (self.kind, date_time(micros)) {
+            (Kind::Named(zone), Some(moment)) => !zone.offset_from_utc_datetime(&moment).dst_offset().is_zero(),
+            _ => false,
+        }
+    }
+
+    /// What the time of a zone of the list is called at a moment: `CEST`, `-03`; `None` for a fixed offset.
+    pub fn abbreviation_at(self, micros: i64) -> Option<String> {
+        let (Kind::Named(zone), Some(moment)) = (self.kind, date_time(micros)) else { return None };
+        let offset = zone.offset_from_utc_datetime(&moment);
+        let seconds = offset.fix().local_minus_utc();
+        Some(offset.abbreviation().map_or_else(|| shown_offset(seconds), str::to_owned))
+    }
+}
+
+impl ZoneRules for TimeZone {
+    fn style(&self) -> Style {
+        self.style
+    }
+
+    fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32> {
+        let zone = name.map_or(Some(*self), Self::named)?;
+        Some(zone.offset_at_local_time(local_micros))
+    }
+}
+
+/// A zone of the list. Most are written as there, which needs no search.
+fn listed(name: &str) -> Option<chrono_tz::Tz> {
+    let in_any_case = || chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name)).copied();
+    name.parse().ok().or_else(in_any_case)
+}
+
+fn offset_before(zone: chrono_tz::Tz, local: NaiveDateTime) -> i32 {
+    // Hours that never come are at most the day that some islands left out.
+    let found = [0, 1, 3, 25].into_iter().find_map(|hours| {
+        let before = local.checked_sub_signed(Duration::hours(hours))?;
+        zone.offset_from_local_datetime(&before).latest()
+    });
+    found.map_or(0, |offset| offset.fix().local_minus_utc())
+}
+
+fn date_time(micros: i64) -> Option<NaiveDateTime> {
+    DateTime::from_timestamp_micros(temporal::with_known_rules(micros)).map(|time| time.naive_utc())
+}
+
+fn moved(micros: i64, seconds: i32) -> Result<i64, TypeError> {
+    let moved = micros.checked_add(i64::from(seconds) * SECOND).filter(|micros| !is_infinite(*micros));
+    moved.ok_or_else(out_of_range)
+}
+
+fn out_of_range() -> TypeError {
+    TypeError::MomentRange { what: "timestamp".to_owned() }
+}
+
+fn is_infinite(micros: i64) -> bool {
+    micros == i64::MIN || micros == i64::MAX
+}
+
+/// `+03`, `+0530`: the name of times that have no letters.
+fn shown_offset(seconds: i32) -> String {
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+    match minutes % 60 {
+        0 => format!("{sign}{:02}", minutes / 60),
+        rest => format!("{sign}{:02}{rest:02}", minutes / 60),
+    }
+}

@@ -1,0 +1,40 @@
+//! Accumulators whose state is their result: a sum, an extreme.
+
+use arrow::array::ArrayRef;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::Accumulator;
+use std::fmt::Debug;
+
+/// What is known after the values so far.
+pub(in crate::functions) trait Fold: Debug + Send + Sync + 'static {
+    /// Takes further values, or results of others.
+    fn take(&mut self, values: &[ArrayRef]) -> Result<()>;
+    /// The result.
+    fn scalar(&self) -> Result<ScalarValue>;
+}
+
+/// The accumulator of such a state, which has no memory elsewhere.
+#[derive(Debug)]
+pub(in crate::functions) struct Folding<F: Fold>(pub(in crate::functions) F);
+
+impl<F: Fold> Accumulator for Folding<F> {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        self.0.take(values)
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        self.0.take(states)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![self.0.scalar()?])
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        self.0.scalar()
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
+    }
+}

@@ -1,0 +1,421 @@
+//! `to_char` of numbers and `to_number`.
+
+use crate::Refusal;
+use crate::error::{QueryError, QueryResult};
+use crate::functions::number::template;
+use crate::functions::sql::{arguments, wrong};
+use types::{DataType, Datum, Decimal, interrupt};
+
+/// A letter of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::functions) enum Mark {
+    Digit,
+    Zero,
+    Point,
+    Group,
+    /// `L`: the locale has no currency's sign.
+    Currency,
+    /// `S`, in front or behind.
+    Sign,
+    /// `MI`, `PL`, `SG`.
+    Minus,
+    Plus,
+    PlusMinus,
+    Angle,
+    Exponent,
+    Shift,
+    Ordinal(bool),
+    Roman(bool),
+    Other(char),
+}
+
+struct Pattern {
+    marks: Vec<Mark>,
+    fill: bool,
+    /// Digits before and after the point.
+    whole: usize,
+    fraction: usize,
+    /// Digits behind `V`.
+    shift: usize,
+}
+
+/// What it takes to read one.
+const STEPS_OF_A_MARK: usize = 32;
+
+fn compile(pattern: &str) -> QueryResult<Pattern> {
+    let mut marks = Vec::new();
+    let mut fill = true;
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        interrupt::spend(STEPS_OF_A_MARK)?;
+        let words = [
+            ("EEEE", Mark::Exponent),
+            ("MI", Mark::Minus),
+            ("PL", Mark::Plus),
+            ("SG", Mark::PlusMinus),
+            ("PR", Mark::Angle),
+            ("RN", Mark::Roman(true)),
+            ("TH", Mark::Ordinal(true)),
+        ];
+        if rest.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("FM")) {
+            fill = false;
+            rest = rest.get(2..).unwrap_or_default();
+            continue;
+        }
+        let word =
+            words.iter().find(|(word, _)| rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)));
+        if let Some((word, mark)) = word {
+            let lower = first.is_ascii_lowercase();
+            marks.push(match mark {
+                Mark::Roman(_) => Mark::Roman(!lower),
+                Mark::Ordinal(_) => Mark::Ordinal(!lower),
+                mark => *mark,
+            });
+            rest = rest.get(word.len()..).unwrap_or_default();
+            continue;
+        }
+        if let Some(inside) = rest.strip_prefix('"') {
+            let (text, tail) = inside.split_once('"').unwrap_or((inside, ""));
+            marks.extend(text.chars().map(Mark::Other));
+            rest = tail;
+            continue;
+        }
+        marks.push(match first {
+            '9' => Mark::Digit,
+            '0' => Mark::Zero,
+            '.' | 'D' | 'd' => Mark::Point,
+            ',' | 'G' | 'g' => Mark::Group,
+            'L' | 'l' => Mark::Currency,
+            'S' | 's' => Mark::Sign,
+            'V' | 'v' => Mark::Shift,
+            other => Mark::Other(other),
+        });
+        rest = rest.get(first.len_utf8()..).unwrap_or_default();
+    }
+    let is_digit = |mark: &&Mark| matches!(mark, Mark::Digit | Mark::Zero);
+    let point = marks.iter().position(|mark| *mark == Mark::Point);
+    let shift_at = marks.iter().position(|mark| *mark == Mark::Shift);
+    template::check(&marks, fill)?;
+    let all = marks.iter().filter(is_digit).count();
+    let fraction = point.map_or(0, |point| marks.iter().skip(point).filter(is_digit).count());
+    let shift = shift_at.map_or(0, |at| marks.iter().skip(at).filter(is_digit).count());
+    Ok(Pattern { whole: all - fraction, fraction, shift, marks, fill })
+}
+
+/// `to_char(number, pattern)`.
+pub(in crate::functions) fn print(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [value, Datum::Text(pattern)]);
+    let pattern = compile(pattern)?;
+    if let Some(Mark::Roman(upper)) = pattern.marks.iter().find(|mark| matches!(mark, Mark::Roman(_))) {
+        return Ok(Datum::Text(roman(value, *upper, pattern.fill)));
+    }
+    if pattern.marks.contains(&Mark::Exponent) {
+        return exponent(value, &pattern).map(Datum::Text);
+    }
+    let digits = Digits::of(value, &pattern)?;
+    Ok(Datum::Text(pattern.print(&digits)))
+}
+
+/// A number cut into its digits; `None` digits do not fit and are shown as `#`.
+struct Digits {
+    negative: bool,
+    whole: Option<String>,
+    fraction: String,
+}
+
+impl Digits {
+    fn of(value: &Datum, pattern: &Pattern) -> QueryResult<Self> {
+        let text = match value {
+            Datum::Float4(_) | Datum::Float8(_) => float_text(value, pattern.fraction + pattern.shift),
+            value => {
+                let Datum::Numeric(number) = types::coerce::assign(&DataType::Numeric(None), value.clone())? else {
+                    return Err(wrong(std::slice::from_ref(value)));
+                };
+                exact_text(number, pattern.fraction + pattern.shift)
+            }
+        };
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(rest) => (rest.bytes().any(|byte| matches!(byte, b'1'..=b'9')), rest.to_owned()),
+            None => (false, text),
+        };
+        let (mut whole, mut fraction) = match text.split_once('.') {
+            Some((whole, fraction)) => (whole.to_owned(), fraction.to_owned()),
+            None => (text, String::new()),
+        };
+        if pattern.shift > 0 {
+            whole.push_str(&fraction);
+            fraction.clear();
+        }
+        let whole = whole.trim_start_matches('0').to_owned();
+        let fits = whole.len() <= pattern.whole && whole.bytes().all(|byte| byte.is_ascii_digit());
+        Ok(Self { negative, whole: fits.then_some(whole), fraction })
+    }
+}
+
+fn exact_text(number: Decimal, fraction: usize) -> String {
+    let scale = u8::try_from(fraction).unwrap_or(u8::MAX).min(38);
+    match number.rescale(scale) {
+        Some(rounded) => rounded.to_string(),
+        // No room for as many zeros: they are added as text.
+        None => {
+            let text = number.to_string();
+            let have = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+            let point = if have == 0 { "." } else { "" };
+            format!("{text}{point}{}", "0".repeat(fraction.saturating_sub(have)))
+        }
+    }
+}
+
+/// No more digits than a double certainly has.
+fn float_text(value: &Datum, fraction: usize) -> String {
+    let (number, sure) = match value {
+        Datum::Float4(number) => (f64::from(*number), 6),
+        Datum::Float8(number) => (*number, 15),
+        _ => (f64::NAN, 0),
+    };
+    if !number.is_finite() {
+        return if number.is_nan() { "NaN".to_owned() } else { "Infinity".to_owned() };
+    }
+    let before = if number.abs() >= 1.0 { number.abs().log10().floor() as usize + 1 } else { 1 };
+    let kept = fraction.min(usize::saturating_sub(sure, before));
+    let text = format!("{number:.kept$}");
+    let point = if kept == 0 && fraction > 0 { "." } else { "" };
+    format!("{text}{point}{}", "0".repeat(fraction - kept))
+}
+
+impl Pattern {
+    fn has(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
+    }
+
+    fn print(&self, digits: &Digits) -> String {
+        let first_zero = self.marks.iter().position(|mark| *mark == Mark::Zero);
+        let point = self.marks.iter().position(|mark| matches!(mark, Mark::Point)).unwrap_or(self.marks.len());
+        let significant = digits.whole.as_ref().map_or(self.whole, String::len);
+        let overflow = digits.whole.is_none();
+        // The place, counted over digit marks, of the first digit that shows.
+        let zero_from = first_zero
+            .filter(|at| *at < point)
+            .map(|at| self.marks.iter().take(at).filter(|mark| matches!(mark, Mark::Digit | Mark::Zero)).count());
+        let starts = (self.whole - significant).min(zero_from.unwrap_or(usize::MAX));
+        let last_shown = self.last_fraction_digit(digits);
+        let mut out = String::new();
+        let (mut place, mut behind, mut signed) = (0, 0, false);
+        let sign_in_front =
+            !self.marks.iter().any(|mark| matches!(mark, Mark::Sign | Mark::Minus | Mark::PlusMinus | Mark::Angle));
+        let leading_sign = self
+            .marks
+            .iter()
+            .position(|mark| *mark == Mark::Sign)
+            .is_some_and(|at| self.marks.iter().skip(at).any(|mark| matches!(mark, Mark::Digit | Mark::Zero)));
+        for (at, mark) in self.marks.iter().enumerate() {
+            match mark {
+                Mark::Digit | Mark::Zero if at < point => {
+                    let shows = place >= starts || (place + 1 == self.whole && self.fraction == 0 && significant == 0);
+                    if shows {
+                        self.push_sign(digits, &mut signed, sign_in_front, leading_sign, &mut out);
+                        out.push(match &digits.whole {
+                            None => '#',
+                            Some(whole) => (place + whole.len())
+                                .checked_sub(self.whole)
+                                .and_then(|at| whole.as_bytes().get(at))
+                                .map_or('0', |byte| char::from(*byte)),
+                        });
+                    } else if self.fill {
+                        out.push(' ');
+                    }
+                    place += 1;
+                }
+                Mark::Digit | Mark::Zero => {
+                    self.push_sign(digits, &mut signed, sign_in_front, leading_sign, &mut out);
+                    let digit = digits.fraction.as_bytes().get(behind).map_or('0', |byte| char::from(*byte));
+                    if behind < last_shown {
+                        out.push(if overflow { '#' } else { digit });
+                    }
+                    behind += 1;
+                }
+                Mark::Point => {
+                    self.push_sign(digits, &mut signed, sign_in_front, leading_sign, &mut out);
+                    out.push('.');
+                }
+                Mark::Group => {
+                    if place > starts {
+                        out.push(',');
+                    } else if self.fill {
+                        out.push(' ');
+                    }
+                }
+                Mark::Sign if leading_sign => {}
+                mark => self.print_beside(mark, digits, &mut out),
+            }
+        }
+        out
+    }
+
+    /// What stands beside the digits and is the same wherever it stands.
+    fn print_beside(&self, mark: &Mark, digits: &Digits, out: &mut String) {
+        match mark {
+            Mark::Currency => out.push(' '),
+            Mark::Sign | Mark::PlusMinus => out.push(if digits.negative { '-' } else { '+' }),
+            Mark::Minus if digits.negative => out.push('-'),
+            Mark::Plus if !digits.negative => out.push('+'),
+            Mark::Minus | Mark::Plus if self.fill => out.push(' '),
+            Mark::Ordinal(upper) if !digits.negative && self.fraction == 0 => {
+                out.push_str(&ordinal_suffix(digits.whole.as_deref().unwrap_or_default(), *upper));
+            }
+            Mark::Other(letter) => out.push(*letter),
+            Mark::Angle if self.fill => out.push(if digits.negative { '>' } else { ' ' }),
+            Mark::Angle if digits.negative => out.push('>'),
+            _ => {}
+        }
+    }
+
+    /// In front of the first digit: a sign, or a blank in its place.
+    fn push_sign(&self, digits: &Digits, signed: &mut bool, in_front: bool, leading: bool, out: &mut String) {
+        if std::mem::replace(signed, true) {
+            return;
+        }
+        let blank = if self.fill { Some(' ') } else { None };
+        if in_front {
+            out.extend(if digits.negative { Some('-') } else { blank });
+        } else if leading {
+            out.push(if digits.negative { '-' } else { '+' });
+        } else if self.has(Mark::Angle) {
+            out.extend(if digits.negative { Some('<') } else { blank });
+        }
+    }
+
+    /// With FM zeros at the end of the fraction are not shown, unless the pattern asks for them by a 0.
+    fn last_fraction_digit(&self, digits: &Digits) -> usize {
+        if self.fill {
+            return self.fraction;
+        }
+        let point = self.marks.iter().position(|mark| *mark == Mark::Point).unwrap_or(self.marks.len());
+        let behind: Vec<&Mark> =
+            self.marks.iter().skip(point).filter(|mark| matches!(mark, Mark::Digit | Mark::Zero)).collect();
+        let asked = behind.iter().rposition(|mark| **mark == Mark::Zero).map_or(0, |at| at + 1);
+        asked.max(digits.fraction.trim_end_matches('0').len())
+    }
+}
+
+/// `st`, `nd`, `rd` or `th`.
+pub(in crate::functions) fn ordinal_suffix(number: &str, upper: bool) -> String {
+    let teen = number.len() > 1 && number.as_bytes().iter().rev().nth(1) == Some(&b'1');
+    let suffix = match number.as_bytes().last() {
+        Some(b'1') if !teen => "st",
+        Some(b'2') if !teen => "nd",
+        Some(b'3') if !teen => "rd",
+        _ => "th",
+    };
+    if upper { suffix.to_uppercase() } else { suffix.to_owned() }
+}
+
+/// `1.23e+04`.
+fn exponent(value: &Datum, pattern: &Pattern) -> QueryResult<String> {
+    let Some(number) = to_f64(value) else { return Err(wrong(std::slice::from_ref(value))) };
+    let digits = pattern.fraction;
+    let text = format!("{number:.digits$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let blank = if number >= 0.0 && pattern.fill { " " } else { "" };
+    Ok(format!("{blank}{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()))
+}
+
+fn to_f64(value: &Datum) -> Option<f64> {
+    match types::coerce::assign(&DataType::Double, value.clone()).ok()? {
+        Datum::Float8(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// 1 to 3999; other numbers are `#` signs.
+fn roman(value: &Datum, upper: bool, fill: bool) -> String {
+    const STEPS: [(i64, &str); 13] = [
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ];
+    let number = to_f64(value).map_or(0, |number| number.round() as i64);
+    let text = if (1..=3999).contains(&number) {
+        let mut rest = number;
+        let mut text = String::new();
+        for (step, letters) in STEPS {
+            while rest >= step {
+                text.push_str(letters);
+                rest -= step;
+            }
+        }
+        text
+    } else {
+        "#".repeat(15)
+    };
+    let text = if upper { text } else { text.to_lowercase() };
+    if fill { format!("{text:>15}") } else { text }
+}
+
+/// `to_number(text, pattern)`.
+pub(in crate::functions) fn parse(args: &[Datum]) -> QueryResult<Datum> {
+    arguments!(args, [Datum::Text(input), Datum::Text(pattern)]);
+    let pattern = compile(pattern)?;
+    let mut number = String::new();
+    let mut negative = false;
+    let mut letters = input.trim_start().chars().peekable();
+    if pattern.has(Mark::Angle) && letters.next_if_eq(&'<').is_some() {
+        negative = true;
+    }
+    for mark in &pattern.marks {
+        while letters.next_if(|c| c.is_whitespace()).is_some() {}
+        match mark {
+            Mark::Digit | Mark::Zero => {
+                if number.is_empty()
+                    && let Some(sign) = letters.next_if(|c| matches!(c, '+' | '-'))
+                {
+                    negative |= sign == '-';
+                }
+                if let Some(digit) = letters.next_if(char::is_ascii_digit) {
+                    number.push(digit);
+                } else if !pattern.has(Mark::Point) && letters.peek() == Some(&'.') {
+                    break;
+                }
+            }
+            Mark::Point => {
+                if letters.next_if_eq(&'.').is_some() {
+                    number.push('.');
+                }
+            }
+            Mark::Group => {
+                letters.next_if_eq(&',');
+            }
+            Mark::Sign | Mark::Minus | Mark::Plus | Mark::PlusMinus => {
+                if let Some(sign) = letters.next_if(|c| matches!(c, '+' | '-')) {
+                    negative |= sign == '-';
+                }
+            }
+            Mark::Currency => {
+                letters.next_if_eq(&'$');
+            }
+            Mark::Other(_) => {
+                letters.next_if(|c| !c.is_ascii_digit());
+            }
+            Mark::Exponent | Mark::Roman(_) => {
+                return Err(QueryError::Unsupported { feature: "EEEE or RN in to_number()".to_owned() });
+            }
+            Mark::Angle | Mark::Shift | Mark::Ordinal(_) => {}
+        }
+    }
+    if number.is_empty() || number == "." {
+        return Err(Refusal::Text.because(format!("invalid input syntax for type numeric: \"{}\"", input.trim())));
+    }
+    let text = format!("{}{number}", if negative { "-" } else { "" });
+    Ok(types::text::parse(&DataType::Numeric(None), &text)?)
+}

@@ -1,0 +1,296 @@
+//! Grouping.
+//!
+//! Keys and operands are columns here; what they are computed of is projected below by the binder. What DataFusion
+//! computes in several aggregates, such as an average, is put together above.
+
+use crate::error::QueryError;
+use crate::functions::even_items;
+use crate::lower::Lowering;
+use crate::lower::error::{LowerResult, internal, unsupported};
+use crate::lower::rel::aggregate_parts::Call;
+use crate::lower::rel::without_repetitions;
+use crate::lower::scalar::comparable::by_length;
+use crate::lower::scalar::constant::value_type;
+use crate::plan::shows_order;
+use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
+use arrow::datatypes::{DataType as ArrowType, Field};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, ScalarValue};
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
+use datafusion::logical_expr::{
+    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, SortExpr, Values, binary_expr,
+};
+use std::sync::Arc;
+use types::{DataType, ElementType};
+
+/// The parts of an aggregate node.
+pub(in crate::lower) struct Groups<'t> {
+    pub(in crate::lower) input: &'t Rel,
+    pub(in crate::lower) keys: &'t [ColId],
+    pub(in crate::lower) sets: &'t [ColSet],
+    pub(in crate::lower) calls: &'t [(ColId, AggCall)],
+    pub(in crate::lower) groupings: &'t [(ColId, Vec<ColId>)],
+}
+
+impl Lowering<'_> {
+    pub(in crate::lower) fn aggregate(&mut self, groups: &Groups<'_>) -> LowerResult<LogicalPlan> {
+        Ok(self.counted_aggregate(groups, false)?.0)
+    }
+
+    /// HAVING without groups. What reads no aggregate is asked of the one group all the same: rules would ask it of the rows
+    /// below, of which the group has none then.
+    pub(in crate::lower) fn having(&mut self, groups: &Groups<'_>, all: &[Scalar]) -> LowerResult<LogicalPlan> {
+        let (plan, count) = self.counted_aggregate(groups, true)?;
+        let Some(count) = count else { return internal("HAVING without a group") };
+        let Some(condition) = self.conjunction(all, plan.schema())? else { return Ok(plan) };
+        let zero = Expr::Literal(ScalarValue::Int64(Some(0)), None);
+        let of_group = Expr::Column(count).gt_eq(zero).and(condition).is_true();
+        Ok(LogicalPlan::Filter(Filter::try_new(of_group, Arc::new(plan))?))
+    }
+
+    /// The groups, and a column with the number of their rows if it is asked for.
+    fn counted_aggregate(&mut self, of: &Groups<'_>, counted: bool) -> LowerResult<(LogicalPlan, Option<Column>)> {
+        let input = self.rel(of.input)?;
+        let distinct = of.calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
+        let compared: Vec<ColId> = of.keys.iter().chain(distinct).copied().collect();
+        let input = self.signless(input, &compared)?;
+        let (input, lengths) = self.with_lengths(input, of.keys)?;
+        let mut parts: Vec<Expr> = Vec::new();
+        let mut shown = self.shown_keys(of, &lengths, &mut parts)?;
+        for (id, call) in of.calls {
+            let planned = self.aggregate_call(call, of.input, input.schema())?;
+            let value = above(planned, &mut parts)?;
+            let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
+            let Column { relation, name, .. } = self.columns.computed(*id, &name);
+            shown.push(value.alias_qualified(relation, name));
+        }
+        let mut count = None;
+        // One group without any value has a number of rows, too.
+        if counted || of.keys.is_empty() && parts.is_empty() {
+            let value = above(count_udaf().call(vec![Expr::Literal(COUNT_STAR_EXPANSION, None)]), &mut parts)?;
+            if counted {
+                let column = self.columns.nameless("rows");
+                shown.push(value.alias_qualified(column.relation.clone(), column.name.clone()));
+                count = Some(column);
+            }
+        }
+        // Groups are those of the lengths of intervals.
+        let intervals = lengths.iter().map(|length| self.columns.replace(length.key, length.length.clone()));
+        let intervals: Vec<Column> = intervals.collect::<LowerResult<_>>()?;
+        let groups = of.keys.iter().map(|key| Ok(Expr::Column(self.columns.get(*key)?.clone())));
+        let groups = without_repetitions(groups.collect::<LowerResult<_>>()?);
+        let groups = self.in_sets(groups, of.sets)?;
+        for (id, keys) in of.groupings {
+            let value = self.grouping(keys, groups.first())?;
+            let Column { relation, name, .. } = self.columns.computed(*id, "grouping");
+            shown.push(value.alias_qualified(relation, name));
+        }
+        for (length, interval) in lengths.iter().zip(intervals) {
+            self.columns.replace(length.key, interval)?;
+        }
+        let without_keys = groups.is_empty();
+        let mut aggregate = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, parts)?);
+        if without_keys && of.sets.len() > 1 {
+            aggregate = self.repeated(aggregate, of.sets.len())?;
+        }
+        Ok((LogicalPlan::Projection(Projection::try_new(shown, Arc::new(aggregate))?), count))
+    }
+
+    /// The only group as often as there are grouping sets without keys.
+    fn repeated(&mut self, group: LogicalPlan, times: usize) -> LowerResult<LogicalPlan> {
+        let column = self.columns.nameless("set");
+        let number = Arc::new(Field::new(column.name, ArrowType::Boolean, true));
+        let schema = DFSchema::new_with_metadata(vec![(column.relation, number)], Default::default())?;
+        let one = vec![Expr::Literal(ScalarValue::Boolean(None), None)];
+        let sets = LogicalPlan::Values(Values { schema: Arc::new(schema), values: vec![one; times] });
+        self.joined(JoinType::Inner, group, sets, &[])
+    }
+
+    /// The keys, or their grouping sets: columns of a set are in the order of the keys.
+    fn in_sets(&self, keys: Vec<Expr>, sets: &[ColSet]) -> LowerResult<Vec<Expr>> {
+        if sets.is_empty() {
+            return Ok(keys);
+        }
+        if keys.is_empty() {
+            // Each is one group of all rows: see [`Self::repeated`].
+            return Ok(keys);
+        }
+        let mut all: Vec<Vec<Expr>> = Vec::with_capacity(sets.len());
+        for set in sets {
+            let cols = set.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
+            let cols = cols.collect::<LowerResult<Vec<Expr>>>()?;
+            all.push(keys.iter().filter(|key| cols.contains(key)).cloned().collect());
+        }
+        Ok(vec![Expr::GroupingSet(GroupingSet::GroupingSets(all))])
+    }
+
+    /// GROUPING of some keys, from the bits of the keys that a group's set lacks: the last key's is the lowest.
+    fn grouping(&self, of: &[ColId], groups: Option<&Expr>) -> LowerResult<Expr> {
+        let number = |value: i64| Expr::Literal(ScalarValue::Int64(Some(value)), None);
+        let Some(Expr::GroupingSet(sets)) = groups else {
+            return Ok(Expr::Literal(ScalarValue::Int32(Some(0)), None));
+        };
+        let keys = sets.distinct_expr();
+        let id = Expr::Column(Column::new_unqualified(Aggregate::INTERNAL_GROUPING_ID));
+        let id = Expr::Cast(Cast::new(Box::new(id), ArrowType::Int64));
+        let mut bits = number(0);
+        for col in of {
+            let column = Expr::Column(self.columns.get(*col)?.clone());
+            let Some(at) = keys.iter().rev().position(|key| **key == column) else {
+                return internal("GROUPING of no key");
+            };
+            let shift = i64::try_from(at).map_err(|_| QueryError::internal("so many keys"))?;
+            let bit = binary_expr(id.clone(), Operator::BitwiseShiftRight, number(shift));
+            let bit = binary_expr(bit, Operator::BitwiseAnd, number(1));
+            bits = binary_expr(binary_expr(bits, Operator::Multiply, number(2)), Operator::Plus, bit);
+        }
+        Ok(Expr::Cast(Cast::new(Box::new(bits), ArrowType::Int32)))
+    }
+
+    /// What a call is in DataFusion's aggregates.
+    fn aggregate_call(&mut self, call: &AggCall, input: &Rel, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let Some(function) = builtins::function(call.func) else { return internal("an unknown aggregate") };
+        if let Some(of_sorted) = over_sorted_values(function.name) {
+            return self.ordered_set(of_sorted, call, input, schema);
+        }
+        let name = aggregate_name(function.name);
+        let Some(func) = self.planner.aggregate_function(name) else {
+            return unsupported(format!("function {name}()"));
+        };
+        let mut args = Vec::with_capacity(call.args.len());
+        for arg in &call.args {
+            args.push(self.operand(*arg, input)?);
+        }
+        if call.distinct && args.len() > 1 && name != "string_agg" {
+            return unsupported(format!("DISTINCT in {name}()"));
+        }
+        if args.is_empty() {
+            args.push(Expr::Literal(COUNT_STAR_EXPANSION, None));
+        }
+        let filter = call.filter.map(|filter| self.columns.get(filter).cloned()).transpose()?;
+        let filter = filter.map(|filter| Box::new(Expr::Column(filter)));
+        let order = self.aggregate_order(name, call, schema)?;
+        if name == "string_agg" && !matches!(args.get(1), Some(Expr::Literal(..))) {
+            return self.texts_joined(call, args, filter, order);
+        }
+        if call.distinct && name == "count" {
+            args = args.into_iter().map(|arg| by_length(arg, schema)).collect();
+        }
+        let ty = call.args.first().and_then(|arg| self.type_of(*arg));
+        let parts = Call { function: func, args, ty, distinct: call.distinct, schema };
+        let value = parts.value(&|function, args| {
+            let (filter, order) = (filter.clone(), order.clone());
+            Expr::AggregateFunction(AggregateFunction::new_udf(function, args, call.distinct, filter, order, None))
+        })?;
+        Ok(if name == "array_agg" && self.is_array(&call.args) { even_items(value) } else { value })
+    }
+
+    /// `string_agg` with a delimiter that is no constant, which DataFusion's refuses: of the arrays of both.
+    fn texts_joined(
+        &self,
+        call: &AggCall,
+        args: Vec<Expr>,
+        filter: Option<Box<Expr>>,
+        order: Vec<SortExpr>,
+    ) -> LowerResult<Expr> {
+        if call.distinct {
+            return unsupported("string_agg(DISTINCT …) with a delimiter that is no constant");
+        }
+        let (Some(func), Some(text)) = (self.planner.aggregate_function("array_agg"), args.first()) else {
+            return internal("this string_agg");
+        };
+        let there = text.clone().is_not_null();
+        let filter = Box::new(filter.map_or(there.clone(), |filter| filter.and(there)));
+        let of = |arg| {
+            let (func, filter, order) = (Arc::clone(&func), Some(filter.clone()), order.clone());
+            Expr::AggregateFunction(AggregateFunction::new_udf(func, vec![arg], false, filter, order, None))
+        };
+        let texts = DataType::Array(ElementType::Text);
+        self.sql_call("texts joined", &[texts, texts], args.into_iter().map(of).collect())
+    }
+
+    /// Is the first of these columns one of arrays?
+    pub(in crate::lower) fn is_array(&self, cols: &[ColId]) -> bool {
+        let col = cols.first().and_then(|col| self.bound.col(*col));
+        col.is_some_and(|col| col.ty.id.element().is_some())
+    }
+
+    /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.
+    fn ordered_set(&mut self, function: &str, call: &AggCall, input: &Rel, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let (Some(func), [arg]) = (self.planner.aggregate_function("array_agg"), call.args.as_slice()) else {
+            return internal("this aggregate of a sorted set");
+        };
+        let value = self.operand(*arg, input)?;
+        let mut filter = Expr::Column(self.columns.get(*arg)?.clone()).is_not_null();
+        if let Some(condition) = call.filter {
+            filter = Expr::Column(self.columns.get(condition)?.clone()).and(filter);
+        }
+        let order = self.sort_keys(&call.order, schema)?;
+        let values = AggregateFunction::new_udf(func, vec![value], false, Some(Box::new(filter)), order, None);
+        let values = Expr::AggregateFunction(values);
+        let types = call.direct.iter().map(|direct| value_type(direct.ty)).collect::<LowerResult<Vec<_>>>()?;
+        let Some(array) = self.type_of(*arg).and_then(|ty| ElementType::of(&ty)) else {
+            return internal("values without an array");
+        };
+        let types: Vec<DataType> = std::iter::once(DataType::Array(array)).chain(types).collect();
+        let mut args = vec![values];
+        args.extend(self.typed_exprs(&call.direct, schema)?);
+        self.sql_call(function, &types, args)
+    }
+
+    /// DISTINCT sorts, and an array or a list shows it. Where the order is not seen, DataFusion is told of none: it would refuse
+    /// different ones, and hand its keys to the aggregate as arguments.
+    fn aggregate_order(&self, name: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
+        match call.args.first() {
+            _ if !shows_order(name) => Ok(Vec::new()),
+            Some(arg) if call.distinct && call.order.is_empty() => {
+                self.column_keys(&[Key { col: *arg, desc: false, nulls_first: false }])
+            }
+            // Each key is an argument but for a cast that changes no value, which may be a column of its own.
+            Some(arg) if call.distinct => {
+                let of_args =
+                    |key: &Key| Key { col: if call.args.contains(&key.col) { key.col } else { *arg }, ..*key };
+                // DataFusion compares them with the arguments.
+                self.column_keys(&call.order.iter().map(of_args).collect::<Vec<_>>())
+            }
+            _ => self.sort_keys(&call.order, schema),
+        }
+    }
+}
+
+/// The function of sorted values that an aggregate with WITHIN GROUP is.
+fn over_sorted_values(aggregate: &str) -> Option<&'static str> {
+    Some(match aggregate {
+        "percentile_disc" => "value at share",
+        "percentile_cont" => "value between shares",
+        "mode" => "most frequent",
+        _ => return None,
+    })
+}
+
+/// DataFusion's name of an aggregate.
+pub(in crate::lower) fn aggregate_name(name: &str) -> &str {
+    match name {
+        "every" => "bool_and",
+        "variance" => "var_samp",
+        "stddev" => "stddev_samp",
+        name => name,
+    }
+}
+
+/// The expression over the columns of the aggregates and window functions in it, which join `parts`, each once.
+pub(in crate::lower) fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
+    let lifted = planned.transform_down(|expr| match expr {
+        Expr::AggregateFunction(_) | Expr::WindowFunction(_) => {
+            let column = Column::new_unqualified(expr.schema_name().to_string());
+            if !parts.contains(&expr) {
+                parts.push(expr);
+            }
+            Ok(Transformed::yes(Expr::Column(column)))
+        }
+        expr => Ok(Transformed::no(expr)),
+    });
+    Ok(lifted.data()?)
+}

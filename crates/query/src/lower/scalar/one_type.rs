@@ -1,0 +1,101 @@
+//! Values of which one is taken, in one type: branches of CASE, arguments of `coalesce`, elements of ARRAY.
+//!
+//! The binder has cast them to one type; what differs is limits, such as digits of a numeric.
+
+use crate::convert::datum_to_scalar;
+use crate::error::QueryResult;
+use crate::functions::{even, is_nested, labelled};
+use crate::lower::scalar::comparable::{Side, trimmed};
+use arrow::array::Array;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::functions_nested::make_array::make_array_udf;
+use datafusion::logical_expr::{Expr, ExprSchemable};
+use types::{DataType, Datum, ElementType};
+
+/// Gives `values`, which are of one type but for their limits, that type, and says which; `None` if all are without a type.
+///
+/// # Errors
+/// None of a type that constants have.
+pub(in crate::lower) fn unify(values: &mut [&mut Expr], schema: &DFSchema) -> QueryResult<Option<DataType>> {
+    let sides: Vec<Side> = values.iter().map(|value| Side::of(value, schema)).collect();
+    let known = sides.iter().filter_map(|side| match side {
+        Side::Known(ty) => Some(*ty),
+        _ => None,
+    });
+    let Some(ty) = known.reduce(without_limits) else { return Ok(None) };
+    for (value, side) in values.iter_mut().zip(&sides) {
+        match side {
+            // Rounded already, or not to be: what it says of its digits is all that differs.
+            Side::Known(own) if *own != ty && own.without_digits() == ty.without_digits() => {
+                **value = labelled(std::mem::take(*value), ty);
+            }
+            Side::Quoted(text) if matches!(ty, DataType::Char(_)) => **value = trimmed(text),
+            // DataFusion does not find out what a NULL beside an array is.
+            Side::Null if matches!(ty, DataType::Array(_)) => {
+                **value = Expr::Literal(datum_to_scalar(&ty, &Datum::Null)?, None);
+            }
+            _ => {}
+        }
+    }
+    Ok(Some(ty))
+}
+
+/// The type that values of both have.
+pub(in crate::lower) fn without_limits(a: DataType, b: DataType) -> DataType {
+    match (a, b) {
+        (DataType::Char(a), DataType::Char(b)) => DataType::Char(a.max(b)),
+        (a, b) if a != b && a.without_digits() == b.without_digits() => a.without_digits(),
+        (a, _) => a,
+    }
+}
+
+/// A value of a type that its Arrow type does not tell, such as a `char(n)`, says so.
+pub(in crate::lower) fn as_named(value: Expr, ty: Option<DataType>) -> Expr {
+    match ty {
+        Some(ty) if needs_name(&ty) || ty.digits().is_some() => labelled(value, ty),
+        _ => value,
+    }
+}
+
+/// Is it a type that its Arrow type does not tell, and that the value of an expression may have?
+pub(in crate::lower) fn needs_name(ty: &DataType) -> bool {
+    matches!(
+        ty,
+        DataType::Char(_) | DataType::Oid | DataType::Json | DataType::Array(ElementType::Oid | ElementType::Varchar)
+    )
+}
+
+/// `coalesce` and its like: `make` of the values in one type.
+///
+/// # Errors
+/// As [`unify`].
+pub(in crate::lower) fn chosen(
+    mut values: Vec<Expr>,
+    schema: &DFSchema,
+    make: impl FnOnce(Vec<Expr>, Option<DataType>) -> Expr,
+) -> QueryResult<Expr> {
+    let ty = unify(&mut values.iter_mut().collect::<Vec<_>>(), schema)?;
+    Ok(as_named(make(values, ty), ty))
+}
+
+/// ARRAY[…]: its elements are of one type, and arrays among them of one size.
+///
+/// # Errors
+/// As [`unify`].
+pub(in crate::lower) fn array(mut items: Vec<Expr>, schema: &DFSchema) -> QueryResult<Expr> {
+    // Of nothing but empty arrays PostgreSQL makes one.
+    if items.iter().all(is_empty_array) && !items.is_empty() {
+        return Ok(items.swap_remove(0));
+    }
+    let ty = unify(&mut items.iter_mut().collect::<Vec<_>>(), schema)?;
+    let array = make_array_udf().call(items);
+    if array.get_type(schema).is_ok_and(|ty| is_nested(&ty)) {
+        return Ok(even(array));
+    }
+    Ok(as_named(array, ty.and_then(|ty| ElementType::of(&ty)).map(DataType::Array)))
+}
+
+/// As lowering makes one without elements.
+fn is_empty_array(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(ScalarValue::List(lists), _) if lists.len() == 1 && lists.value_length(0) == 0)
+}

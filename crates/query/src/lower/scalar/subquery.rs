@@ -1,0 +1,241 @@
+//! Subqueries in expressions. They stay expressions here: decorrelation makes joins of them.
+
+use crate::functions::even_items;
+use crate::functions::nullable;
+use crate::lower::Lowering;
+use crate::lower::error::{LowerResult, internal};
+use crate::lower::scalar::call::operator_name;
+use crate::plan::outer_references;
+use ::bind::tree::{ColId, Key, Rel, Subquery, SubqueryKind};
+use builtins::Ty;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchemaRef, ScalarValue, Spans};
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery};
+use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, Projection, Subquery as Query};
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    pub(in crate::lower) fn subquery(
+        &mut self,
+        subquery: &Subquery,
+        _ty: Ty,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        match &subquery.kind {
+            SubqueryKind::Scalar => {
+                let subquery = query(self.inner(subquery, schema)?);
+                Ok(Expr::ScalarSubquery(self.perhaps_without_row(subquery)?))
+            }
+            SubqueryKind::Exists => self.exists(subquery, false, schema),
+            SubqueryKind::Quantified { .. } => self.quantified(subquery, false, schema),
+            SubqueryKind::ArrayOf => {
+                let array = self.array(subquery, schema)?;
+                let array = if self.is_array(&subquery.cols) { even_items(array) } else { array };
+                self.named("array_or_empty", vec![array])
+            }
+        }
+    }
+
+    pub(in crate::lower) fn negated_subquery(
+        &mut self,
+        subquery: &Subquery,
+        schema: &DFSchemaRef,
+    ) -> LowerResult<Expr> {
+        match subquery.kind {
+            SubqueryKind::Exists => self.exists(subquery, true, schema),
+            _ => self.quantified(subquery, true, schema),
+        }
+    }
+
+    fn exists(&mut self, subquery: &Subquery, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let rel = existing(&subquery.rel);
+        self.outer.push(Arc::clone(schema));
+        let rows = self.rel(rel);
+        self.outer.pop();
+        let rows = rows?;
+        if is_plain(rel) {
+            return Ok(Expr::Exists(Exists::new(query(rows), negated)));
+        }
+        // Of groups and the like decorrelation knows the number, outer row by outer row.
+        let counted = count_udaf().call(vec![Expr::Literal(COUNT_STAR_EXPANSION, None)]);
+        let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), vec![counted])?);
+        let count = Expr::ScalarSubquery(query(rows));
+        let none = Expr::Literal(ScalarValue::Int64(Some(0)), None);
+        Ok(if negated { count.eq(none) } else { count.gt(none) })
+    }
+
+    fn quantified(&mut self, subquery: &Subquery, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return internal("this subquery") };
+        let ([left], [op]) = (left.as_slice(), ops.as_slice()) else {
+            return self.row_quantified(subquery, negated, schema);
+        };
+        let Some(sign) = operator_name(*op, 2) else { return internal("ANY of this function") };
+        let value = self.expr(left, schema)?;
+        let is_in = match (sign, all) {
+            // DataFusion makes no join that compares what is a test of a subquery itself.
+            _ if holds_test(&value) => None,
+            ("=", false) => Some(negated),
+            ("<>", true) => Some(!negated),
+            _ => None,
+        };
+        if let Some(negated) = is_in {
+            let rows = self.inner(subquery, schema)?;
+            return self.within(value, rows, negated, schema);
+        }
+        let array = self.array(subquery, schema)?;
+        let array = self.named("array_or_empty", vec![array])?;
+        let element = subquery.cols.first().and_then(|col| self.bound.col(*col)).map(|info| info.ty);
+        let test = self.quantified_test(sign, *all, (value, left.ty), (array, element.unwrap_or(left.ty)), schema)?;
+        Ok(if negated { Expr::Not(Box::new(test)) } else { test })
+    }
+
+    /// `value [NOT] IN (SELECT …)`, each in the form in which they are compared.
+    fn within(&mut self, mut value: Expr, rows: LogicalPlan, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let Some(column) = rows.schema().columns().into_iter().next() else { return internal("IN of no column") };
+        let mut item = Expr::Column(column.clone());
+        self.comparable_bits((&mut value, schema), (&mut item, rows.schema()));
+        let rows = match item {
+            Expr::Column(_) => rows,
+            item => {
+                // Where the subquery is one side of OR, DataFusion asks for the column by its name alone.
+                let name = self.columns.nameless("item");
+                let item = vec![item.alias_qualified(name.relation, name.name)];
+                LogicalPlan::Projection(Projection::try_new(item, Arc::new(rows))?)
+            }
+        };
+        let mut subquery = query(rows);
+        // DataFusion asks whether the value is NULL where one of the columns that are compared may be; of an expression it looks
+        // at the columns within, and `nullif(id, 0)` is NULL where `id` never is.
+        if negated && !matches!(value, Expr::Column(_)) && value.nullable(schema)? {
+            subquery = maybe_null(subquery)?;
+        }
+        Ok(Expr::InSubquery(InSubquery::new(Box::new(value), subquery, negated)))
+    }
+
+    /// Says of the column of a subquery that may have no row that it may be NULL: DataFusion does not believe it. Those that
+    /// depend on the row outside become outer joins, which say so themselves.
+    fn perhaps_without_row(&self, subquery: Query) -> LowerResult<Query> {
+        let rows = &subquery.subquery;
+        let never_null = rows.schema().fields().first().is_some_and(|field| !field.is_nullable());
+        if !never_null || !subquery.outer_ref_columns.is_empty() || has_a_row(rows) {
+            return Ok(subquery);
+        }
+        maybe_null(subquery)
+    }
+
+    /// The values of the only column as an array, in the order of the rows; NULL of no rows.
+    fn array(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<Expr> {
+        let [col] = subquery.cols.as_slice() else { return internal("an array of several columns") };
+        let Some(func) = self.planner.aggregate_function("array_agg") else { return internal("array_agg") };
+        let rows = self.inner_rows(subquery, schema)?;
+        self.outer.push(Arc::clone(schema));
+        let value = self.column(*col, rows.schema());
+        self.outer.pop();
+        // Decorrelation keeps the order that an aggregate asks for, and no other.
+        let keys = order_of(&subquery.rel);
+        let within = self.column_keys(keys)?.iter().all(|by| is_column_of(&by.expr, rows.schema()));
+        let order = if within { self.sort_keys(keys, rows.schema())? } else { Vec::new() };
+        let call = AggregateFunction::new_udf(func, vec![value?], false, None, order, None);
+        let collected = vec![Expr::AggregateFunction(call)];
+        let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), collected)?);
+        Ok(Expr::ScalarSubquery(query(rows)))
+    }
+
+    /// The subquery's output columns.
+    fn inner(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<LogicalPlan> {
+        self.outer.push(Arc::clone(schema));
+        let rows = self.rel(&subquery.rel).and_then(|rows| self.only(rows, &subquery.cols));
+        self.outer.pop();
+        rows
+    }
+
+    /// The subquery's rows, whatever columns they have.
+    fn inner_rows(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<LogicalPlan> {
+        self.outer.push(Arc::clone(schema));
+        let rows = self.rel(&subquery.rel);
+        self.outer.pop();
+        rows
+    }
+
+    fn only(&mut self, rows: LogicalPlan, cols: &[ColId]) -> LowerResult<LogicalPlan> {
+        let mut exprs: Vec<Expr> = Vec::with_capacity(cols.len());
+        for col in cols {
+            let value = self.column(*col, rows.schema())?;
+            if exprs.contains(&value) || matches!(value, Expr::OuterReferenceColumn(..)) {
+                let column = self.columns.nameless("item");
+                exprs.push(value.alias_qualified(column.relation, column.name));
+            } else {
+                exprs.push(value);
+            }
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
+    }
+}
+
+pub(in crate::lower) fn query(rows: LogicalPlan) -> Query {
+    let outer_ref_columns = outer_references(&rows);
+    Query { subquery: Arc::new(rows), outer_ref_columns, spans: Spans::new() }
+}
+
+/// Is a test of a subquery in it?
+fn holds_test(value: &Expr) -> bool {
+    let is_test = |part: &Expr| matches!(part, Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_));
+    value.exists(|part| Ok(is_test(part))).unwrap_or(true)
+}
+
+/// Says of the one column of a subquery that it may be NULL, whatever becomes of it when constants are computed.
+fn maybe_null(subquery: Query) -> LowerResult<Query> {
+    let rows = Arc::clone(&subquery.subquery);
+    let columns = rows.schema().columns().into_iter();
+    let columns = columns.map(|column| {
+        let value = nullable(Expr::Column(column.clone()));
+        value.alias_qualified(column.relation, column.name)
+    });
+    let rows = LogicalPlan::Projection(Projection::try_new(columns.collect(), rows)?);
+    Ok(Query { subquery: Arc::new(rows), ..subquery })
+}
+
+/// Has a plan a row, whatever is in the tables?
+fn has_a_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => has_a_row(&projection.input),
+        LogicalPlan::Sort(sort) => has_a_row(&sort.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::EmptyRelation(relation) => relation.produce_one_row,
+        _ => false,
+    }
+}
+
+/// What has rows if and only if `rel` has some, and is the least to compute.
+fn existing(rel: &Rel) -> &Rel {
+    match rel {
+        Rel::Project { input, .. } | Rel::Sort { input, .. } | Rel::Distinct { input, .. } => existing(input),
+        Rel::Aggregate { input, keys, sets, .. } if !keys.is_empty() && sets.is_empty() => existing(input),
+        _ => rel,
+    }
+}
+
+/// Are its rows those of tables, joined and filtered?
+fn is_plain(rel: &Rel) -> bool {
+    match rel {
+        Rel::Filter { input, .. } | Rel::Project { input, .. } => is_plain(input),
+        Rel::Join { left, right, .. } => is_plain(left) && is_plain(right),
+        Rel::Scan { .. } | Rel::Computed { .. } | Rel::CteScan { .. } | Rel::Values { .. } | Rel::OneRow => true,
+        _ => false,
+    }
+}
+
+/// The order in which rows come.
+fn order_of(rel: &Rel) -> &[Key] {
+    match rel {
+        Rel::Sort { keys, .. } => keys,
+        Rel::Project { input, .. } | Rel::Limit { input, .. } | Rel::Filter { input, .. } => order_of(input),
+        _ => &[],
+    }
+}
+
+fn is_column_of(expr: &Expr, schema: &DFSchemaRef) -> bool {
+    matches!(expr, Expr::Column(column) if schema.has_column(column))
+}

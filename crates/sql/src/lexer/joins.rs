@@ -1,0 +1,127 @@
+//! Joins in forms that sqlparser does not read.
+//!
+//! ```text
+//!   a JOIN b JOIN c ON p ON q        a JOIN (b JOIN c ON p) ON q
+//!   a JOIN b USING (k) AS j          a JOIN b USING (k, "join alias".j)
+//! ```
+
+use super::added::{add, parentheses};
+use super::keyword::is_no_relation;
+use super::place::Places;
+use super::tokens::tokenize;
+use super::word::{is_one_of, is_word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// What qualifies the alias among the columns of USING. No query means a relation by it.
+pub const JOIN_ALIAS: &str = "join alias";
+
+/// Puts tokens that sqlparser reads in place of those that it does not.
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    if !tokens.iter().any(|token| is_word(&token.token, "JOIN")) {
+        return tokens;
+    }
+    let Found { nested, aliases } = find(&tokens);
+    let mut added: Vec<(usize, Token)> = nested.into_iter().flat_map(parentheses).collect();
+    for close in aliases {
+        if let Some([point, alias, end]) = tokens.get_mut(close..close + 3) {
+            // Each place in the text stays that of a token: the alias' own, and the end of the whole.
+            point.token = Token::Period;
+            *alias = end.clone();
+            end.token = Token::RParen;
+            added.extend([(close, Token::Comma), (close, Token::make_word(JOIN_ALIAS, Some('"')))]);
+        }
+    }
+    add(tokens, added)
+}
+
+/// The text of a query that was read, with each alias where it is written.
+pub(crate) fn written(text: String) -> String {
+    if !text.contains(JOIN_ALIAS) {
+        return text;
+    }
+    let tokens = tokenize(&text).unwrap_or_default();
+    let (mut places, mut out, mut from) = (Places::new(&text), String::with_capacity(text.len()), 0);
+    for part in tokens.windows(6) {
+        let [comma, _, marker, point, alias, close] = part else { continue };
+        let is_marker = matches!(&marker.token, Token::Word(word) if word.value == JOIN_ALIAS);
+        if !is_marker || comma.token != Token::Comma || point.token != Token::Period {
+            continue;
+        }
+        out.push_str(text.get(from..places.byte_of(comma.span.start)).unwrap_or_default());
+        out.push_str(") AS ");
+        let alias = places.byte_of(alias.span.start)..places.byte_of(alias.span.end);
+        out.push_str(text.get(alias).unwrap_or_default());
+        from = places.byte_of(close.span.end);
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
+}
+
+/// What is to be replaced.
+#[derive(Default)]
+struct Found {
+    /// Right sides that are joins: the first token of each, and the one behind it.
+    nested: Vec<(usize, usize)>,
+    /// Where the columns of USING end whose join has an alias.
+    aliases: Vec<usize>,
+}
+
+/// A join whose condition has not come yet.
+struct Join {
+    /// Where its right side begins.
+    right: usize,
+    /// Is that side a join?
+    is_nested: bool,
+}
+
+fn find(tokens: &[TokenWithSpan]) -> Found {
+    let mut found = Found::default();
+    let mut above: Vec<Vec<Join>> = Vec::new();
+    let mut level: Vec<Join> = Vec::new();
+    for (at, TokenWithSpan { token, .. }) in tokens.iter().enumerate() {
+        match token {
+            Token::LParen | Token::LBracket => above.push(std::mem::take(&mut level)),
+            Token::RParen | Token::RBracket => level = above.pop().unwrap_or_default(),
+            word if is_word(word, "JOIN") => {
+                if let Some(outer) = level.last_mut() {
+                    outer.is_nested = true;
+                }
+                if takes_condition(tokens.get(..at).unwrap_or_default()) {
+                    level.push(Join { right: at + 1, is_nested: false });
+                }
+            }
+            word if is_one_of(word, &["ON", "USING"]) => {
+                // Without a join in front of it, it is another clause's.
+                let Some(join) = level.pop() else { continue };
+                if join.is_nested {
+                    found.nested.push((join.right, at));
+                }
+                found.aliases.extend(alias_behind(tokens, at));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Has the JOIN behind these tokens ON or USING?
+fn takes_condition(before: &[TokenWithSpan]) -> bool {
+    let sides = ["INNER", "LEFT", "RIGHT", "FULL", "OUTER"];
+    let kind = before.iter().rev().find(|token| !is_one_of(&token.token, &sides));
+    !kind.is_some_and(|token| is_one_of(&token.token, &["CROSS", "NATURAL"]))
+}
+
+/// Where the columns of that USING end, if an alias follows.
+fn alias_behind(tokens: &[TokenWithSpan], using: usize) -> Option<usize> {
+    let using = tokens.get(using).filter(|token| is_word(&token.token, "USING")).map(|_| using)?;
+    let close = using + tokens.get(using..)?.iter().position(|token| token.token == Token::RParen)?;
+    match tokens.get(close + 1..close + 3)? {
+        [word, alias] => (is_word(&word.token, "AS") && is_name(&alias.token)).then_some(close),
+        _ => None,
+    }
+}
+
+/// May the token name a relation?
+fn is_name(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if word.quote_style.is_some() || !is_no_relation(&word.value))
+}
