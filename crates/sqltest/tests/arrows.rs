@@ -16,23 +16,28 @@ fn allowed(document: &str) -> BTreeMap<String, BTreeSet<String>> {
     .collect()
 }
 
+/// The packages of the workspace, as cargo describes them.
+fn packages() -> Vec<serde_json::Value> {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
 #[test]
 fn every_dependency_is_an_arrow_of_the_document() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let document = std::fs::read_to_string(root.join("docs/architecture/crates.md")).unwrap();
     let allowed = allowed(&document);
-    let metadata = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
-        .current_dir(&root)
-        .output()
-        .unwrap();
-    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
     let short = |name: &str| name.strip_prefix("bennu-").unwrap_or(name).to_string();
-    let packages = metadata["packages"].as_array().unwrap();
+    let packages = packages();
     let ours: BTreeSet<String> = packages.iter().map(|p| short(p["name"].as_str().unwrap())).collect();
     let walls = ["sqlparser", "fjall", "lsm-tree", "datafusion", "arrow", "pgwire", "axum", "clap"];
     let mut wrong = Vec::new();
-    for package in packages {
+    for package in &packages {
         let from = short(package["name"].as_str().unwrap());
         let Some(may) = allowed.get(&from) else {
             wrong.push(format!("{from} is not in docs/architecture/crates.md"));
@@ -47,6 +52,20 @@ fn every_dependency_is_an_arrow_of_the_document() {
         }
     }
     assert!(wrong.is_empty(), "not allowed by docs/architecture/crates.md: {wrong:#?}");
+}
+
+/// The dependencies that a package always has.
+fn needed(packages: &[serde_json::Value], name: &str) -> BTreeSet<String> {
+    let package = packages.iter().find(|package| package["name"] == name).unwrap();
+    let dependencies = package["dependencies"].as_array().unwrap().iter();
+    let needed = dependencies.filter(|dependency| dependency["kind"].is_null() && dependency["optional"] == false);
+    needed.map(|dependency| dependency["name"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn the_embedding_crate_is_checked_without_its_features() {
+    let packages = packages();
+    assert_eq!(needed(&packages, "bennu"), needed(&packages, "bennu-embedded"));
 }
 
 /// Third-party crates that `bennu` brings with these features.

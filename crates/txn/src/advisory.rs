@@ -175,7 +175,9 @@ impl AdvisoryLocks {
     pub fn try_lock(&self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) -> bool {
         let target = self.table.key(LockTarget::Advisory(key));
         let mut granted = self.granted.lock();
-        let is_granted = !matches!(self.table.ask(&target, self.owner, mode, false), Asked::Refused);
+        // A wait for it that is given up lowers the lock to what was held before.
+        let is_granted =
+            granted.waits != Some(key) && !matches!(self.table.ask(&target, self.owner, mode, false), Asked::Refused);
         if is_granted {
             granted.add(key, mode, level);
         }

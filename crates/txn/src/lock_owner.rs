@@ -112,6 +112,13 @@ impl LockOwner {
         })
     }
 
+    /// One row lock less.
+    fn uncount_row(&mut self, table: TableId) {
+        if let Some((_, count)) = self.rows.iter_mut().find(|(of, _)| *of == table) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     /// Takes the table in place of its rows, unless others write to it.
     async fn escalate(&mut self, table: TableId) -> TxnResult<()> {
         self.rows.retain(|(of, _)| *of != table);
@@ -143,9 +150,13 @@ impl LockOwner {
         let mut free = Vec::new();
         while self.held.len() > savepoint {
             let Some(Held { key, former }) = self.held.pop() else { break };
-            if let LockTarget::Table(table) = key.target() {
-                self.alone.retain(|alone| alone != table);
-                free.extend(former.is_none().then_some(*table));
+            match key.target() {
+                LockTarget::Table(table) => {
+                    self.alone.retain(|alone| alone != table);
+                    free.extend(former.is_none().then_some(*table));
+                }
+                LockTarget::Row(table, _) if former.is_none() => self.uncount_row(*table),
+                _ => {}
             }
             self.table.lower(&key, self.id, former);
         }

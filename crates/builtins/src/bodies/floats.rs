@@ -1,7 +1,7 @@
 //! Arithmetic of floats: an infinity or a zero that comes of none is out of range, nothing is divided by zero, a NaN has no
 //! sign.
 //!
-//! Those with documentation are the bodies of plans too.
+//! Plans compute by the public ones, too.
 
 use super::wrong;
 use crate::{Body, EvalError, Reason};

@@ -1,6 +1,6 @@
 //! The present time, and arithmetic of dates, times, timestamps and intervals; and of moments, by the session's zone.
 //!
-//! Those with documentation are the bodies of plans too.
+//! Plans compute by the public ones, too.
 
 use super::wrong;
 use crate::{Body, Env, EvalError, Reason};

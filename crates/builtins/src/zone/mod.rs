@@ -29,12 +29,25 @@ impl TimeZone {
 
     /// A zone by its name in any case, or an offset as POSIX writes it; `None`: there is none of that name.
     pub fn named(name: &str) -> Option<Self> {
-        let name = name.trim();
         if name.eq_ignore_ascii_case("utc") || name.eq_ignore_ascii_case("z") {
             return Some(Self::UTC);
         }
-        let kind = listed(name).map(Kind::Named).or_else(|| temporal::posix_zone(name).map(Kind::Offset))?;
+        let kind = zone_of_list(name).map(Kind::Named).or_else(|| temporal::posix_zone(name).map(Kind::Offset))?;
         Some(Self { kind, ..Self::UTC })
+    }
+
+    /// A zone that is always so many seconds east of UTC.
+    pub const fn east(seconds: i32) -> Self {
+        Self { kind: Kind::Offset(seconds), ..Self::UTC }
+    }
+
+    /// Do its clocks show UTC?
+    pub fn is_utc(self) -> bool {
+        use chrono_tz::Tz;
+        match self.kind {
+            Kind::Offset(seconds) => seconds == 0,
+            Kind::Named(zone) => matches!(zone, Tz::UTC | Tz::Etc__UTC | Tz::Zulu | Tz::Etc__Zulu | Tz::Universal),
+        }
     }
 
     /// All zones that have names, by these.
@@ -75,7 +88,7 @@ impl TimeZone {
     fn offset_at_local_time(self, local: i64) -> i32 {
         match self.kind {
             Kind::Offset(seconds) => seconds,
-            Kind::Named(zone) => date_time(local).map_or(0, |local| offset_before(zone, local)),
+            Kind::Named(zone) => date_time(local).map_or(0, |local| offset_before_gap(zone, local)),
         }
     }
 
@@ -84,7 +97,7 @@ impl TimeZone {
     /// # Errors
     /// [`TypeError::MomentRange`].
     pub fn local_of(self, micros: i64) -> Result<i64, TypeError> {
-        if is_infinite(micros) { Ok(micros) } else { moved(micros, self.offset_at(micros)) }
+        if is_infinite(micros) { Ok(micros) } else { later(micros, self.offset_at(micros)) }
     }
 
     /// The moment at which clocks show it.
@@ -92,7 +105,7 @@ impl TimeZone {
     /// # Errors
     /// [`TypeError::MomentRange`].
     pub fn moment_of(self, local: i64) -> Result<i64, TypeError> {
-        if is_infinite(local) { Ok(local) } else { moved(local, -self.offset_at_local_time(local)) }
+        if is_infinite(local) { Ok(local) } else { later(local, -self.offset_at_local_time(local)) }
     }
 
     /// A moment, later by an interval: its days and months are those of local clocks, its hours are hours.
@@ -100,12 +113,12 @@ impl TimeZone {
     /// # Errors
     /// [`TypeError::MomentRange`].
     pub fn plus(self, micros: i64, by: Interval) -> Result<i64, TypeError> {
-        let later = |micros: i64, by: Interval| by.add_to(micros).ok_or_else(out_of_range);
+        let plus = |micros: i64, by: Interval| by.add_to(micros).ok_or_else(out_of_range);
         let days_later = match by.months == 0 && by.days == 0 {
             true => micros,
-            false => self.moment_of(later(self.local_of(micros)?, Interval { micros: 0, ..by })?)?,
+            false => self.moment_of(plus(self.local_of(micros)?, Interval { micros: 0, ..by })?)?,
         };
-        later(days_later, Interval { months: 0, days: 0, ..by })
+        plus(days_later, Interval { months: 0, days: 0, ..by })
     }
 
     /// Is it summer time there at a moment?
@@ -137,12 +150,12 @@ impl ZoneRules for TimeZone {
 }
 
 /// A zone of the list. Most are written as there, which needs no search.
-fn listed(name: &str) -> Option<chrono_tz::Tz> {
+fn zone_of_list(name: &str) -> Option<chrono_tz::Tz> {
     let in_any_case = || chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name)).copied();
     name.parse().ok().or_else(in_any_case)
 }
 
-fn offset_before(zone: chrono_tz::Tz, local: NaiveDateTime) -> i32 {
+fn offset_before_gap(zone: chrono_tz::Tz, local: NaiveDateTime) -> i32 {
     // Hours that never come are at most the day that some islands left out.
     let found = [0, 1, 3, 25].into_iter().find_map(|hours| {
         let before = local.checked_sub_signed(Duration::hours(hours))?;
@@ -155,17 +168,17 @@ fn date_time(micros: i64) -> Option<NaiveDateTime> {
     DateTime::from_timestamp_micros(temporal::with_known_rules(micros)).map(|time| time.naive_utc())
 }
 
-fn moved(micros: i64, seconds: i32) -> Result<i64, TypeError> {
-    let moved = micros.checked_add(i64::from(seconds) * SECOND).filter(|micros| !is_infinite(*micros));
-    moved.ok_or_else(out_of_range)
+fn later(micros: i64, seconds: i32) -> Result<i64, TypeError> {
+    let later = micros.checked_add(i64::from(seconds) * SECOND).filter(|micros| !is_infinite(*micros));
+    later.ok_or_else(out_of_range)
+}
+
+fn is_infinite(micros: i64) -> bool {
+    micros == temporal::TIMESTAMP_INFINITIES.0 || micros == temporal::TIMESTAMP_INFINITIES.1
 }
 
 fn out_of_range() -> TypeError {
     TypeError::MomentRange { what: "timestamp".to_owned() }
-}
-
-fn is_infinite(micros: i64) -> bool {
-    micros == i64::MIN || micros == i64::MAX
 }
 
 /// `+03`, `+0530`: the name of times that have no letters.

@@ -143,8 +143,7 @@ impl<'a> ConditionBuilder<'a> {
             Mode::Values => rows.count().and_then(|count| {
                 let values = |row| {
                     let values = rows.datums(row, &columns)?;
-                    let known = targets.iter().zip(&values).all(|(target, value)| comparable(target, value));
-                    known.then_some(values)
+                    targets.iter().zip(values).map(|(target, value)| value_of_part(target, value)).collect()
                 };
                 (0..count).map(values).collect()
             }),
@@ -217,18 +216,13 @@ impl<'a> ConditionBuilder<'a> {
         if scalar.is_null() {
             return Some(Datum::Null);
         }
-        let value = match scalar_to_datum(&scalar).ok()? {
-            // Where a local time is seen as a moment, it is by the clocks of UTC.
-            Datum::TimestampTz(micros) if !matches!(target.ty, DataType::TimestampTz(_)) => Datum::Timestamp(micros),
-            value => value,
-        };
-        comparable(target, &value).then_some(value)
+        value_of_part(target, scalar_to_datum(&scalar).ok()?)
     }
 
     fn constant_shape(&self, target: &Target, expr: &Expr) -> Option<Datum> {
         if let Expr::Literal(scalar, _) = expr {
             let value = scalar_to_datum(scalar).ok()?;
-            return (value.is_null() || comparable(target, &value)).then_some(value);
+            return if value.is_null() { Some(value) } else { value_of_part(target, value) };
         }
         if !is_constant(expr) {
             return None;
@@ -245,6 +239,17 @@ struct Target {
     ty: DataType,
     /// The Arrow type that constants are compared in.
     seen_as: ArrowType,
+}
+
+/// The value in the part's own kind, if the algebra compares it with the part as DataFusion's comparison does.
+fn value_of_part(target: &Target, value: Datum) -> Option<Datum> {
+    let value = match (target.ty, value) {
+        // Where one is seen as the other, it is by the clocks of UTC.
+        (DataType::Date | DataType::Timestamp(_), Datum::TimestampTz(micros)) => Datum::Timestamp(micros),
+        (DataType::TimestampTz(_), Datum::Timestamp(micros)) => Datum::TimestampTz(micros),
+        (_, value) => value,
+    };
+    comparable(target, &value).then_some(value)
 }
 
 /// Does the algebra compare such a value with the part as DataFusion's comparison does?

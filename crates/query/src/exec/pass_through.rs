@@ -38,7 +38,7 @@ impl<P: Passing> PassThroughExec<P> {
     }
 }
 
-/// What a node with one input has, as of its one input.
+/// The only one of these; an error for none or several.
 ///
 /// # Errors
 /// Another number of inputs.

@@ -148,13 +148,13 @@ impl RegionScanExec {
     }
 
     /// The same scan, of which nothing was counted yet.
-    fn afresh(&self) -> Self {
+    fn uncounted(&self) -> Self {
         Self { metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
     }
 
     /// The same scan in key order or its reverse.
     pub(crate) fn ordered(&self, reverse: bool) -> QueryResult<Self> {
-        let mut scan = self.afresh();
+        let mut scan = self.uncounted();
         scan.reverse = reverse;
         scan.merge = !self.path.is_in_key_order();
         if scan.merge {
@@ -384,7 +384,7 @@ impl ExecutionPlan for RegionScanExec {
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        let mut scan = self.afresh();
+        let mut scan = self.uncounted();
         scan.fetch = limit;
         Some(Arc::new(scan))
     }
@@ -402,7 +402,7 @@ impl ExecutionPlan for RegionScanExec {
         if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() || self.fetch.is_some() {
             return Ok(FilterPushdownPropagation::all_unsupported(result));
         }
-        let mut scan = self.afresh();
+        let mut scan = self.uncounted();
         scan.dynamic.extend(result.parent_filters.iter().map(|filter| Arc::clone(&filter.filter)));
         let answers = vec![PushedDown::No; result.parent_filters.len()];
         Ok(FilterPushdownPropagation::with_parent_pushdown_result(answers).with_updated_node(Arc::new(scan)))

@@ -32,7 +32,7 @@ pub(crate) use aggregate::by_row::ByRow;
 pub(crate) use aggregate::counted::array_agg;
 pub(crate) use aggregate::even_items::even_items;
 pub(crate) use aggregate::extremes::extremes;
-pub(crate) use aggregate::moving_frame::afresh;
+pub(crate) use aggregate::moving_frame::recomputed_per_row;
 pub(crate) use aggregate::ntile::ntile;
 pub(crate) use aggregate::regression::regressions;
 pub(crate) use aggregate::spread::{Spread, square};

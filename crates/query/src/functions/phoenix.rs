@@ -1,5 +1,4 @@
-//! Phoenix's functions that PostgreSQL has not, with Phoenix's meaning; those that only have another name are in
-//! `plan/rewrite_phoenix.rs`.
+//! Phoenix's functions that PostgreSQL has not, with Phoenix's meaning.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -7,6 +6,7 @@ use crate::functions::datetime::fields::{self, Moment, day_of_year, iso_week, is
 use crate::functions::datetime::moments::{TIME, TIMESTAMP, TIMESTAMPTZ};
 use crate::functions::datetime::zone;
 use crate::functions::sql::{Definition, Overload, arguments, define, strict};
+use crate::functions::text::bytes as text_of_bytes;
 use types::DataType::{BigInt, Bytea, Date, Integer, Text};
 use types::temporal::{Civil, DAY, SECOND, days_from_civil};
 use types::{Datum, text};
@@ -164,7 +164,7 @@ fn encode_binary(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [bytes @ Datum::Bytes(plain), Datum::Text(format)]);
     match format.to_ascii_uppercase().as_str() {
         "HBASE" => Ok(Datum::Text(plain.iter().map(|byte| hbase_letter(*byte)).collect())),
-        "HEX" | "BASE64" => crate::functions::text::bytes::encode(&[bytes.clone(), Datum::Text(format.clone())]),
+        "HEX" | "BASE64" => text_of_bytes::encode(&[bytes.clone(), Datum::Text(format.clone())]),
         _ => Err(unknown_format(format)),
     }
 }
@@ -186,7 +186,7 @@ fn decode_binary(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [input @ Datum::Text(shown), Datum::Text(format)]);
     match format.to_ascii_uppercase().as_str() {
         "HBASE" => from_hbase(shown).map(Datum::Bytes),
-        "HEX" | "BASE64" => crate::functions::text::bytes::decode(&[input.clone(), Datum::Text(format.clone())]),
+        "HEX" | "BASE64" => text_of_bytes::decode(&[input.clone(), Datum::Text(format.clone())]),
         _ => Err(unknown_format(format)),
     }
 }

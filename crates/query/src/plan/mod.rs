@@ -331,7 +331,7 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
 /// Aggregates in place of DataFusion's own.
 fn own_aggregates() -> impl Iterator<Item = Arc<AggregateUDF>> {
     let extremes = functions::extremes().into_iter();
-    extremes.chain(functions::afresh()).chain(functions::regressions()).chain([functions::array_agg()])
+    extremes.chain(functions::recomputed_per_row()).chain(functions::regressions()).chain([functions::array_agg()])
 }
 
 fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> SessionConfig {

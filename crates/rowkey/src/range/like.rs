@@ -9,14 +9,14 @@ pub fn like(part: usize, ty: &DataType, pattern: &str, escape: char) -> Conditio
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            '%' if letters.as_str().chars().all(|rest| rest == '%') => return Condition::Prefix { part, prefix },
-            '%' | '_' if prefix.is_empty() => return Condition::Unknown,
-            '%' | '_' => return Condition::And(vec![Condition::Prefix { part, prefix }, Condition::Unknown]),
             letter if letter == escape => match letters.next() {
                 Some(escaped) => prefix.push(escaped),
                 // An error when it is run.
                 None => return Condition::Unknown,
             },
+            '%' if letters.as_str().chars().all(|rest| rest == '%') => return Condition::Prefix { part, prefix },
+            '%' | '_' if prefix.is_empty() => return Condition::Unknown,
+            '%' | '_' => return Condition::And(vec![Condition::Prefix { part, prefix }, Condition::Unknown]),
             letter => prefix.push(letter),
         }
     }
@@ -42,6 +42,7 @@ mod tests {
         assert_eq!(like(r"ab\"), Condition::Unknown);
         let whole = Condition::Compare { part: 0, op: CompareOp::Eq, value: Datum::Text("ab".to_owned()) };
         assert_eq!(like("ab"), whole);
+        assert_eq!(super::like(0, &DataType::Text, "ab%%_", '%'), Condition::And(vec![prefix("ab%"), Condition::Unknown]));
         assert_eq!(super::like(0, &DataType::Char(2), "ab", '\\'), Condition::Unknown);
     }
 }

@@ -237,7 +237,7 @@ impl Knowledge {
     ) -> Expected {
         // Conditions are judged on rows here, after they were fetched.
         let on_entries = |at: usize| candidate.index.is_none() || decided(at);
-        let candidate = JudgedPath {
+        let judged = JudgedPath {
             index: candidate.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
             key: &candidate.key,
             conditions,
@@ -245,7 +245,7 @@ impl Knowledge {
             columns: &self.columns,
             on_entries: &on_entries,
         };
-        Judged::new(&path.table, &self.statistics, self.rows).expect(&candidate)
+        Judged::new(&path.table, &self.statistics, self.rows).expect(&judged)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a JOIN b JOIN c ON p ON q        a JOIN (b JOIN c ON p) ON q
-//!   a JOIN b USING (k) AS j          a JOIN b USING (k, "join alias".j)
+//!   a JOIN b USING (k) AS j          a JOIN b USING (k, JOIN_ALIAS.j)
 //! ```
 
 use super::added::{add, parentheses};
@@ -10,17 +10,22 @@ use super::keyword::is_no_relation;
 use super::place::Places;
 use super::tokens::tokenize;
 use super::word::{is_one_of, is_word};
+use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::interrupt;
 
-/// What qualifies the alias among the columns of USING. No query means a relation by it.
-pub const JOIN_ALIAS: &str = "join alias";
+/// What qualifies the alias among the columns of USING. Nobody can write it: a statement with a NUL is refused.
+pub const JOIN_ALIAS: &str = "\0join alias";
 
 /// Puts tokens that sqlparser reads in place of those that it does not.
-pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+///
+/// # Errors
+/// [`SqlError`] where the statement is stopped.
+pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>, SqlError> {
     if !tokens.iter().any(|token| is_word(&token.token, "JOIN")) {
-        return tokens;
+        return Ok(tokens);
     }
-    let Found { nested, aliases } = find(&tokens);
+    let Found { nested, aliases } = find(&tokens)?;
     let mut added: Vec<(usize, Token)> = nested.into_iter().flat_map(parentheses).collect();
     for close in aliases {
         if let Some([point, alias, end]) = tokens.get_mut(close..close + 3) {
@@ -31,7 +36,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             added.extend([(close, Token::Comma), (close, Token::make_word(JOIN_ALIAS, Some('"')))]);
         }
     }
-    add(tokens, added)
+    Ok(add(tokens, added))
 }
 
 /// The text of a query that was read, with each alias where it is written.
@@ -74,12 +79,14 @@ struct Join {
     is_nested: bool,
 }
 
-fn find(tokens: &[TokenWithSpan]) -> Found {
+fn find(tokens: &[TokenWithSpan]) -> Result<Found, SqlError> {
     let mut found = Found::default();
     let mut above: Vec<Vec<Join>> = Vec::new();
     let mut level: Vec<Join> = Vec::new();
     for (at, TokenWithSpan { token, .. }) in tokens.iter().enumerate() {
+        interrupt::spend(1)?;
         match token {
+            _ if is_label(tokens, at) => {}
             Token::LParen | Token::LBracket => above.push(std::mem::take(&mut level)),
             Token::RParen | Token::RBracket => level = above.pop().unwrap_or_default(),
             word if is_word(word, "JOIN") => {
@@ -101,20 +108,31 @@ fn find(tokens: &[TokenWithSpan]) -> Found {
             _ => {}
         }
     }
-    found
+    Ok(found)
+}
+
+/// Behind a point or AS any word is a name.
+fn is_label(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    before.is_some_and(|before| before.token == Token::Period || is_word(&before.token, "AS"))
 }
 
 /// Has the JOIN behind these tokens ON or USING?
 fn takes_condition(before: &[TokenWithSpan]) -> bool {
     let sides = ["INNER", "LEFT", "RIGHT", "FULL", "OUTER"];
-    let kind = before.iter().rev().find(|token| !is_one_of(&token.token, &sides));
-    !kind.is_some_and(|token| is_one_of(&token.token, &["CROSS", "NATURAL"]))
+    let kind = before.iter().rposition(|token| !is_one_of(&token.token, &sides));
+    let is_kind = |at: usize| {
+        before.get(at).is_some_and(|token| is_one_of(&token.token, &["CROSS", "NATURAL"])) && !is_label(before, at)
+    };
+    !kind.is_some_and(is_kind)
 }
 
 /// Where the columns of that USING end, if an alias follows.
 fn alias_behind(tokens: &[TokenWithSpan], using: usize) -> Option<usize> {
-    let using = tokens.get(using).filter(|token| is_word(&token.token, "USING")).map(|_| using)?;
-    let close = using + tokens.get(using..)?.iter().position(|token| token.token == Token::RParen)?;
+    let [word, open] = tokens.get(using..using + 2)? else { return None };
+    let has_columns = is_word(&word.token, "USING") && open.token == Token::LParen;
+    let columns = has_columns.then(|| tokens.get(using..))??;
+    let close = using + columns.iter().position(|token| token.token == Token::RParen)?;
     match tokens.get(close + 1..close + 3)? {
         [word, alias] => (is_word(&word.token, "AS") && is_name(&alias.token)).then_some(close),
         _ => None,

@@ -106,7 +106,7 @@ fn finish(
     keyword::free_names(&mut tokens);
     let tokens = word_order::replace(similar::replace(next_value::expand(tokens)));
     let tokens = group_by::replace(bracketed_groups::replace(fetch_rows::replace(tokens)));
-    let tokens = joins::replace(empty_select::replace(row_locks::replace(tokens)));
+    let tokens = joins::replace(empty_select::replace(row_locks::replace(tokens)))?;
     let deep = depth::check(text, &tokens)?;
     pieces.push(Piece { tokens: spelling::expand(tokens), span, hints: Vec::new(), deep });
     Ok(())

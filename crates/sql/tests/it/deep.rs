@@ -69,6 +69,13 @@ fn moderate_nesting_is_read_in_no_time() {
 }
 
 #[test]
+fn the_branches_of_a_case_stand_beside_each_other() {
+    let branches: String = (0..2_000).map(|at| format!(" WHEN a = {at} AND b <> {at} THEN {at} + 1")).collect();
+    assert_eq!(parse(&format!("SELECT CASE{branches} ELSE 0 END, t.end FROM t")).ok(), Some(1));
+    assert!(matches!(parse(&nested("CASE WHEN t.end THEN ", "1", " END", 299)), Err(SqlError::TooDeep { .. })));
+}
+
+#[test]
 fn nested_from_is_read_in_no_time() {
     for (open, close) in
         [("(SELECT * FROM ", ") AS x"), ("(t JOIN ", " ON true)"), ("LATERAL (SELECT * FROM ", ") AS x")]

@@ -83,7 +83,10 @@ impl Shared {
         rewritten: &mut Rewritten,
     ) -> StoreResult<Reserved> {
         let began = Instant::now();
-        while began.elapsed() < self.patience * PATIENCE_TIMES {
+        // At least one attempt, however long the thread stood still before it.
+        let mut attempts = 0;
+        while attempts == 0 || began.elapsed() < self.patience * PATIENCE_TIMES {
+            attempts += 1;
             let held = self.there(value.0, value.1).await?;
             let stamp = stamp_of(held.as_ref());
             let holder = holder_of(held.as_ref())?;

@@ -2,12 +2,12 @@
 
 mod date_style;
 mod encoding;
+mod time_zone;
 mod units;
 
 pub(super) use date_style::with_order;
 pub(crate) use units::{parse_duration, print_duration};
 
-mod time_zone;
 use crate::error::{EngineResult, Fault, fail};
 use date_style::date_style;
 use encoding::encoding;

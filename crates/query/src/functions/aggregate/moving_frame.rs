@@ -1,4 +1,4 @@
-//! Aggregates over frames that move, computed afresh for each row.
+//! Aggregates over frames that move, recomputed for each row.
 //!
 //! DataFusion's own take a row that leaves the frame away from what they have added up. Of floats that is another
 //! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away. Of some aggregates they have no way to take a row away.
@@ -34,8 +34,8 @@ const NAMES: [&str; 11] = [
     "var_pop",
 ];
 
-/// DataFusion's own of that kind, computed afresh over frames that move.
-pub(crate) fn afresh() -> Vec<Arc<AggregateUDF>> {
+/// DataFusion's own of that kind, recomputed for each row of frames that move.
+pub(crate) fn recomputed_per_row() -> Vec<Arc<AggregateUDF>> {
     let all = all_default_aggregate_functions().into_iter().filter(|own| NAMES.contains(&own.name()));
     all.map(|own| Arc::new(AggregateUDF::new_from_impl(Afresh { own }))).collect()
 }

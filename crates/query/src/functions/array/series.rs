@@ -3,6 +3,7 @@
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::{may_make, size_of_items};
+use crate::functions::number::numeric;
 use crate::functions::operators::shift_by;
 use crate::functions::sql::wrong;
 use types::compare::compare;
@@ -62,15 +63,13 @@ pub(in crate::functions) fn numerics(args: &[Datum]) -> QueryResult<Datum> {
         return Err(zero_step());
     }
     let scale = start.scale.max(stop.scale).max(step.scale);
-    let at = |number: Decimal| {
-        number.rescale(scale).map(|number| number.unscaled).ok_or_else(crate::functions::number::numeric::overflow)
-    };
+    let at = |number: Decimal| number.rescale(scale).map(|number| number.unscaled).ok_or_else(numeric::overflow);
     let (mut value, stop, step) = (at(start)?, at(stop)?, at(step)?);
     let mut values = Vec::new();
     while if step > 0 { value <= stop } else { value >= stop } {
         may_grow(&values)?;
         values.push(Datum::Numeric(Decimal { unscaled: value, scale }));
-        value = value.checked_add(step).ok_or_else(crate::functions::number::numeric::overflow)?;
+        value = value.checked_add(step).ok_or_else(numeric::overflow)?;
     }
     Ok(Datum::Array(values))
 }

@@ -2,6 +2,7 @@
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
+use crate::functions::number::numeric;
 use types::temporal::{Civil, DAY, SECOND, civil_from_days, days_from_civil};
 use types::{Datum, Decimal, Interval};
 
@@ -104,7 +105,7 @@ fn whole(value: i64) -> Decimal {
 }
 
 fn micros(value: i128, scale: u8) -> QueryResult<Decimal> {
-    Decimal::new(value, scale).ok_or_else(crate::functions::number::numeric::overflow)
+    Decimal::new(value, scale).ok_or_else(numeric::overflow)
 }
 
 /// The value of a field; `None` where an infinity has none.
@@ -187,8 +188,8 @@ fn calendar_field(name: &str, moment: Moment, value: &Datum) -> QueryResult<Deci
             if matches!(value, Datum::Date(_)) {
                 return Ok(day);
             }
-            let part = crate::functions::number::numeric::quotient(micros(i128::from(moment.time), 0)?, whole(DAY))?;
-            let scaled = day.rescale(part.scale).ok_or_else(crate::functions::number::numeric::overflow)?;
+            let part = numeric::quotient(micros(i128::from(moment.time), 0)?, whole(DAY))?;
+            let scaled = day.rescale(part.scale).ok_or_else(numeric::overflow)?;
             return micros(scaled.unscaled + part.unscaled, part.scale);
         }
         "timezone" | "timezone_hour" | "timezone_minute" if matches!(value, Datum::TimestampTz(_)) => 0,

@@ -100,7 +100,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
             }),
             strict(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TIMESTAMPTZ, |args| {
                 let Some((Datum::Text(zone), rest)) = args.split_last() else { return Err(wrong(args)) };
-                crate::functions::datetime::zone::moment_of(make_timestamp(rest)?, zone).map(Datum::TimestampTz)
+                zone::moment_of(make_timestamp(rest)?, zone).map(Datum::TimestampTz)
             }),
         ],
     ),
@@ -226,11 +226,9 @@ fn date_trunc(args: &[Datum]) -> QueryResult<Datum> {
     match args {
         [Datum::Text(field), value] => fields::truncate(field, value),
         [Datum::Text(field), Datum::TimestampTz(micros), Datum::Text(zone)] => {
-            let local = crate::functions::datetime::zone::local_of(*micros, zone)?;
+            let local = zone::local_of(*micros, zone)?;
             match fields::truncate(field, &Datum::Timestamp(local))? {
-                Datum::Timestamp(local) => {
-                    Ok(Datum::TimestampTz(crate::functions::datetime::zone::moment_of(local, zone)?))
-                }
+                Datum::Timestamp(local) => Ok(Datum::TimestampTz(zone::moment_of(local, zone)?)),
                 other => Ok(other),
             }
         }

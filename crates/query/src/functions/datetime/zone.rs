@@ -125,29 +125,29 @@ fn offset(args: &[Datum]) -> QueryResult<Datum> {
 }
 
 fn timezone(args: &[Datum]) -> QueryResult<Datum> {
-    // Abbreviations come first: CET is one hour all year round, the zone of that name is not.
-    if let [Datum::Text(zone), moment] = args
-        && let Some(seconds) = temporal::abbreviation(zone)
-    {
-        let offset = i64::from(seconds) * SECOND;
-        let moved = |micros: i64, by: i64| if is_infinite(micros) { micros } else { micros.saturating_add(by) };
-        return match moment {
-            Datum::TimestampTz(micros) => Ok(Datum::Timestamp(moved(*micros, offset))),
-            Datum::Timestamp(micros) => Ok(Datum::TimestampTz(moved(*micros, -offset))),
-            _ => Err(wrong(args)),
-        };
-    }
+    let zone = match args.first() {
+        // Abbreviations come first: CET is one hour all year round, the zone of that name is not.
+        Some(Datum::Text(name)) => {
+            temporal::abbreviation(name).map_or_else(|| zone_of(name), |east| Ok(TimeZone::east(east)))?
+        }
+        Some(Datum::Interval(offset)) => zone_of_interval(offset)?,
+        _ => return Err(wrong(args)),
+    };
     match args {
-        [Datum::Text(zone), Datum::TimestampTz(micros)] => local_of(*micros, zone).map(Datum::Timestamp),
-        [Datum::Text(zone), Datum::Timestamp(micros)] => moment_of(*micros, zone).map(Datum::TimestampTz),
-        [Datum::Interval(offset), Datum::TimestampTz(micros)] => {
-            Ok(Datum::Timestamp(if is_infinite(*micros) { *micros } else { micros.saturating_add(offset.micros) }))
-        }
-        [Datum::Interval(offset), Datum::Timestamp(micros)] => {
-            Ok(Datum::TimestampTz(if is_infinite(*micros) { *micros } else { micros.saturating_sub(offset.micros) }))
-        }
+        [_, Datum::TimestampTz(micros)] => Ok(Datum::Timestamp(zone.local_of(*micros)?)),
+        [_, Datum::Timestamp(micros)] => Ok(Datum::TimestampTz(zone.moment_of(*micros)?)),
         other => Err(wrong(other)),
     }
+}
+
+fn zone_of_interval(offset: &types::Interval) -> QueryResult<TimeZone> {
+    let seconds = i32::try_from(offset.micros / SECOND).ok().filter(|_| offset.months == 0 && offset.days == 0);
+    let refused = || {
+        let mut shown = String::new();
+        types::text::print(&Interval, &Datum::Interval(*offset), &mut shown);
+        Refusal::Argument.because(format!("interval time zone \"{shown}\" must not include months or days"))
+    };
+    Ok(TimeZone::east(seconds.ok_or_else(refused)?))
 }
 
 fn zone_of(name: &str) -> QueryResult<TimeZone> {
@@ -172,10 +172,6 @@ pub(in crate::functions) fn local_of(micros: i64, zone: &str) -> QueryResult<i64
 /// The moment at which clocks in that zone show it.
 pub(in crate::functions) fn moment_of(local: i64, zone: &str) -> QueryResult<i64> {
     Ok(zone_of(zone)?.moment_of(local)?)
-}
-
-fn is_infinite(micros: i64) -> bool {
-    micros == i64::MIN || micros == i64::MAX
 }
 
 /// Do texts of that type mean something else in that style?

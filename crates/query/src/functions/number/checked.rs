@@ -109,20 +109,19 @@ impl ScalarUDFImpl for Checked {
 
 fn negative(value: &ColumnarValue) -> Result<ColumnarValue> {
     let array = value.to_array(1)?;
-    let negative: ArrayRef =
-        match array.data_type() {
-            ArrowType::Float32 => Arc::new(
-                array
-                    .as_primitive::<Float32Type>()
-                    .unary::<_, Float32Type>(|value| if value.is_nan() { f32::NAN } else { -value }),
-            ),
-            ArrowType::Float64 => Arc::new(
-                array
-                    .as_primitive::<Float64Type>()
-                    .unary::<_, Float64Type>(|value| if value.is_nan() { f64::NAN } else { -value }),
-            ),
-            _ => neg(array.as_ref())?,
-        };
+    let negative: ArrayRef = match array.data_type() {
+        ArrowType::Float32 => Arc::new(
+            array
+                .as_primitive::<Float32Type>()
+                .unary::<_, Float32Type>(|value| if value.is_nan() { f32::NAN } else { -value }),
+        ),
+        ArrowType::Float64 => Arc::new(
+            array
+                .as_primitive::<Float64Type>()
+                .unary::<_, Float64Type>(|value| if value.is_nan() { f64::NAN } else { -value }),
+        ),
+        _ => neg(array.as_ref())?,
+    };
     like_operand(value, negative)
 }
 
@@ -137,21 +136,21 @@ fn like_operand(operand: &ColumnarValue, array: ArrayRef) -> Result<ColumnarValu
 /// A body of `builtins`, of two floats.
 type FloatBody = fn(&[Datum]) -> std::result::Result<Datum, EvalError>;
 
-fn float_body(symbol: &str) -> FloatBody {
-    match symbol {
+fn float_body(symbol: &str) -> Option<FloatBody> {
+    Some(match symbol {
         "+" => floats::plus,
         "-" => floats::minus,
         "*" => floats::times,
-        _ => floats::over,
-    }
+        "/" => floats::over,
+        _ => return None,
+    })
 }
 
 /// Results that are no usual numbers are computed again by the body: it knows which of them are errors, and its NaN has no sign.
 fn sound_floats(result: ColumnarValue, operands: &[ColumnarValue], symbol: &str) -> Result<ColumnarValue> {
-    let [left, right] = operands else { return Ok(result) };
+    let ([left, right], Some(body)) = (operands, float_body(symbol)) else { return Ok(result) };
     let array = result.to_array(1)?;
     let (left, right) = (left.to_array(array.len())?, right.to_array(array.len())?);
-    let body = float_body(symbol);
     let sound: ArrayRef = match array.data_type() {
         ArrowType::Float32 => sound_array::<Float32Type>(&array, [&left, &right], |[a, b]| {
             match body(&[Datum::Float4(a), Datum::Float4(b)])? {
@@ -179,13 +178,17 @@ where
     f64: From<T::Native>,
 {
     let (results, left, right) = (array.as_primitive::<T>(), left.as_primitive::<T>(), right.as_primitive::<T>());
-    let is_usual = |value: T::Native| f64::from(value).is_normal();
+    let is_usual = |value: T::Native| f64::from(value).is_finite() && f64::from(value) != 0.0;
     if results.values().iter().all(|value| is_usual(*value)) {
         return Ok(Arc::clone(array));
     }
-    let value = |((result, left), right): ((Option<T::Native>, Option<T::Native>), Option<T::Native>)| match result {
-        Some(result) if !is_usual(result) => left.zip(right).map(|(a, b)| body([a, b])).transpose(),
-        result => Ok(result),
+    let is_zero = |value: T::Native| f64::from(value) == 0.0;
+    let value = |((result, left), right): ((Option<T::Native>, Option<T::Native>), Option<T::Native>)| {
+        let (Some(result), Some(left), Some(right)) = (result, left, right) else { return Ok(None) };
+        match is_usual(result) || is_zero(result) && (is_zero(left) || is_zero(right)) {
+            true => Ok(Some(result)),
+            false => body([left, right]).map(Some),
+        }
     };
     let sound = results.iter().zip(left).zip(right).map(value).collect::<QueryResult<PrimitiveArray<T>>>()?;
     Ok(Arc::new(sound))

@@ -2,6 +2,7 @@
 
 use crate::Refusal;
 use crate::error::QueryResult;
+use crate::functions::pattern::regex;
 use crate::functions::sql::{Overload, strict, wrong};
 use crate::functions::text::size;
 use types::DataType::{Bytea, Integer, Text};
@@ -19,7 +20,7 @@ pub(in crate::functions) const SUBSTRING: &[Overload] = &[
     strict(&[Text, Integer, Integer], Text, substring),
     strict(&[Bytea, Integer], Bytea, substring),
     strict(&[Bytea, Integer, Integer], Bytea, substring),
-    strict(&[Text, Text], Text, crate::functions::pattern::regex::substring),
+    strict(&[Text, Text], Text, regex::substring),
     strict(&[Text, Text, Text], Text, crate::functions::pattern::regex::substring_similar),
 ];
 

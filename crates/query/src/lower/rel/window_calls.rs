@@ -26,7 +26,7 @@ pub(in crate::lower) struct Call<'a> {
 
 impl Call<'_> {
     /// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere; an `n` that
-    /// varies is a function's of our own. `ntile` is an integer.
+    /// varies is a function's of our own, and so is a computed number of buckets of `ntile`, which is an integer.
     ///
     /// # Errors
     /// 22014 and 22016 for a number of buckets or a place below 1.

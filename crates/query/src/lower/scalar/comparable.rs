@@ -81,7 +81,9 @@ impl Lowering<'_> {
     /// made of them; its cast of local times fails for those that are infinite.
     fn among_moments(&self, value: &mut Expr, own: &DataType, other: &DataType) {
         use DataType as T;
-        let cast = match (own, other, &self.zone) {
+        // The style changes nothing between moments.
+        let zone = self.zone.as_ref().filter(|zone| !zone.rules().is_utc());
+        let cast = match (own, other, zone) {
             (T::Date | T::Timestamp(_), T::TimestampTz(_), Some(zone)) => {
                 cast_in_zone(std::mem::take(value), T::TimestampTz(None), zone)
             }

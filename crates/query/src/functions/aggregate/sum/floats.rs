@@ -1,6 +1,6 @@
 //! `sum` of floats in their own width, which fails beyond the largest instead of going to infinity.
 //!
-//! DataFusion's own adds reals up as doubles, and in frames that move it takes away what it has added: see `afresh`.
+//! DataFusion's own adds reals up as doubles, and in frames that move it takes away what it has added: see `moving_frame.rs`.
 
 use crate::Refusal;
 use crate::error::QueryError;
