@@ -230,7 +230,7 @@ impl Binder<'_> {
 fn split_alias(columns: &[ast::ObjectName]) -> (&[ast::ObjectName], Option<&ast::Ident>) {
     let Some((last, before)) = columns.split_last() else { return (columns, None) };
     match parts(last).as_deref() {
-        Some([marker, alias]) if marker.value == sql::JOIN_ALIAS => (before, Some(alias)),
+        Some([marker, alias]) if marker.value == sql::JOIN_ALIAS && !before.is_empty() => (before, Some(alias)),
         _ => (columns, None),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a JOIN b JOIN c ON p ON q        a JOIN (b JOIN c ON p) ON q
-//!   a JOIN b USING (k) AS j          a JOIN b USING (k, JOIN_ALIAS.j)
+//!   a JOIN b USING (k) AS j          a JOIN b USING (k, "join alias".j)
 //! ```
 
 use super::added::{add, parentheses};
@@ -14,8 +14,8 @@ use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::interrupt;
 
-/// What qualifies the alias among the columns of USING. Nobody can write it: a statement with a NUL is refused.
-pub const JOIN_ALIAS: &str = "\0join alias";
+/// What qualifies the alias among the columns of USING, where no column is qualified. A text with it reads back.
+pub const JOIN_ALIAS: &str = "join alias";
 
 /// Puts tokens that sqlparser reads in place of those that it does not.
 ///
@@ -44,10 +44,11 @@ pub(crate) fn written(text: String) -> String {
     if !text.contains(JOIN_ALIAS) {
         return text;
     }
-    let tokens = tokenize(&text).unwrap_or_default();
+    let mut tokens = tokenize(&text).unwrap_or_default();
+    tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
     let (mut places, mut out, mut from) = (Places::new(&text), String::with_capacity(text.len()), 0);
-    for part in tokens.windows(6) {
-        let [comma, _, marker, point, alias, close] = part else { continue };
+    for using in 0..tokens.len() {
+        let Some([.., comma, marker, point, alias, close]) = columns_of_using(&tokens, using) else { continue };
         let is_marker = matches!(&marker.token, Token::Word(word) if word.value == JOIN_ALIAS);
         if !is_marker || comma.token != Token::Comma || point.token != Token::Period {
             continue;
@@ -127,12 +128,19 @@ fn takes_condition(before: &[TokenWithSpan]) -> bool {
     !kind.is_some_and(is_kind)
 }
 
+/// From the USING at that place to the parenthesis behind its columns.
+fn columns_of_using(tokens: &[TokenWithSpan], using: usize) -> Option<&[TokenWithSpan]> {
+    let from = tokens.get(using..)?;
+    let [word, open, ..] = from else { return None };
+    if !is_word(&word.token, "USING") || open.token != Token::LParen {
+        return None;
+    }
+    from.get(..=from.iter().position(|token| token.token == Token::RParen)?)
+}
+
 /// Where the columns of that USING end, if an alias follows.
 fn alias_behind(tokens: &[TokenWithSpan], using: usize) -> Option<usize> {
-    let [word, open] = tokens.get(using..using + 2)? else { return None };
-    let has_columns = is_word(&word.token, "USING") && open.token == Token::LParen;
-    let columns = has_columns.then(|| tokens.get(using..))??;
-    let close = using + columns.iter().position(|token| token.token == Token::RParen)?;
+    let close = using + columns_of_using(tokens, using)?.len() - 1;
     match tokens.get(close + 1..close + 3)? {
         [word, alias] => (is_word(&word.token, "AS") && is_name(&alias.token)).then_some(close),
         _ => None,
