@@ -42,7 +42,10 @@ mod tests {
         assert_eq!(like(r"ab\"), Condition::Unknown);
         let whole = Condition::Compare { part: 0, op: CompareOp::Eq, value: Datum::Text("ab".to_owned()) };
         assert_eq!(like("ab"), whole);
-        assert_eq!(super::like(0, &DataType::Text, "ab%%_", '%'), Condition::And(vec![prefix("ab%"), Condition::Unknown]));
+        assert_eq!(
+            super::like(0, &DataType::Text, "ab%%_", '%'),
+            Condition::And(vec![prefix("ab%"), Condition::Unknown])
+        );
         assert_eq!(super::like(0, &DataType::Char(2), "ab", '\\'), Condition::Unknown);
     }
 }

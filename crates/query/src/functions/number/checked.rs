@@ -183,14 +183,17 @@ where
         return Ok(Arc::clone(array));
     }
     let is_zero = |value: T::Native| f64::from(value) == 0.0;
-    let value = |((result, left), right): ((Option<T::Native>, Option<T::Native>), Option<T::Native>)| {
-        let (Some(result), Some(left), Some(right)) = (result, left, right) else { return Ok(None) };
-        match is_usual(result) || is_zero(result) && (is_zero(left) || is_zero(right)) {
+    let value = |row: usize| {
+        if results.is_null(row) {
+            return Ok(None);
+        }
+        let (result, a, b) = (results.value(row), left.value(row), right.value(row));
+        match is_usual(result) || is_zero(result) && (is_zero(a) || is_zero(b)) {
             true => Ok(Some(result)),
-            false => body([left, right]).map(Some),
+            false => body([a, b]).map(Some),
         }
     };
-    let sound = results.iter().zip(left).zip(right).map(value).collect::<QueryResult<PrimitiveArray<T>>>()?;
+    let sound = (0..results.len()).map(value).collect::<QueryResult<PrimitiveArray<T>>>()?;
     Ok(Arc::new(sound))
 }
 
