@@ -217,7 +217,7 @@ fn failed(error: EngineError) -> DataFusionError {
 /// with it only later.
 pub(crate) fn release_at_end(entry: &Arc<Entry>, done: EngineResult<Answer>) -> EngineResult<Answer> {
     match done {
-        Ok(Answer::Rows(mut rows)) => {
+        Ok(Answer::Rows(mut rows)) if !rows.is_computed() => {
             rows.chunks = releasing(rows.chunks, Arc::clone(entry));
             Ok(Answer::Rows(rows))
         }

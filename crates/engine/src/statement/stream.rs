@@ -35,6 +35,11 @@ pub(crate) fn ready(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &
 }
 
 impl RowStream {
+    /// Are all rows there? Then the number of chunks is known, which it is not while query threads make them.
+    pub(crate) fn is_computed(&self) -> bool {
+        self.chunks.size_hint().1.is_some()
+    }
+
     /// The same rows, with the memory that they take until the last of them is sent.
     pub(crate) fn holding(self, memory: Option<HeldMemory>) -> Self {
         let kept = move |chunk| {

@@ -78,12 +78,12 @@ impl RegionScanExec {
         let column_of = |output: usize| self.projection.get(output).copied();
         let conditions = dynamic_filter::conditions(std::slice::from_ref(predicate), &column_of);
         let judged = Judged::new(self.source.table_codec().table(), &known.statistics, known.rows);
-        let told = (!conditions.is_empty()).then(|| judged.share(&conditions));
-        let untold = split_conjunction(predicate)
+        let judged_share = (!conditions.is_empty()).then(|| judged.share(&conditions));
+        let others = split_conjunction(predicate)
             .into_iter()
             .filter(|part| dynamic_filter::conditions(std::slice::from_ref(*part), &column_of).is_empty());
-        let tried = untold.filter_map(|part| self.share_of_tried(part, &judged));
-        told.into_iter().chain(tried).reduce(|all, share| all * share)
+        let tried = others.filter_map(|part| self.share_of_tried(part, &judged));
+        judged_share.into_iter().chain(tried).reduce(|all, share| all * share)
     }
 
     /// The share for which a predicate over one column is true, tried on the values that are known of it.

@@ -1,4 +1,4 @@
-//! Tables whose rows a join looks up are told so: the way that a scan takes to its rows depends on it.
+//! Tables whose rows a join looks up are annotated so: the access path of a scan depends on it.
 //!
 //! ```text
 //!   Join: few.id = many.id
@@ -18,8 +18,8 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan};
 use std::sync::Arc;
 
-/// The plan with its tables told what the joins right above them look up.
-pub(super) fn told(plan: LogicalPlan, sources: &Sources) -> Result<LogicalPlan> {
+/// The plan with its tables annotated by what the joins right above them look up.
+pub(super) fn annotated(plan: LogicalPlan, sources: &Sources) -> Result<LogicalPlan> {
     plan.transform_down_with_subqueries(|node| match node {
         LogicalPlan::Join(join) => Ok(Transformed::yes(LogicalPlan::Join(of_join(join, sources)))),
         node => Ok(Transformed::no(node)),
@@ -31,41 +31,41 @@ pub(super) fn told(plan: LogicalPlan, sources: &Sources) -> Result<LogicalPlan> 
 fn of_join(mut join: Join, sources: &Sources) -> Join {
     let (left_narrows, right_narrows) = join.join_type.on_lr_is_preserved();
     for (left, right) in join.on.clone() {
-        if right_narrows && let Some(told) = tell_side(&join.right, &right, &join.left, sources) {
-            join.right = Arc::new(told);
-        } else if left_narrows && let Some(told) = tell_side(&join.left, &left, &join.right, sources) {
-            join.left = Arc::new(told);
+        if right_narrows && let Some(annotated) = annotate_side(&join.right, &right, &join.left, sources) {
+            join.right = Arc::new(annotated);
+        } else if left_narrows && let Some(annotated) = annotate_side(&join.left, &left, &join.right, sources) {
+            join.left = Arc::new(annotated);
         }
     }
     join
 }
 
-fn tell_side(side: &LogicalPlan, key: &Expr, other: &LogicalPlan, sources: &Sources) -> Option<LogicalPlan> {
+fn annotate_side(side: &LogicalPlan, key: &Expr, other: &LogicalPlan, sources: &Sources) -> Option<LogicalPlan> {
     let Expr::Column(column) = key else { return None };
     // More values do not come as a list.
-    tell(side, column, &|| Some(estimate::of(other, sources)?.rows).filter(|rows| *rows <= MOST_FOUND as f64))
+    annotate(side, column, &|| Some(estimate::of(other, sources)?.rows).filter(|rows| *rows <= MOST_FOUND as f64))
 }
 
 /// Goes down through nodes that only choose rows and columns.
-fn tell(node: &LogicalPlan, column: &Column, values: &dyn Fn() -> Option<f64>) -> Option<LogicalPlan> {
+fn annotate(node: &LogicalPlan, column: &Column, values: &dyn Fn() -> Option<f64>) -> Option<LogicalPlan> {
     let at = node.schema().maybe_index_of_column(column)?;
     match node {
         LogicalPlan::Projection(projection) => {
             let Expr::Column(inner) = projection.expr.get(at)?.clone().unalias() else { return None };
-            let mut told = projection.clone();
-            told.input = Arc::new(tell(&projection.input, &inner, values)?);
-            Some(LogicalPlan::Projection(told))
+            let mut annotated = projection.clone();
+            annotated.input = Arc::new(annotate(&projection.input, &inner, values)?);
+            Some(LogicalPlan::Projection(annotated))
         }
         LogicalPlan::Filter(filter) => {
-            let mut told = filter.clone();
-            told.input = Arc::new(tell(&filter.input, column, values)?);
-            Some(LogicalPlan::Filter(told))
+            let mut annotated = filter.clone();
+            annotated.input = Arc::new(annotate(&filter.input, column, values)?);
+            Some(LogicalPlan::Filter(annotated))
         }
         LogicalPlan::SubqueryAlias(alias) => {
-            let mut told = alias.clone();
+            let mut annotated = alias.clone();
             let inner = alias.input.schema().columns().into_iter().nth(at)?;
-            told.input = Arc::new(tell(&alias.input, &inner, values)?);
-            Some(LogicalPlan::SubqueryAlias(told))
+            annotated.input = Arc::new(annotate(&alias.input, &inner, values)?);
+            Some(LogicalPlan::SubqueryAlias(annotated))
         }
         LogicalPlan::TableScan(scan) if scan.fetch.is_none() => {
             let table = RegionTable::of(scan).filter(|table| table.is_indexed())?;
@@ -73,9 +73,9 @@ fn tell(node: &LogicalPlan, column: &Column, values: &dyn Fn() -> Option<f64>) -
                 Some(columns) => *columns.get(at)?,
                 None => at,
             };
-            let mut told = scan.clone();
-            told.source = provider_as_source(Arc::new(table.with_lookups(column, values()?)));
-            Some(LogicalPlan::TableScan(told))
+            let mut annotated = scan.clone();
+            annotated.source = provider_as_source(Arc::new(table.with_lookups(column, values()?)));
+            Some(LogicalPlan::TableScan(annotated))
         }
         _ => None,
     }

@@ -53,7 +53,7 @@ pub(crate) async fn ordered(plan: LogicalPlan, cx: &QueryContext) -> QueryResult
         tried @ 2.. if joins > 1 => in_order(plan, &sources, tried)?,
         _ => plan,
     };
-    Ok(lookups::told(plan, &sources)?)
+    Ok(lookups::annotated(plan, &sources)?)
 }
 
 /// How many joins there are: none, one, or two for more than that.

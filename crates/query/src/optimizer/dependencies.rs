@@ -62,13 +62,13 @@ fn of_elements(mut unnest: Unnest) -> Result<Unnest> {
     Ok(unnest)
 }
 
-/// The dependencies of a group, if others are told: of its input more was known than is true of the group, or what it was told
-/// of is known no longer.
+/// The dependencies of a group, if it claims others: of its input more was known than is true of the group, or what it claims
+/// is known no longer.
 fn right_of_group(aggregate: &Aggregate) -> Result<Option<FunctionalDependencies>> {
-    let (input, told) =
+    let (input, claimed) =
         (aggregate.input.schema().functional_dependencies(), aggregate.schema.functional_dependencies());
     let doubtful = input.is_empty() || input.iter().any(|dependence| dependence.mode == Dependency::Multi);
-    if told.is_empty() || !doubtful {
+    if claimed.is_empty() || !doubtful {
         return Ok(None);
     }
     let count = aggregate.group_expr_len()?;
@@ -77,7 +77,7 @@ fn right_of_group(aggregate: &Aggregate) -> Result<Option<FunctionalDependencies
     let keys = FunctionalDependence::new((0..count).collect(), (0..fields.len()).collect(), nullable)
         .with_mode(Dependency::Single);
     let right = FunctionalDependencies::new(if count == 0 { Vec::new() } else { vec![keys] });
-    Ok((right != *told).then_some(right))
+    Ok((right != *claimed).then_some(right))
 }
 
 fn of_group(mut aggregate: Aggregate) -> Result<Aggregate> {

@@ -3,6 +3,7 @@
 mod bounded_batches;
 mod dependencies;
 mod fences;
+mod filter_selectivity;
 mod flat_choices;
 mod float_groups;
 mod held_filters;
@@ -15,7 +16,6 @@ mod named_groups;
 mod null_safe_keys;
 mod pauses;
 mod pushed_filters;
-mod told_filters;
 
 use crate::error::{QueryError, QueryResult};
 use chrono::{DateTime, Utc};
@@ -58,9 +58,9 @@ fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
 /// Rules that make a physical plan cheaper.
 fn physical_rules() -> QueryResult<Vec<Arc<fences::Physical>>> {
     let mut rules = fences::fenced(PhysicalOptimizer::new().rules, &fences::PHYSICAL, |rule| rule.name())?;
-    let asks = rules.iter().position(|rule| rule.name() == told_filters::BEFORE);
-    let asks = asks.ok_or_else(|| QueryError::internal(format!("no rule {}", told_filters::BEFORE)))?;
-    rules.insert(asks, Arc::new(told_filters::ToldFilters));
+    let asks = rules.iter().position(|rule| rule.name() == filter_selectivity::BEFORE);
+    let asks = asks.ok_or_else(|| QueryError::internal(format!("no rule {}", filter_selectivity::BEFORE)))?;
+    rules.insert(asks, Arc::new(filter_selectivity::FilterSelectivity));
     // The others look for projections.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
     // Last: nobody expects what it puts between operators.

@@ -39,7 +39,7 @@ impl OptimizerRule for NullSafeKeys {
             && let Some(filter) = join.filter.take()
         {
             let sides = (join.left.schema().as_ref(), join.right.schema().as_ref());
-            let parts = split_conjunction_owned(filter).into_iter().map(|part| told(part, sides));
+            let parts = split_conjunction_owned(filter).into_iter().map(|part| as_equalities(part, sides));
             join.filter = conjunction(parts.collect::<Result<Vec<_>>>()?);
         }
         if let LogicalPlan::Join(join) = &mut plan
@@ -60,7 +60,7 @@ fn is_always_equal((left, right): &(Expr, Expr)) -> bool {
 }
 
 /// A condition of a join, as equalities if it is a null-safe one between the sides.
-fn told(part: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Expr> {
+fn as_equalities(part: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Expr> {
     let Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) = part else { return Ok(part) };
     let of = |expr: &Expr, schema: &DFSchema| {
         let columns = expr.column_refs();

@@ -72,7 +72,7 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         check_limit(&bound.data)?;
         check_windows(&bound.data)?;
         // Now that limits are known, and before the tables below are bound.
-        bound.transform_data(first_rows::told)?.transform_data(distinct_prefix::told)
+        bound.transform_data(first_rows::annotated)?.transform_data(distinct_prefix::annotated)
     });
     Ok(bound.data()?)
 }

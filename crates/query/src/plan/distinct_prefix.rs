@@ -1,4 +1,4 @@
-//! Tables of which each combination of values is wanted once are told so: a scan may pass over rows whose columns it has
+//! Tables of which each combination of values is wanted once are annotated so: a scan may pass over rows whose columns it has
 //! given before.
 //!
 //! ```text
@@ -15,12 +15,12 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 
-/// The node, if it is an aggregate of nothing with the table below it told so.
-pub(super) fn told(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+/// The node, if it is an aggregate of nothing with the table below it annotated.
+pub(super) fn annotated(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Aggregate(mut aggregate) = node else { return Ok(Transformed::no(node)) };
     let plain = aggregate.aggr_expr.is_empty() && !aggregate.group_expr.is_empty();
-    let told = if plain && are_fixed(&aggregate.group_expr) { tell(&aggregate.input) } else { None };
-    if let Some(input) = told {
+    let annotated = if plain && are_fixed(&aggregate.group_expr) { annotate(&aggregate.input) } else { None };
+    if let Some(input) = annotated {
         aggregate.input = Arc::new(input);
     }
     Ok(Transformed::yes(LogicalPlan::Aggregate(aggregate)))
@@ -35,28 +35,28 @@ fn are_fixed(exprs: &[Expr]) -> bool {
     exprs.iter().all(|expr| !expr.is_volatile() && !has_subquery(expr))
 }
 
-fn tell(node: &LogicalPlan) -> Option<LogicalPlan> {
+fn annotate(node: &LogicalPlan) -> Option<LogicalPlan> {
     match node {
         LogicalPlan::Projection(projection) if are_fixed(&projection.expr) => {
-            let mut told = projection.clone();
-            told.input = Arc::new(tell(&projection.input)?);
-            Some(LogicalPlan::Projection(told))
+            let mut annotated = projection.clone();
+            annotated.input = Arc::new(annotate(&projection.input)?);
+            Some(LogicalPlan::Projection(annotated))
         }
         LogicalPlan::Filter(filter) if are_fixed(std::slice::from_ref(&filter.predicate)) => {
-            let mut told = filter.clone();
-            told.input = Arc::new(tell(&filter.input)?);
-            Some(LogicalPlan::Filter(told))
+            let mut annotated = filter.clone();
+            annotated.input = Arc::new(annotate(&filter.input)?);
+            Some(LogicalPlan::Filter(annotated))
         }
         LogicalPlan::SubqueryAlias(alias) => {
-            let mut told = alias.clone();
-            told.input = Arc::new(tell(&alias.input)?);
-            Some(LogicalPlan::SubqueryAlias(told))
+            let mut annotated = alias.clone();
+            annotated.input = Arc::new(annotate(&alias.input)?);
+            Some(LogicalPlan::SubqueryAlias(annotated))
         }
         LogicalPlan::TableScan(scan) if scan.fetch.is_none() => {
             let table = RegionTable::of(scan)?;
-            let mut told = scan.clone();
-            told.source = provider_as_source(Arc::new(table.with_groups()));
-            Some(LogicalPlan::TableScan(told))
+            let mut annotated = scan.clone();
+            annotated.source = provider_as_source(Arc::new(table.with_groups()));
+            Some(LogicalPlan::TableScan(annotated))
         }
         _ => None,
     }

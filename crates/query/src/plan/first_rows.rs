@@ -1,4 +1,4 @@
-//! Tables of which only the first rows in some order are wanted are told so: an index in that order may give them.
+//! Tables of which only the first rows in some order are wanted are annotated so: an index in that order may give them.
 //!
 //! ```text
 //!   Sort: delay DESC, fetch 5
@@ -42,13 +42,13 @@ impl By {
     }
 }
 
-/// The node, if it is a sort of which the first rows are wanted with the table below it told so.
-pub(super) fn told(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+/// The node, if it is a sort of which the first rows are wanted with the table below it annotated.
+pub(super) fn annotated(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match node {
         LogicalPlan::Sort(mut sort) => {
             let Some(fetch) = sort.fetch else { return Ok(Transformed::no(LogicalPlan::Sort(sort))) };
-            let told = below(&sort.input, &sort.expr, fetch);
-            told.into_iter().for_each(|input| sort.input = Arc::new(input));
+            let annotated = below(&sort.input, &sort.expr, fetch);
+            annotated.into_iter().for_each(|input| sort.input = Arc::new(input));
             Ok(Transformed::yes(LogicalPlan::Sort(sort)))
         }
         LogicalPlan::Limit(mut limit) => {
@@ -69,17 +69,17 @@ pub(super) fn told(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     }
 }
 
-/// The input with its table told, if there is one and what is sorted by is made of its columns.
+/// The input with its table annotated, if there is one and what is sorted by is made of its columns.
 fn below(input: &LogicalPlan, by: &[SortExpr], fetch: usize) -> Option<LogicalPlan> {
     let wanted = |by: &SortExpr| {
         let what = By::of(&by.expr, input.schema())?;
         Some((what, SortOptions { descending: !by.asc, nulls_first: by.nulls_first }))
     };
-    tell(input, &by.iter().map(wanted).collect::<Option<Vec<Wanted>>>()?, fetch)
+    annotate(input, &by.iter().map(wanted).collect::<Option<Vec<Wanted>>>()?, fetch)
 }
 
 /// Goes down through nodes that keep rows as they are and only name or choose columns.
-fn tell(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPlan> {
+fn annotate(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPlan> {
     match node {
         LogicalPlan::Projection(projection) => {
             let is_choice = || projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_)));
@@ -88,14 +88,14 @@ fn tell(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPl
                 By::Computed(_) => is_choice().then(|| by.clone()),
             };
             let inner = wanted.iter().map(|(by, options)| Some((inner(by)?, *options))).collect::<Option<Vec<_>>>()?;
-            let mut told = projection.clone();
-            told.input = Arc::new(tell(&projection.input, &inner, fetch)?);
-            Some(LogicalPlan::Projection(told))
+            let mut annotated = projection.clone();
+            annotated.input = Arc::new(annotate(&projection.input, &inner, fetch)?);
+            Some(LogicalPlan::Projection(annotated))
         }
         LogicalPlan::SubqueryAlias(alias) => {
-            let mut told = alias.clone();
-            told.input = Arc::new(tell(&alias.input, wanted, fetch)?);
-            Some(LogicalPlan::SubqueryAlias(told))
+            let mut annotated = alias.clone();
+            annotated.input = Arc::new(annotate(&alias.input, wanted, fetch)?);
+            Some(LogicalPlan::SubqueryAlias(annotated))
         }
         LogicalPlan::TableScan(scan) => {
             let table = RegionTable::of(scan)?;
@@ -118,9 +118,9 @@ fn tell(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPl
                 }
             };
             let order = wanted.iter().map(sort).collect::<Option<Vec<_>>>()?;
-            let mut told = scan.clone();
-            told.source = provider_as_source(Arc::new(table.with_first(FirstRows { order, fetch })));
-            Some(LogicalPlan::TableScan(told))
+            let mut annotated = scan.clone();
+            annotated.source = provider_as_source(Arc::new(table.with_first(FirstRows { order, fetch })));
+            Some(LogicalPlan::TableScan(annotated))
         }
         _ => None,
     }

@@ -12,16 +12,16 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
 use std::sync::Arc;
 
-/// Tells filters over scans what they let through.
+/// Sets the default selectivity of filters over scans.
 #[derive(Debug)]
-pub(super) struct ToldFilters;
+pub(super) struct FilterSelectivity;
 
 /// The rule that asks how many rows there are.
 pub(super) const BEFORE: &str = "join_selection";
 
-impl PhysicalOptimizerRule for ToldFilters {
+impl PhysicalOptimizerRule for FilterSelectivity {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let told = |plan: Arc<dyn ExecutionPlan>| {
+        let with_selectivity = |plan: Arc<dyn ExecutionPlan>| {
             let Some(filter) = plan.downcast_ref::<FilterExec>() else { return Ok(Transformed::no(plan)) };
             let scan = filter.input().downcast_ref::<RegionScanExec>();
             let Some(share) = scan.and_then(|scan| scan.share_passing(filter.predicate())) else {
@@ -29,14 +29,14 @@ impl PhysicalOptimizerRule for ToldFilters {
             };
             // Whole percents; none of them would be no rows at all.
             let percent = (share * 100.0).ceil().clamp(1.0, 100.0) as u8;
-            let told = FilterExecBuilder::from(filter).with_default_selectivity(percent).build()?;
-            Ok(Transformed::yes(Arc::new(told) as Arc<dyn ExecutionPlan>))
+            let filter = FilterExecBuilder::from(filter).with_default_selectivity(percent).build()?;
+            Ok(Transformed::yes(Arc::new(filter) as Arc<dyn ExecutionPlan>))
         };
-        plan.transform_up(told).data()
+        plan.transform_up(with_selectivity).data()
     }
 
     fn name(&self) -> &str {
-        "told_filters"
+        "filter_selectivity"
     }
 
     fn schema_check(&self) -> bool {
