@@ -1,6 +1,7 @@
 //! Many sorted sources into one sorted stream in which each key comes once.
 
-use super::rows::{Row, Rows, head};
+use super::packing::{Differences, Packing};
+use super::rows::{Row, Rows};
 use super::run::{Run, RunFile};
 use crate::error::engine;
 use bytes::Bytes;
@@ -89,6 +90,15 @@ impl Source {
         }
     }
 
+    /// The bits in which its keys differ.
+    fn differences(&self) -> Option<&Differences> {
+        match self {
+            Self::Run(run, _) => run.differences(),
+            Self::Rows(rows, ..) => rows.differences(),
+            Self::Stored(_) => None,
+        }
+    }
+
     fn origin(&self) -> Origin {
         if let Self::Stored(stored) = self { stored.origin } else { Origin::New }
     }
@@ -110,12 +120,14 @@ pub(crate) struct Merge {
     sources: Vec<Source>,
     /// A heap of those with a row: none comes before the one at half its place.
     heap: Vec<Top>,
+    /// Makes the heads of their keys.
+    packing: Packing,
 }
 
-/// A source's present row, and how its key begins: mostly that tells which comes first.
+/// A source's present row, and a number made of its key: mostly that tells which comes first.
 struct Top {
     family: FamilyId,
-    head: u128,
+    number: u128,
     source: usize,
 }
 
@@ -125,12 +137,16 @@ impl Merge {
     /// # Errors
     /// I/O failures.
     pub(crate) fn new(sources: Vec<Source>) -> StoreResult<Self> {
-        let mut merge = Self { heap: Vec::with_capacity(sources.len()), sources };
-        for (number, source) in merge.sources.iter_mut().enumerate() {
+        let (mut sources, mut present) = (sources, Vec::new());
+        for (at, source) in sources.iter_mut().enumerate() {
             if source.advance()? {
-                merge.heap.push(Top::of(source, number));
+                present.push(at);
             }
         }
+        let with_rows = present.iter().filter_map(|at| sources.get(*at));
+        let packing = packing_of(with_rows).unwrap_or_else(Packing::of_prefixes);
+        let tops = present.iter().filter_map(|at| Some(Top::of(&packing, sources.get(*at)?, *at)));
+        let mut merge = Self { heap: tops.collect(), sources, packing };
         (0..merge.heap.len() / 2).rev().for_each(|at| merge.sink(at));
         Ok(merge)
     }
@@ -164,10 +180,10 @@ impl Merge {
         key: &mut Vec<u8>,
         fragment: &mut Vec<u8>,
     ) -> StoreResult<Option<(FamilyId, Origin)>> {
-        let Some((family, head)) = self.heap.first().map(|top| (top.family, top.head)) else { return Ok(None) };
+        let Some((family, number)) = self.heap.first().map(|top| (top.family, top.number)) else { return Ok(None) };
         let mut origin = self.take(key, fragment)?;
         while let Some(top) = self.heap.first()
-            && (top.family, top.head) == (family, head)
+            && (top.family, top.number) == (family, number)
             && self.row_of(top).key == key.as_slice()
         {
             self.take(key, fragment)?;
@@ -186,7 +202,7 @@ impl Merge {
         fragment.clear();
         fragment.extend_from_slice(row.fragment);
         if source.advance()? {
-            *top = Top::of(source, top.source);
+            *top = Top::of(&self.packing, source, top.source);
         } else {
             self.heap.swap_remove(0);
         }
@@ -200,8 +216,8 @@ impl Merge {
     }
 
     fn comes_before(&self, a: &Top, b: &Top) -> bool {
-        let heads = (a.family, a.head).cmp(&(b.family, b.head));
-        heads.then_with(|| self.row_of(a).key.cmp(self.row_of(b).key)).then(a.source.cmp(&b.source)).is_lt()
+        let numbers = (a.family, a.number).cmp(&(b.family, b.number));
+        numbers.then_with(|| self.row_of(a).key.cmp(self.row_of(b).key)).then(a.source.cmp(&b.source)).is_lt()
     }
 
     /// Moves what is at `at` down until nothing below comes before it.
@@ -225,10 +241,26 @@ impl Merge {
     }
 }
 
+/// By what keys of all sources are compared, where each knows how its own differ.
+fn packing_of<'s>(sources: impl Iterator<Item = &'s Source>) -> Option<Packing> {
+    let mut all: Option<Differences> = None;
+    for source in sources {
+        let differences = source.differences()?;
+        all = Some(match all {
+            Some(all) => all.and(differences),
+            None => differences.clone(),
+        });
+    }
+    all.map(|all| all.packing())
+}
+
 impl Top {
-    fn of(source: &Source, number: usize) -> Self {
-        let row = source.row();
-        Self { family: row.family, head: head(row.key, 0), source: number }
+    fn of(packing: &Packing, of: &Source, source: usize) -> Self {
+        let number = match of {
+            Source::Run(run, _) => run.pack(packing),
+            _ => packing.pack(of.row().key),
+        };
+        Self { family: of.row().family, number, source }
     }
 }
 

@@ -25,6 +25,8 @@ mod loaded;
 mod memory;
 mod merge;
 mod moving;
+mod packed;
+mod packing;
 mod rows;
 mod run;
 mod small;

@@ -1,6 +1,9 @@
 //! Rows of a load in memory: one buffer of bytes, and where each row is in it.
 
+use super::packed::{Made, PackedRows};
+use super::packing::Differences;
 use std::cmp::Ordering;
+use std::sync::Arc;
 use store::{FamilyId, LoadRows, StoreResult};
 
 /// A row that is lent out.
@@ -24,6 +27,8 @@ pub(crate) struct Rows {
     unsorted: bool,
     /// Was some key that of the row before it?
     repeated: bool,
+    /// The bits in which keys differ, once they are sorted.
+    differences: Option<Differences>,
 }
 
 #[derive(Clone, Copy)]
@@ -35,8 +40,11 @@ struct Place {
     end: u32,
 }
 
-/// A place, and what sorting makes of it.
-const SORTED_PLACE: usize = size_of::<Place>() + size_of::<(u128, Place)>();
+/// A number made of a row's key, and which row it is.
+type Numbered = (FamilyId, u128, u32);
+
+/// A place, what sorting makes of it, and the place in its order.
+const SORTED_PLACE: usize = 2 * size_of::<Place>() + size_of::<Numbered>();
 /// Rows that come one by one, or a few at a time, share blocks of so many bytes.
 const BLOCK: usize = 64 << 10;
 /// Fewer bytes than these are copied to others; more keep the block that they came in.
@@ -90,6 +98,7 @@ impl Rows {
     }
 
     fn add(&mut self, place: Place) {
+        self.differences = None;
         if let Some(last) = self.places.last().filter(|_| !self.unsorted) {
             match (last.family, self.key(last)).cmp(&(place.family, self.key(&place))) {
                 Ordering::Less => {}
@@ -162,32 +171,56 @@ impl Rows {
 
     /// Sorts by family and key. Rows of one key keep their order: the last written stays the last.
     pub(crate) fn sort(&mut self) {
+        let Some(differences) = Differences::of(self.keys()) else { return };
         // Keys that were ascending all along need no sorting.
-        if !self.unsorted {
-            return;
+        if self.unsorted {
+            self.sort_by(&differences);
         }
-        // Most comparisons end in the first bytes that differ at all, which stand here side by side.
-        let common = self.common_prefix();
-        let places = std::mem::take(&mut self.places);
-        let mut heads: Vec<(u128, Place)> =
-            places.iter().map(|place| (head(self.key(place), common), *place)).collect();
-        drop(places);
-        heads.sort_unstable_by(|(head, a), (other, b)| {
-            (a.family, head)
-                .cmp(&(b.family, other))
-                .then_with(|| self.key(a).cmp(self.key(b)))
-                .then((a.block, a.start).cmp(&(b.block, b.start)))
-        });
-        self.places = heads.into_iter().map(|(_, place)| place).collect();
+        self.differences = Some(differences);
+    }
+
+    fn sort_by(&mut self, differences: &Differences) {
+        let packing = differences.packing();
+        let places = self.places.iter().zip(0_u32..);
+        let mut numbers: Vec<Numbered> =
+            places.map(|(place, at)| (place.family, packing.pack(self.key(place)), at)).collect();
+        let key = |at: u32| self.places.get(at as usize).map(|place| self.key(place));
+        match packing.is_whole() {
+            true => numbers.sort_unstable(),
+            false => numbers.sort_unstable_by(|(family, number, a), (other_family, other, b)| {
+                (family, number).cmp(&(other_family, other)).then_with(|| key(*a).cmp(&key(*b))).then(a.cmp(b))
+            }),
+        }
+        let sorted = numbers.into_iter().filter_map(|(_, _, at)| self.places.get(at as usize).copied());
+        self.places = sorted.collect();
         self.unsorted = false;
     }
 
-    /// How many bytes all keys begin with in common.
-    fn common_prefix(&self) -> usize {
-        let Some(first) = self.places.first().map(|place| self.key(place)) else { return 0 };
-        self.places.iter().fold(first.len(), |common, place| {
-            first.iter().take(common).zip(self.key(place)).take_while(|(a, b)| a == b).count()
-        })
+    /// The same rows as numbers, where they are of one family, have one fragment, and keys can be made of numbers.
+    pub(super) fn packed(&self) -> Option<PackedRows> {
+        let Row { family, fragment, .. } = self.iter().next()?;
+        if !self.iter().all(|row| row.family == family && row.fragment == fragment) {
+            return None;
+        }
+        let differences = Differences::of(self.keys())?;
+        let packing = differences.packing();
+        if !packing.is_whole() {
+            return None;
+        }
+        let mut numbers: Vec<_> = self.keys().map(|key| packing.pack(key)).collect();
+        numbers.sort_unstable();
+        let made = Arc::new(Made { family, fragment: fragment.into(), packing });
+        Some(PackedRows { numbers, differences, made })
+    }
+
+    /// The bits in which the keys of sorted rows differ.
+    pub(super) fn differences(&self) -> Option<&Differences> {
+        self.differences.as_ref()
+    }
+
+    /// The keys in the order of the rows.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.places.iter().map(|place| self.key(place))
     }
 
     /// The rows in their order.
@@ -218,18 +251,6 @@ impl Rows {
         let block = self.blocks.get(place.block as usize).map(Vec::as_slice).unwrap_or_default();
         block.get(place.start as usize..place.end as usize).unwrap_or_default()
     }
-}
-
-/// Sixteen bytes of a key from `at` on, as a number that sorts as they do. Where a key is shorter, zeros: it is compared
-/// whole then.
-pub(super) fn head(key: &[u8], at: usize) -> u128 {
-    let rest = key.get(at..).unwrap_or_default();
-    if let Some(head) = rest.first_chunk() {
-        return u128::from_be_bytes(*head);
-    }
-    let mut head = [0; 16];
-    head.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    u128::from_be_bytes(head)
 }
 
 #[cfg(test)]

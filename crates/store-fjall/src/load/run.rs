@@ -1,11 +1,14 @@
 //! A sorted run on disk: rows one after the other, never synced (a crash ends the load).
 //!
 //! ```text
-//!   row    family:u16  key len:u32  fragment len:u32  key  fragment      (native byte order: never leaves the process)
+//!   row          family:u16  key len:u32  fragment len:u32  key  fragment      (native byte order: never leaves the process)
+//!   packed row   the bytes of its number, as many for each                     (big-endian)
 //! ```
 //! The first key of each block that was written at a time is kept with its place, so that a run can be read from near any
 //! key on.
 
+use super::packed::{Made, PackedRows, Unpacked};
+use super::packing::{Differences, Packing};
 use super::rows::{Row, Rows};
 use super::table::RunFolder;
 use crate::error::io;
@@ -13,6 +16,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use store::{FamilyId, StoreResult};
 
 /// The most that a run is read by at a time,
@@ -25,6 +29,9 @@ const HEAD: usize = 10;
 pub(crate) struct RunFile {
     path: PathBuf,
     marks: Vec<Mark>,
+    differences: Option<Differences>,
+    /// Of packed rows.
+    made: Option<Arc<Made>>,
 }
 
 /// Where a row begins.
@@ -40,15 +47,30 @@ pub(crate) struct Run {
     /// What of the buffer was read from the file and is not passed over yet.
     unread: Range<usize>,
     row: Place,
+    differences: Option<Differences>,
+    /// The present row, where rows are packed.
+    unpacked: Option<Unpacked>,
 }
 
 /// The present row in the buffer.
 #[derive(Clone, Copy, Default)]
 struct Place {
     family: FamilyId,
+    /// With its head.
+    from: usize,
     start: usize,
     key_end: usize,
     end: usize,
+}
+
+/// A file that is being written, some bytes at a time.
+struct RunWriter {
+    file: File,
+    path: PathBuf,
+    block: usize,
+    output: Vec<u8>,
+    written: u64,
+    marks: Vec<Mark>,
 }
 
 impl RunFile {
@@ -57,29 +79,38 @@ impl RunFile {
     /// # Errors
     /// I/O failures.
     pub(crate) fn write(path: &Path, rows: &Rows, block: usize) -> StoreResult<Self> {
-        if let Some(folder) = path.parent() {
-            RunFolder::make(folder)?;
-        }
-        let doing = || io(format!("writing {}", path.display()));
-        let mut file = File::create(path).map_err(doing())?;
-        let (mut output, mut written, mut marks) = (Vec::with_capacity(block), 0, Vec::new());
+        let mut writer = RunWriter::create(path, block)?;
         for row in rows.iter() {
-            if output.is_empty() {
-                marks.push(Mark { key: row.key.to_vec(), at: written });
-            }
+            writer.begin_row(|| row.key.to_vec());
+            let output = &mut writer.output;
             output.extend_from_slice(&row.family.0.to_ne_bytes());
             output.extend_from_slice(&(row.key.len() as u32).to_ne_bytes());
             output.extend_from_slice(&(row.fragment.len() as u32).to_ne_bytes());
             output.extend_from_slice(row.key);
             output.extend_from_slice(row.fragment);
-            if output.len() + HEAD >= block {
-                file.write_all(&output).map_err(doing())?;
-                written += output.len() as u64;
-                output.clear();
-            }
+            writer.end_row()?;
         }
-        file.write_all(&output).map_err(doing())?;
-        Ok(Self { path: path.to_owned(), marks })
+        writer.finish(rows.differences().cloned(), None)
+    }
+
+    /// The same of packed rows.
+    ///
+    /// # Errors
+    /// I/O failures.
+    pub(super) fn write_packed(path: &Path, rows: &PackedRows, block: usize) -> StoreResult<Self> {
+        let mut writer = RunWriter::create(path, block)?;
+        let packing = &rows.made.packing;
+        let unused = size_of::<u128>() - packing.width();
+        for number in &rows.numbers {
+            writer.begin_row(|| {
+                let mut key = packing.padded_key(*number);
+                key.truncate(packing.key_len());
+                key
+            });
+            writer.output.extend_from_slice(number.to_be_bytes().get(unused..).unwrap_or_default());
+            writer.end_row()?;
+        }
+        writer.finish(Some(rows.differences.clone()), Some(rows.made.clone()))
     }
 
     /// The first key of each block.
@@ -101,29 +132,82 @@ impl RunFile {
             file.seek(SeekFrom::Start(at)).map_err(doing())?;
         }
         let buffer = vec![0; bytes.clamp(LEAST_BUFFER, BUFFER)];
-        Ok(Run { file, buffer, unread: 0..0, row: Place::default() })
+        let unpacked = self.made.clone().map(Unpacked::new);
+        let differences = self.differences.clone();
+        Ok(Run { file, buffer, unread: 0..0, row: Place::default(), differences, unpacked })
+    }
+}
+
+impl RunWriter {
+    fn create(path: &Path, block: usize) -> StoreResult<Self> {
+        if let Some(folder) = path.parent() {
+            RunFolder::make(folder)?;
+        }
+        let file = File::create(path).map_err(io(format!("writing {}", path.display())))?;
+        let output = Vec::with_capacity(block);
+        Ok(Self { file, path: path.to_owned(), block, output, written: 0, marks: Vec::new() })
+    }
+
+    /// The next row has this key.
+    fn begin_row(&mut self, key: impl FnOnce() -> Vec<u8>) {
+        if self.output.is_empty() {
+            self.marks.push(Mark { key: key(), at: self.written });
+        }
+    }
+
+    fn end_row(&mut self) -> StoreResult<()> {
+        if self.output.len() + HEAD >= self.block { self.put_out() } else { Ok(()) }
+    }
+
+    fn put_out(&mut self) -> StoreResult<()> {
+        self.file.write_all(&self.output).map_err(io(format_args!("writing {}", self.path.display())))?;
+        self.written += self.output.len() as u64;
+        self.output.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, differences: Option<Differences>, made: Option<Arc<Made>>) -> StoreResult<RunFile> {
+        self.put_out()?;
+        Ok(RunFile { path: self.path, marks: self.marks, differences, made })
     }
 }
 
 impl Run {
+    /// The bits in which its keys differ, where that is known.
+    pub(super) fn differences(&self) -> Option<&Differences> {
+        self.differences.as_ref()
+    }
+
     /// Reads the next row; returns whether there is one.
     ///
     /// # Errors
     /// I/O failures.
     pub(crate) fn advance(&mut self) -> StoreResult<bool> {
-        self.read_row().map_err(io("reading a run of a bulk load"))
+        let read = if self.unpacked.is_some() { self.read_number() } else { self.read_row() };
+        read.map_err(io("reading a run of a bulk load"))
     }
 
     /// The next step comes to the present row again.
     pub(crate) fn stay(&mut self) {
-        self.unread.start = self.row.start - HEAD;
+        self.unread.start = self.row.from;
     }
 
     /// The row read last.
     pub(crate) fn row(&self) -> Row<'_> {
-        let Place { family, start, key_end, end } = self.row;
+        if let Some(unpacked) = &self.unpacked {
+            return unpacked.row();
+        }
+        let Place { family, start, key_end, end, .. } = self.row;
         let bytes = |range: Range<usize>| self.buffer.get(range).unwrap_or_default();
         Row { family, key: bytes(start..key_end), fragment: bytes(key_end..end) }
+    }
+
+    /// The number that is made of the key of that row.
+    pub(super) fn pack(&self, packing: &Packing) -> u128 {
+        match &self.unpacked {
+            Some(unpacked) => unpacked.pack(packing),
+            None => packing.pack(self.row().key),
+        }
     }
 
     fn read_row(&mut self) -> std::io::Result<bool> {
@@ -137,11 +221,25 @@ impl Run {
         if self.have(length)?.is_none() {
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        let start = self.unread.start + HEAD;
+        let from = self.unread.start;
+        let start = from + HEAD;
         let family = FamilyId(u16::from_ne_bytes([f0, f1]));
-        self.row = Place { family, start, key_end: start + key, end: start + key + fragment };
+        self.row = Place { family, from, start, key_end: start + key, end: start + key + fragment };
         self.unread.start += length;
         Ok(true)
+    }
+
+    fn read_number(&mut self) -> std::io::Result<bool> {
+        let Some(mut unpacked) = self.unpacked.take() else { return Ok(false) };
+        let width = unpacked.width();
+        let read = self.have(width).map(|bytes| bytes.map(|bytes| unpacked.set(bytes)).is_some());
+        self.unpacked = Some(unpacked);
+        if read? {
+            self.row.from = self.unread.start;
+            self.unread.start += width;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// The next bytes of the file; `None` at its end.

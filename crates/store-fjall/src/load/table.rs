@@ -236,8 +236,13 @@ impl TableLoad {
         let block = (self.inner.options.load_buffer_bytes / 64).clamp(LEAST_BLOCK, MOST_BLOCK);
         self.spilling = Some(task::spawn_blocking(move || {
             let _flying = flying;
+            let path = folder.0.join(name);
+            if let Some(packed) = rows.packed() {
+                drop(rows);
+                return RunFile::write_packed(&path, &packed, block);
+            }
             rows.sort();
-            RunFile::write(&folder.0.join(name), &rows, block)
+            RunFile::write(&path, &rows, block)
         }));
         Ok(())
     }

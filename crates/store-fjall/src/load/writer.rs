@@ -9,7 +9,7 @@ use crate::limits::check_own_key;
 use crate::meta;
 use crate::open::keyspace;
 use crate::stamp;
-use fjall::Keyspace;
+use fjall::{Keyspace, Slice};
 use std::sync::Arc;
 use store::{CommitNo, FamilyId, LoadTable, StoreError, StoreResult, TableId};
 
@@ -83,12 +83,17 @@ impl Writer {
         for (family, home) in homes {
             ingestions.push((*family, home.start_ingestion().map_err(engine("beginning an ingestion"))?));
         }
+        // Entries of an index without included columns all have the same bytes, which need to be allocated once.
+        let mut value = Slice::empty();
         merge.run(|family, key, fragment, origin| {
             self.check(key, origin)?;
             let found = ingestions.iter_mut().find(|(id, _)| *id == family);
             let (_, ingestion) = found.ok_or(StoreError::NoSuchFamily { table: self.of.table, family })?;
             self.stamp_new(fragment, origin)?;
-            ingestion.write(key, &*fragment).map_err(engine("writing a run"))
+            if *value != *fragment {
+                value = Slice::new(fragment);
+            }
+            ingestion.write(key, value.clone()).map_err(engine("writing a run"))
         })?;
         for (_, ingestion) in ingestions {
             ingestion.finish().map_err(engine("installing a run"))?;
