@@ -10,6 +10,7 @@ use super::flat_choices::FlatChoices;
 use super::float_groups::FloatGroups;
 use super::held_filters::HeldFilters;
 use super::join_claims::SoundJoins;
+use super::known_aggregates::KnownAggregates;
 use super::lists_apart::ListsApart;
 use super::misplaced_keys::HideMisplacedKeys;
 use super::named_groups::NamedGroups;
@@ -127,7 +128,14 @@ const UNSOUND: &str = "of a group over a join the key of one table is said to de
                        elements: keys of ORDER BY and GROUP BY are dropped";
 
 /// Around rules for physical plans. Of two before the same rule the first comes first.
-pub(super) const PHYSICAL: [Fence<Physical>; 5] = [
+pub(super) const PHYSICAL: [Fence<Physical>; 6] = [
+    Fence {
+        rule: "aggregate_statistics",
+        place: Place::Instead,
+        ours: || Arc::new(KnownAggregates),
+        case: "SELECT count(*) FILTER (WHERE n > 0) FROM (SELECT count(*) AS n) AS s fails: the inner count is put in its place",
+        shown_by: "sql-tests/query/filtered_aggregates_of_aggregates.slt",
+    },
     Fence {
         rule: "LimitAggregation",
         place: Place::Instead,

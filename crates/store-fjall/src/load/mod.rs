@@ -122,11 +122,13 @@ impl Load {
         // Without that memory runs are read in small pieces.
         let is_short = !self.memory.hold(self.allocated() + reading);
         let Self { inner, tables, memory: _held } = self;
-        let part = |table: TableLoad| {
+        let part = move |table: TableLoad| {
             let memory = if is_short { 0 } else { table.memory() };
             Part::new(table, memory)
         };
-        install::install(&inner, tables.into_iter().map(part).collect()).await
+        // Their last rows are sorted.
+        let parts = blocking(move || Ok(tables.into_iter().map(part).collect())).await?;
+        install::install(&inner, parts).await
     }
 
     /// Ends a load of few rows.

@@ -131,7 +131,7 @@ fn add(inner: &Inner, mut writer: Writer, merge: Merge, home: &Keyspace) -> Stor
 mod tests {
     use crate::load::bed::{FAMILY, TABLE, create, fragment, store};
     use fjall::{AbstractTree, Readable};
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Arc;
     use store::{LoadRows, LoadTable, OnDuplicate, Store, StoreError, TableId, UniquePrefix};
 
@@ -161,6 +161,44 @@ mod tests {
             assert!(place.keyspace.table_count() >= load_threads.min(2), "{load_threads} threads");
             let keys = state.snapshot.iter(&place.keyspace).map(|row| row.key().unwrap().to_vec());
             assert!(keys.eq((0..ROWS).map(|number| mixed(number).to_vec()).collect::<BTreeSet<_>>()));
+        }
+    }
+
+    #[tokio::test]
+    async fn rows_of_every_shape_come_out_as_they_went_in() {
+        let value = |number: u32, same: bool| {
+            let (mut out, value) = (Vec::new(), if same { 7 } else { number });
+            fragment::encode_sparse(1, &[(1, &value.to_be_bytes())], &mut out).unwrap();
+            out
+        };
+        // Keys of one length and few different bits, of one length and many, of many lengths.
+        let keys: [fn(u32) -> Vec<u8>; 3] = [
+            |number| [[0x80, 0, 0, 0, 1], [number as u8, 0, 0, (number >> 8) as u8, 0]].concat(),
+            |number| (0..6).flat_map(|at| mixed(number.wrapping_mul(2 * at + 1))).collect(),
+            |number| mixed(number).repeat(1 + number as usize % 20),
+        ];
+        for (key, same) in keys.into_iter().flat_map(|key| [(key, true), (key, false)]) {
+            let folder = tempfile::tempdir().unwrap();
+            let store = store(folder.path(), 2).await;
+            let mut load = store.bulk_load(TABLE, OnDuplicate::Replace).await.unwrap();
+            // In no order, and some of them again.
+            let numbers = || (0..ROWS).map(|number| number.wrapping_mul(7919) % ROWS).chain(0..ROWS / 3);
+            for (at, number) in numbers().enumerate() {
+                load.write(FAMILY, &key(number), &value(at as u32, same)).await.unwrap();
+            }
+            load.finish().await.unwrap();
+            let expected: BTreeMap<_, _> =
+                numbers().enumerate().map(|(at, number)| (key(number), value(at as u32, same))).collect();
+            let state = store.inner().pipeline.publisher.newest().clone();
+            let (_, place) = state.tables.place(TABLE, FAMILY).unwrap();
+            let mut found = BTreeMap::new();
+            for row in state.snapshot.iter(&place.keyspace) {
+                let (key, mut stored) = row.into_inner().map(|(key, value)| (key.to_vec(), value.to_vec())).unwrap();
+                // Without the stamp of the load.
+                crate::stamp::write(&mut stored, store::Timestamp(0), store::CommitNo(0)).unwrap();
+                found.insert(key, stored);
+            }
+            assert!(found == expected, "fragments are the same: {same}, {} of {} rows", found.len(), expected.len());
         }
     }
 

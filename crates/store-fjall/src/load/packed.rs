@@ -10,11 +10,11 @@ pub(super) struct PackedRows {
     /// In their order.
     pub(super) numbers: Vec<u128>,
     pub(super) differences: Differences,
-    pub(super) made: Arc<Made>,
+    pub(super) template: Arc<Template>,
 }
 
-/// What the rows are made of beside their numbers.
-pub(super) struct Made {
+/// What packed rows have in common, and how their keys differ.
+pub(super) struct Template {
     pub(super) family: FamilyId,
     pub(super) fragment: Box<[u8]>,
     pub(super) packing: Packing,
@@ -22,31 +22,31 @@ pub(super) struct Made {
 
 /// One row at a time.
 pub(super) struct Unpacked {
-    made: Arc<Made>,
+    template: Arc<Template>,
     /// With zeros up to a whole word.
     key: Vec<u8>,
 }
 
 impl Unpacked {
-    pub(super) fn new(made: Arc<Made>) -> Self {
-        Self { key: made.packing.padded_key(0), made }
+    pub(super) fn new(template: Arc<Template>) -> Self {
+        Self { key: template.packing.padded_key(0), template }
     }
 
     /// Bytes of a number.
     pub(super) fn width(&self) -> usize {
-        self.made.packing.width()
+        self.template.packing.width()
     }
 
     /// The present row is the one with this number, of so many bytes.
     pub(super) fn set(&mut self, number: &[u8]) {
         let number = number.iter().fold(0, |number, byte| number << u8::BITS | u128::from(*byte));
-        self.made.packing.unpack(number, &mut self.key);
+        self.template.packing.unpack(number, &mut self.key);
     }
 
     /// The present row.
     pub(super) fn row(&self) -> Row<'_> {
-        let key = self.key.get(..self.made.packing.key_len()).unwrap_or_default();
-        Row { family: self.made.family, key, fragment: &self.made.fragment }
+        let key = self.key.get(..self.template.packing.key_len()).unwrap_or_default();
+        Row { family: self.template.family, key, fragment: &self.template.fragment }
     }
 
     /// The number that another packing makes of its key.

@@ -1,6 +1,6 @@
 //! Rows of a load in memory: one buffer of bytes, and where each row is in it.
 
-use super::packed::{Made, PackedRows};
+use super::packed::{PackedRows, Template};
 use super::packing::Differences;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -199,18 +199,20 @@ impl Rows {
     /// The same rows as numbers, where they are of one family, have one fragment, and keys can be made of numbers.
     pub(super) fn packed(&self) -> Option<PackedRows> {
         let Row { family, fragment, .. } = self.iter().next()?;
-        if !self.iter().all(|row| row.family == family && row.fragment == fragment) {
-            return None;
-        }
-        let differences = Differences::of(self.keys())?;
+        let mut is_alike = true;
+        let keys = self.iter().map_while(|row| {
+            is_alike = row.family == family && row.fragment == fragment;
+            is_alike.then_some(row.key)
+        });
+        let differences = Differences::of(keys).filter(|_| is_alike)?;
         let packing = differences.packing();
         if !packing.is_whole() {
             return None;
         }
         let mut numbers: Vec<_> = self.keys().map(|key| packing.pack(key)).collect();
         numbers.sort_unstable();
-        let made = Arc::new(Made { family, fragment: fragment.into(), packing });
-        Some(PackedRows { numbers, differences, made })
+        let template = Arc::new(Template { family, fragment: fragment.into(), packing });
+        Some(PackedRows { numbers, differences, template })
     }
 
     /// The bits in which the keys of sorted rows differ.

@@ -7,7 +7,7 @@
 //! The first key of each block that was written at a time is kept with its place, so that a run can be read from near any
 //! key on.
 
-use super::packed::{Made, PackedRows, Unpacked};
+use super::packed::{PackedRows, Template, Unpacked};
 use super::packing::{Differences, Packing};
 use super::rows::{Row, Rows};
 use super::table::RunFolder;
@@ -31,7 +31,7 @@ pub(crate) struct RunFile {
     marks: Vec<Mark>,
     differences: Option<Differences>,
     /// Of packed rows.
-    made: Option<Arc<Made>>,
+    template: Option<Arc<Template>>,
 }
 
 /// Where a row begins.
@@ -99,7 +99,7 @@ impl RunFile {
     /// I/O failures.
     pub(super) fn write_packed(path: &Path, rows: &PackedRows, block: usize) -> StoreResult<Self> {
         let mut writer = RunWriter::create(path, block)?;
-        let packing = &rows.made.packing;
+        let packing = &rows.template.packing;
         let unused = size_of::<u128>() - packing.width();
         for number in &rows.numbers {
             writer.begin_row(|| {
@@ -110,7 +110,7 @@ impl RunFile {
             writer.output.extend_from_slice(number.to_be_bytes().get(unused..).unwrap_or_default());
             writer.end_row()?;
         }
-        writer.finish(Some(rows.differences.clone()), Some(rows.made.clone()))
+        writer.finish(Some(rows.differences.clone()), Some(rows.template.clone()))
     }
 
     /// The first key of each block.
@@ -132,7 +132,7 @@ impl RunFile {
             file.seek(SeekFrom::Start(at)).map_err(doing())?;
         }
         let buffer = vec![0; bytes.clamp(LEAST_BUFFER, BUFFER)];
-        let unpacked = self.made.clone().map(Unpacked::new);
+        let unpacked = self.template.clone().map(Unpacked::new);
         let differences = self.differences.clone();
         Ok(Run { file, buffer, unread: 0..0, row: Place::default(), differences, unpacked })
     }
@@ -166,9 +166,9 @@ impl RunWriter {
         Ok(())
     }
 
-    fn finish(mut self, differences: Option<Differences>, made: Option<Arc<Made>>) -> StoreResult<RunFile> {
+    fn finish(mut self, differences: Option<Differences>, template: Option<Arc<Template>>) -> StoreResult<RunFile> {
         self.put_out()?;
-        Ok(RunFile { path: self.path, marks: self.marks, differences, made })
+        Ok(RunFile { path: self.path, marks: self.marks, differences, template })
     }
 }
 

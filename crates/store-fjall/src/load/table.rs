@@ -152,7 +152,13 @@ impl TableLoad {
     pub(super) async fn end(&mut self) -> StoreResult<()> {
         self.end_spill().await?;
         self.pass_on().await?;
-        self.end_stream().await
+        self.end_stream().await?;
+        if !self.runs.is_empty() && self.buffer.bytes() > 0 {
+            // It is sorted on another thread, and is fewer bytes there.
+            self.spill().await?;
+            self.end_spill().await?;
+        }
+        Ok(())
     }
 
     /// Its share of the load's memory.

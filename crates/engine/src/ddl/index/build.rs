@@ -165,8 +165,8 @@ impl Worker {
     async fn piece(&mut self, ranges: Vec<KeyRange>) -> EngineResult<()> {
         let mut scan = self.store.scan(ScanRequest::new(self.table, FAMILY, ranges), &self.rows).await?;
         while let Some(batch) = scan.next().await? {
+            interrupt::spend(STEPS_OF_AN_ENTRY.saturating_mul(batch.len())).map_err(QueryError::from)?;
             for (key, fragment) in batch.keys().zip(batch.fragments()) {
-                interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
                 let entries = &mut self.entries;
                 self.maker.make(key, fragment, |_, key, fragment| entries.push(key, fragment))?;
                 if self.entries.byte_len() >= HANDED_ON {

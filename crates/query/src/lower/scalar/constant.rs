@@ -25,11 +25,14 @@ pub(in crate::lower) fn value_type(ty: Ty) -> LowerResult<DataType> {
 pub(in crate::lower) fn plain(value: &Datum, ty: Ty) -> LowerResult<Expr> {
     let ty = value_type(ty)?;
     let scalar = datum_to_scalar(&ty, value)?;
-    // Only these types are not told by the Arrow type alone; limits are the bound tree's.
-    if !matches!(ty, DataType::Oid | DataType::Json | DataType::Array(_) | DataType::LimitedArray(_)) {
-        return Ok(Expr::Literal(scalar, None));
-    }
-    let field = expression_field(&ty);
+    let field = match ty {
+        // Only these types are not told by the Arrow type alone; limits are the bound tree's.
+        DataType::Oid | DataType::Json | DataType::Array(_) | DataType::LimitedArray(_) => expression_field(&ty),
+        // DataFusion's scalars are equal without looking at the zone (55.2, `ScalarValue::eq`), and it makes one of equal
+        // expressions: `min(timestamp '2024-01-01'), min(timestamptz '2024-01-01 UTC')`.
+        DataType::TimestampTz(_) => field("", &ty, true),
+        _ => return Ok(Expr::Literal(scalar, None)),
+    };
     Ok(Expr::Literal(scalar, (!field.metadata().is_empty()).then(|| FieldMetadata::from(&field))))
 }
 
