@@ -1,6 +1,6 @@
 //! A bulk load of entries that come in no order, as the build of an index makes them: `cargo bench -p bennu-store-fjall
 //! --bench index_build`.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 use bennu_store_fjall::{FjallStore, Options};
 use std::path::Path;
@@ -20,8 +20,9 @@ const HANDED_ON: u64 = 4096;
 fn push_entry(n: u64, fragment: &[u8], rows: &mut LoadRows) {
     let part = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
     let mut key = [0; 28];
-    for (to, value) in key.chunks_mut(8).zip([part % 200_000, (part + n % 4 * 2501) % 10_000, n / 4 * 4, n % 4 << 32]) {
-        to.copy_from_slice(&(value | 1 << 63).to_be_bytes().as_slice()[..to.len()]);
+    for (to, value) in key.chunks_mut(8).zip([part % 200_000, (part + n % 4 * 2501) % 10_000, n / 4 * 4, (n % 4) << 32])
+    {
+        to.copy_from_slice(&(value | (1 << 63)).to_be_bytes().as_slice()[..to.len()]);
     }
     rows.push(&key, fragment);
 }
