@@ -120,7 +120,7 @@ pub(crate) struct Merge {
     sources: Vec<Source>,
     /// A heap of those with a row: none comes before the one at half its place.
     heap: Vec<Top>,
-    /// Makes the heads of their keys.
+    /// Makes the numbers of their keys.
     packing: Packing,
 }
 
