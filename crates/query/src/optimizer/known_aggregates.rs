@@ -14,7 +14,7 @@ use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode, A
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-use datafusion::physical_plan::udaf::StatisticsArgs as Known;
+use datafusion::physical_plan::udaf::{AggregateFunctionExpr, StatisticsArgs as Known};
 use std::sync::Arc;
 
 /// Stands in the place of DataFusion's rule.
@@ -51,8 +51,7 @@ fn known(node: &dyn ExecutionPlan) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         return Ok(None);
     }
     let statistics = StatisticsContext::new().compute(of_rows.input().as_ref(), &StatisticsArgs::new())?;
-    let value = |call: &Arc<_>| {
-        let call: &datafusion::physical_plan::udaf::AggregateFunctionExpr = call;
+    let value = |call: &Arc<AggregateFunctionExpr>| {
         let (field, exprs) = (call.field(), call.expressions());
         let known = Known {
             statistics: &statistics,
