@@ -2,16 +2,13 @@
 //! --bench index_build`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
-use bennu_store_fjall::{FjallStore, Options};
-use std::path::Path;
-use std::time::{Duration, Instant};
-use store::{
-    CommitNo, Durability, FamilyId, FamilySpec, KeyRange, LoadRows, OnDuplicate, ScanRequest, Store, TableChange,
-    TableId, TableSpec, WriteBatch,
-};
+mod bed;
 
-const TABLE: TableId = TableId(1);
-const FAMILY: FamilyId = FamilyId(0);
+use bed::{FAMILY, TABLE, cpu};
+use std::path::Path;
+use std::time::Instant;
+use store::{CommitNo, KeyRange, LoadRows, OnDuplicate, ScanRequest, Store};
+
 const ENTRIES: u64 = 6_000_000;
 /// Entries that are handed over at a time.
 const HANDED_ON: u64 = 4096;
@@ -27,20 +24,8 @@ fn push_entry(n: u64, fragment: &[u8], rows: &mut LoadRows) {
     rows.push(&key, fragment);
 }
 
-/// Processor time of this process so far, which says more than the clock on a busy machine.
-fn cpu() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
-}
-
 async fn load(folder: &Path) {
-    let store = FjallStore::open(folder, Options::default()).unwrap();
-    let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
-    let made = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
-    let made = store.apply(made, Durability::Sync).await.unwrap();
-    store.sync(made).await.unwrap();
+    let store = bed::store(folder).await;
     let mut fragment = Vec::new();
     fragment::encode_sparse(1, &[], &mut fragment).unwrap();
     let (begun, before) = (Instant::now(), cpu());

@@ -2,18 +2,16 @@
 //! bennu-store-fjall --bench scans`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
+mod bed;
+
+use bed::{FAMILY, TABLE, cpu};
 use bennu_store_fjall::{FjallStore, Options};
 use bytes::Bytes;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use store::{
-    CommitNo, Durability, FamilyId, FamilySpec, KeyRange, OnDuplicate, PointRead, ScanRequest, Store, TableChange,
-    TableId, TableSpec, WriteBatch,
-};
+use std::time::Instant;
+use store::{CommitNo, KeyRange, OnDuplicate, PointRead, ScanRequest, Store};
 
-const TABLE: TableId = TableId(1);
-const FAMILY: FamilyId = FamilyId(0);
 const ROWS: u64 = 2_500_000;
 /// Hot rows, spread over the table: their blocks are a few percent of it.
 const HOT: u64 = 500;
@@ -32,25 +30,13 @@ fn fragment(n: u64) -> Vec<u8> {
 }
 
 async fn load(folder: &Path) {
-    let store = FjallStore::open(folder, Options::default()).unwrap();
-    let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
-    let made = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
-    let made = store.apply(made, Durability::Sync).await.unwrap();
-    store.sync(made).await.unwrap();
+    let store = bed::store(folder).await;
     let mut load = store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
     for n in 0..ROWS {
         load.write(FAMILY, &n.to_be_bytes(), &fragment(n)).await.unwrap();
     }
     load.finish().await.unwrap();
     store.close().await.unwrap();
-}
-
-/// Processor time of this process so far, which says more than the clock on a busy machine.
-fn cpu() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
 }
 
 /// Milliseconds by the clock, and of the processor.

@@ -198,10 +198,10 @@ impl Rows {
 
     /// The same rows as numbers, where they are of one family, have one fragment, and keys can be made of numbers.
     pub(super) fn packed(&self) -> Option<PackedRows> {
-        let Row { family, fragment, .. } = self.iter().next()?;
+        let Row { family, key, fragment } = self.iter().next()?;
         let mut is_alike = true;
         let keys = self.iter().map_while(|row| {
-            is_alike = row.family == family && row.fragment == fragment;
+            is_alike = row.family == family && row.key.len() == key.len() && row.fragment == fragment;
             is_alike.then_some(row.key)
         });
         let differences = Differences::of(keys).filter(|_| is_alike)?;
