@@ -67,6 +67,12 @@ pub enum StoreError {
         /// Its commit number.
         commit: u64,
     },
+    /// The snapshot was taken before the rows that the table has now were written to their place.
+    #[error("snapshot too old: table \"{table}\" was created or rewritten after it was taken")]
+    OlderThanTable {
+        /// The table's name.
+        table: String,
+    },
     /// The store takes no more writes, since an earlier write or sync failed.
     #[error("the store is read-only since {reason}")]
     ReadOnly {

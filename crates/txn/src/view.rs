@@ -2,6 +2,7 @@
 
 use crate::overlay_scan::OverlayScan;
 use crate::writes::WriteSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{
     Bytes, FamilyId, KeyRange, PointRead, ReadAt, Scan, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId,
@@ -16,17 +17,32 @@ pub struct ReadView {
     snapshot: Snapshot,
     /// `None` when the transaction has written nothing so far.
     overlay: Option<Arc<WriteSet>>,
+    /// Tables that it does not have as they are now, by name.
+    missing: Option<Arc<BTreeMap<TableId, String>>>,
 }
 
 impl ReadView {
     /// The snapshot alone: for reads outside of a transaction.
     pub fn plain(store: Arc<dyn Store>, snapshot: Snapshot) -> Self {
-        Self { store, snapshot, overlay: None }
+        Self { store, snapshot, overlay: None, missing: None }
     }
 
     pub(crate) fn with_overlay(store: Arc<dyn Store>, snapshot: Snapshot, overlay: &Arc<WriteSet>) -> Self {
         let overlay = (!overlay.is_empty()).then(|| Arc::clone(overlay));
-        Self { store, snapshot, overlay }
+        Self { store, snapshot, overlay, missing: None }
+    }
+
+    /// The same state, which has rows of these tables elsewhere or not at all: reading them is an error, with the name.
+    #[must_use]
+    pub fn without(self, tables: Arc<BTreeMap<TableId, String>>) -> Self {
+        Self { missing: (!tables.is_empty()).then_some(tables), ..self }
+    }
+
+    fn has(&self, table: TableId) -> StoreResult<()> {
+        match self.missing.as_ref().and_then(|missing| missing.get(&table)) {
+            Some(name) => Err(StoreError::OlderThanTable { table: name.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// The store below.
@@ -44,6 +60,7 @@ impl ReadView {
     /// # Errors
     /// As [`Store::get`].
     pub async fn get(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        self.has(table)?;
         if let Some(overlay) = &self.overlay
             && let Some(written) = overlay.get(table, family, key)?
         {
@@ -62,6 +79,7 @@ impl ReadView {
         family: FamilyId,
         keys: &[K],
     ) -> StoreResult<Vec<Option<Bytes>>> {
+        self.has(table)?;
         let wanted: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
         let mut answers = self.store.get(table, family, &wanted, ReadAt::Snapshot(&self.snapshot)).await?;
         if let Some(overlay) = &self.overlay {
@@ -111,6 +129,7 @@ impl ReadView {
     /// # Errors
     /// As [`Store::scan`].
     pub async fn scan(&self, request: ScanRequest) -> StoreResult<Box<dyn Scan>> {
+        self.has(request.table)?;
         match &self.overlay {
             None => self.store.scan(request, &self.snapshot).await,
             Some(overlay) => OverlayScan::begin(self.store.as_ref(), &self.snapshot, overlay, request).await,

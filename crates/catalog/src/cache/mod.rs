@@ -221,6 +221,17 @@ impl CatalogCache {
         stored::version_at(self.shared.store.as_ref(), snapshot).await
     }
 
+    /// Tables whose rows are not where a snapshot of the whole store has them: made since, or written anew.
+    ///
+    /// # Errors
+    /// As [`Self::wait_for_changes_in`].
+    pub async fn rewritten_since(&self, snapshot: &Snapshot) -> CatalogResult<BTreeMap<TableId, String>> {
+        let then = stored::storages_at(self.shared.store.as_ref(), snapshot).await?;
+        let current = self.current();
+        let tables = current.tables().filter(|table| !then.contains(&table.storage_id()));
+        Ok(tables.map(|table| (table.storage_id(), table.name.clone())).collect())
+    }
+
     /// Makes hidden row ids.
     pub fn row_ids(&self) -> &RowIds {
         &self.row_ids

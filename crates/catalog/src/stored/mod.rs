@@ -23,9 +23,11 @@ use crate::intent::{self, ReadCounters};
 use crate::{Catalog, CatalogResult, JobRecord, SYSTEM_TABLE, SequenceValue, TableOid};
 use row::put_json;
 use rows::Rows;
-use std::collections::BTreeMap;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 use store::{
-    CommitNo, Durability, FamilySpec, KeyRange, ScanRequest, Store, StoreError, TableChange, TableSpec, WriteBatch,
+    CommitNo, Durability, FamilySpec, KeyRange, ScanRequest, Snapshot, Store, StoreError, TableChange, TableId,
+    TableSpec, WriteBatch,
 };
 
 /// A catalog read from its store.
@@ -66,6 +68,27 @@ pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
             return rows.into_loaded().map(Some);
         }
     }
+}
+
+/// Where the rows of each table are, in the state of a snapshot.
+///
+/// # Errors
+/// [`CatalogError::Corrupted`], [`CatalogError::Store`].
+pub(crate) async fn storages_at(store: &dyn Store, snapshot: &Snapshot) -> CatalogResult<BTreeSet<TableId>> {
+    #[derive(Deserialize)]
+    struct Stored {
+        storage: u32,
+    }
+    let tables = vec![KeyRange::prefix(vec![Kind::Table as u8])];
+    let mut scan = store.scan(ScanRequest::new(SYSTEM_TABLE, FAMILY, tables), snapshot).await?;
+    let mut storages = BTreeSet::new();
+    while let Some(batch) = scan.next().await? {
+        for (key, bytes) in batch.keys().zip(batch.fragments()) {
+            let table: Option<Stored> = rows::stored(key, bytes)?;
+            storages.extend(table.map(|table| TableId(table.storage)));
+        }
+    }
+    Ok(storages)
 }
 
 /// Can a change and its tables be one batch? Otherwise it is a logged intent.

@@ -109,6 +109,14 @@ impl Rows {
     }
 }
 
+/// A row's value; `None` of one that was deleted.
+pub(super) fn stored<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> CatalogResult<Option<T>> {
+    let what = || format!("row {key:02X?}");
+    let fragment = Fragment::parse(bytes).map_err(|error| corrupted(what(), error))?;
+    let json = json_in(&fragment, &what)?;
+    if json == nothing().as_bytes() { Ok(None) } else { value(json, &what).map(Some) }
+}
+
 pub(super) fn value<T: DeserializeOwned>(json: &[u8], what: &dyn Fn() -> String) -> CatalogResult<T> {
     let found: FormatOnly = serde_json::from_slice(json).map_err(|error| corrupted(what(), error))?;
     if found.format > FORMAT {

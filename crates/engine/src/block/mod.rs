@@ -17,13 +17,16 @@ use crate::references::Deferred;
 use crate::session::advisory::BlockLocks;
 use crate::session::exported_snapshots::Exported;
 use crate::{Answer, TransactionStatus};
+use catalog::CatalogCache;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use sql::{Isolation, TransactionModes};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::TableId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use txn::Transaction;
+use txn::{ReadView, Transaction};
 
 /// Where the session stands.
 #[derive(Debug, Default)]
@@ -59,6 +62,8 @@ pub(crate) struct OpenBlock {
     pub(crate) repeats: bool,
     /// Of a block that repeats its reads: the version of the catalog in the state that it reads, once that was chosen.
     pub(crate) state: Option<u64>,
+    /// Tables whose rows that state has elsewhere, and the catalog's version of which that is true.
+    pub(crate) rewritten: Option<(u64, Arc<BTreeMap<TableId, String>>)>,
     /// States that it lets other sessions read.
     pub(crate) exported: Exported,
     /// When it began, microseconds since 1970.
@@ -82,11 +87,6 @@ impl Block {
             Self::Open(open) if open.repeats => open.state,
             _ => None,
         }
-    }
-
-    /// Does every statement of the block read the same state?
-    pub(crate) fn repeats(&self) -> bool {
-        matches!(self, Self::Open(open) if open.repeats)
     }
 
     /// Marks an open block failed. What it wrote and locked since its last savepoint goes at once, for nothing but going back
@@ -149,6 +149,24 @@ impl OpenBlock {
     pub(crate) fn is_too_late_for(&self, modes: TransactionModes) -> bool {
         let own = if self.repeats { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
         self.used && modes.isolation.is_some_and(|wanted| wanted != own)
+    }
+
+    /// A view of the state that all statements read, without tables whose rows it has elsewhere.
+    pub(crate) async fn repeated_view(&mut self, catalog: &CatalogCache, view: ReadView) -> EngineResult<ReadView> {
+        let state = match self.state {
+            Some(state) => state,
+            None => *self.state.insert(catalog.version_in(view.snapshot()).await?),
+        };
+        let version = catalog.version();
+        if version == state {
+            return Ok(view);
+        }
+        let rewritten = match &self.rewritten {
+            Some((known, tables)) if *known == version => Arc::clone(tables),
+            _ => Arc::new(catalog.rewritten_since(view.snapshot()).await?),
+        };
+        self.rewritten = Some((version, Arc::clone(&rewritten)));
+        Ok(view.without(rewritten))
     }
 
     /// The transaction, for one statement.

@@ -66,11 +66,8 @@ impl Session {
             open.used = true;
             let view = open.borrow()?.begin_statement().await?;
             let catalog = self.engine.catalog();
-            if open.repeats && open.state.is_none() {
-                open.state = Some(catalog.version_in(view.snapshot()).await?);
-            }
             catalog.wait_for_changes_in(view.snapshot()).await?;
-            return Ok(view);
+            return if open.repeats { open.repeated_view(catalog, view).await } else { Ok(view) };
         }
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;
@@ -188,6 +185,7 @@ impl Session {
             restarted: None,
             repeats: false,
             state: None,
+            rewritten: None,
             exported: Exported::default(),
             started,
             used: false,
@@ -322,7 +320,7 @@ impl Session {
             // The same level again must not forget the state that the block reads.
             Block::Open(open) if modes.isolation.is_some() && repeat != open.repeats => {
                 open.borrow()?.repeat_reads(repeat);
-                (open.repeats, open.state) = (repeat, None);
+                (open.repeats, open.state, open.rewritten) = (repeat, None, None);
                 self.settings.show_isolation(if repeat { "repeatable read" } else { "read committed" })
             }
             _ => Ok(()),

@@ -70,7 +70,7 @@ pub(super) fn store_code(error: &StoreError) -> &'static str {
         StoreError::DuplicateKey { .. } => "23505",
         StoreError::TooLarge { .. } => "54000",
         StoreError::NoMemory { .. } => "53200",
-        StoreError::SnapshotTooOld { .. } => "72000",
+        StoreError::SnapshotTooOld { .. } | StoreError::OlderThanTable { .. } => "72000",
         StoreError::DiskFull { .. } | StoreError::ReadOnly { disk_full: true, .. } => "53100",
         StoreError::ReadOnly { disk_full: false, .. } => "58030",
         StoreError::Corrupted { .. } => "XX001",

@@ -67,8 +67,7 @@ impl Session {
             let view = self.read_view().await?;
             self.set_configs.begin();
             let compiled = self.compile(source, prepared).await?;
-            // A transaction that repeats its reads keeps its state.
-            if self.block.repeats() || self.catalog_is_still(version) {
+            if self.catalog_is_still(version) {
                 return Ok((view, compiled));
             }
         }

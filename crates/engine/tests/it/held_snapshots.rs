@@ -1,6 +1,6 @@
 //! Who holds a snapshot of the store.
 
-use crate::client::{Client, engine_over};
+use crate::client::{Client, engine, engine_over, waiting_are};
 use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
@@ -40,4 +40,52 @@ async fn a_statement_that_reads_no_table_holds_none() {
     until_held(&store, 0).await;
     assert!(!asleep.is_finished());
     asleep.abort();
+}
+
+const TOO_OLD: &str = "ERROR 72000 snapshot too old: table \"t\" was created or rewritten after it was taken";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_state_of_before_a_rewrite_does_not_have_the_table_empty() {
+    let engine = engine().await;
+    let (mut owner, mut reader) = (Client::of(&engine), Client::of(&engine));
+    owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); INSERT INTO t VALUES (1, 1), (2, 2)").await;
+    owner.ok("CREATE TABLE u (k integer PRIMARY KEY); INSERT INTO u VALUES (7)").await;
+    for rewrite in [
+        "ALTER TABLE t ALTER v TYPE bigint",
+        "TRUNCATE t; INSERT INTO t VALUES (1, 1), (2, 2)",
+        "DROP TABLE t; CREATE TABLE t AS SELECT 1 AS k, 1 AS v",
+    ] {
+        reader.ok("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT * FROM u").await;
+        owner.ok(rewrite).await;
+        assert_eq!(reader.run("SELECT * FROM u").await, "7\nSELECT 1", "{rewrite}");
+        for query in ["SELECT * FROM t WHERE k = 1", "SELECT count(*) FROM t", "COPY t TO STDOUT"] {
+            reader.ok("SAVEPOINT s").await;
+            assert_eq!(reader.run(query).await, TOO_OLD, "{rewrite}; {query}");
+            reader.ok("ROLLBACK TO s").await;
+        }
+        reader.ok("COMMIT; SELECT * FROM t").await;
+    }
+    reader.ok("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT * FROM t").await;
+    owner.ok("CREATE INDEX ON t (v); ALTER TABLE t ADD COLUMN w integer").await;
+    assert_eq!(reader.run("SELECT k FROM t WHERE v = 1").await, "1\nSELECT 1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_state_of_amid_a_rewrite_does_not_have_the_table_empty() {
+    let engine = engine().await;
+    let (mut owner, mut reader, mut holder) = (Client::of(&engine), Client::of(&engine), Client::of(&engine));
+    owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); INSERT INTO t VALUES (1, 1), (2, 2)").await;
+    // The rewrite stops at the advisory lock, when the place for its rows is there already.
+    holder.ok("SELECT pg_advisory_lock(1)").await;
+    let using = "v + coalesce(length(pg_advisory_xact_lock(1)::text), 0)";
+    let rewrite = format!("ALTER TABLE t ALTER v TYPE bigint USING {using}");
+    let owner = tokio::spawn(async move { owner.ok(&rewrite).await });
+    waiting_are(&engine, 1).await;
+    reader.ok("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await;
+    assert_eq!(reader.run("SELECT count(*) FROM t").await, "2\nSELECT 1");
+    holder.ok("SELECT pg_advisory_unlock(1)").await;
+    owner.await.unwrap();
+    assert_eq!(reader.run("SELECT count(*) FROM t").await, TOO_OLD);
+    reader.ok("ROLLBACK").await;
+    assert_eq!(reader.run("SELECT count(*) FROM t").await, "2\nSELECT 1");
 }
