@@ -123,6 +123,11 @@ impl IndexState {
         matches!(self, Self::Public | Self::Unusable)
     }
 
+    /// Has it the entries of all rows, as of now or of its last refresh? The others get theirs by a build.
+    pub fn is_filled(self) -> bool {
+        self.is_complete() || self == Self::Refreshed
+    }
+
     /// Do entries leave with their rows?
     pub fn takes_deletes(self) -> bool {
         !matches!(self, Self::Disabled | Self::Refreshed)

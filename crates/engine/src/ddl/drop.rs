@@ -74,6 +74,7 @@ impl Session {
         for name in &lock.names {
             self.check_none_deferred(self.resolve(&catalog, name)?.as_ref())?;
         }
+        let checks = self.deferred_checks();
         for name in self.referring_first(&lock.names)? {
             let text = format!("DELETE FROM {name}");
             let parsed = sql::parse(&text)?;
@@ -81,6 +82,8 @@ impl Session {
                 Box::pin(self.run_write(&Arc::new(source), None, &[])).await?;
             }
         }
+        // No row is left that refers to what is gone.
+        self.keep_deferred_checks(checks);
         if restart {
             self.restart_in_block(&lock.names)?;
         }

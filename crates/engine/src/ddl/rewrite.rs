@@ -145,7 +145,8 @@ impl Session {
         if prepared.writes_rows() {
             self.fill_anew((old, wanted, &table), (rewrite, &mut counted)).await?;
         }
-        for index in prepared.indexes() {
+        // A build that is under way begins anew when it finds other storage.
+        for index in prepared.indexes().filter(|index| index.state.is_filled()) {
             self.fill_entries(&table, index).await?;
         }
         for step in steps.iter_mut() {

@@ -1,7 +1,7 @@
 //! A statement that waits for its job: CREATE INDEX CONCURRENTLY and its kin.
 //!
-//! The client hears of each step as a NOTICE. A statement that is cancelled, runs out of time or loses its client cancels its
-//! job; one that ends with its server leaves it to the next start.
+//! The client hears of each step as a NOTICE. A statement that is cancelled, runs out of time, or whose session is terminated
+//! or loses its client, cancels its job; one that ends with its server leaves it to the next start.
 
 use super::job::{Job, Wish};
 use crate::error::{EngineResult, Fault, fail};
@@ -27,7 +27,7 @@ struct CancelOnDrop<'s> {
 
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        if self.armed && !self.session.entry.is_terminated() && !self.job.is_closing() {
+        if self.armed && !self.session.entry.ends_with_server() && !self.job.is_closing() {
             self.job.wish(Wish::Cancel);
         }
     }
@@ -71,7 +71,7 @@ impl Session {
 
     /// The statement ends with `error`, and its job with it, unless the whole server does.
     async fn give_job_up(&self, job: &Arc<Job>, error: EngineError) -> EngineError {
-        if self.entry.is_terminated() || job.is_closing() {
+        if self.entry.ends_with_server() || job.is_closing() {
             return error;
         }
         job.wish(Wish::Cancel);

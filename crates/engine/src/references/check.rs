@@ -42,6 +42,7 @@ impl Session {
 
     async fn check_noted_references(&mut self, work: &mut Work) -> EngineResult<()> {
         let mut kept = Vec::new();
+        let acts = !work.references.gone.is_empty();
         while !work.references.gone.is_empty() {
             self.see_all_commits().await?;
             for gone in std::mem::take(&mut work.references.gone) {
@@ -52,7 +53,8 @@ impl Session {
         let made = std::mem::take(&mut work.references.made);
         let later = |made: &Made| work.in_block && self.is_deferred(&made.relation);
         let (later, now): (Wanted, Wanted) = made.into_iter().partition(|(_, made)| later(made));
-        self.look_up(work, now, false).await?;
+        // An action may take a row away to which one before it gave other values.
+        self.look_up(work, now, acts).await?;
         for gone in kept {
             self.refuse_children(work, &gone).await?;
         }

@@ -141,6 +141,21 @@ impl Session {
         }
     }
 
+    /// How many checks the block has put off.
+    pub(crate) fn deferred_checks(&self) -> usize {
+        match &self.block {
+            Block::Open(open) => open.deferred.late.len(),
+            Block::Idle => 0,
+        }
+    }
+
+    /// Leaves out all but the first so many checks of the block.
+    pub(crate) fn keep_deferred_checks(&mut self, count: usize) {
+        if let Block::Open(open) = &mut self.block {
+            open.deferred.late.truncate(count);
+        }
+    }
+
     /// For statements that take all rows of a table away, without what the block has still to check of them.
     ///
     /// # Errors
@@ -186,7 +201,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let mut oids = Vec::new();
         for name in names {
-            oids.extend(self.deferrable_of(&catalog, name)?);
+            oids.extend(self.constraints_of(&catalog, name, deferred)?);
         }
         let Block::Open(open) = &mut self.block else {
             let message = "SET CONSTRAINTS can only be used in transaction blocks";
@@ -202,8 +217,11 @@ impl Session {
         Ok("SET CONSTRAINTS".to_string())
     }
 
-    /// The constraints of that name in the first schema of the search path that has one of that name.
-    fn deferrable_of(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Vec<u32>> {
+    /// The deferrable constraints of that name in the first schema of the search path that has one of that name.
+    ///
+    /// # Errors
+    /// 42704; 42809 if one that is to be deferred is not deferrable. (It is IMMEDIATE anyway.)
+    fn constraints_of(&self, catalog: &Catalog, name: &ObjectName, deferred: bool) -> EngineResult<Vec<u32>> {
         for schema in self.schemas_of(catalog, name).iter() {
             let having = || catalog.tables_in(schema).filter(|table| table.is_constraint(&name.name));
             let key = |table: &Table| table.foreign_key(&name.name).filter(|key| key.deferrable).map(|key| key.oid);
@@ -214,7 +232,7 @@ impl Session {
             if having().count() == 0 {
                 continue;
             }
-            if found.len() < having().count() {
+            if deferred && found.len() < having().count() {
                 let message = format!("constraint \"{}\" is not deferrable", name.name);
                 return fail(Fault::WrongObject { message, hint: None });
             }

@@ -3,7 +3,7 @@
 use crate::session::running::Entry;
 use std::sync::Arc;
 
-/// The end of a session: its front end says so to the client and goes.
+/// The end of a session whose server stops: its front end says so to the client and goes.
 #[derive(Clone, Debug)]
 pub struct SessionEnd {
     entry: Arc<Entry>,
@@ -16,7 +16,7 @@ impl SessionEnd {
 
     /// Asks for it: the statement that runs fails with 57P01, and so does each one that follows.
     pub fn ask(&self) {
-        self.entry.end();
+        self.entry.end_with_server();
     }
 
     /// Was it asked for?

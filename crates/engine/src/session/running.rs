@@ -47,6 +47,8 @@ pub(crate) struct Entry {
     in_block: AtomicBool,
     /// Cancelled when the session is to end: another one says so, or its server stops.
     ended: CancellationToken,
+    /// Does it end because the server does?
+    server_stops: AtomicBool,
     /// Held for one change, never across an await.
     state: Mutex<State>,
 }
@@ -84,6 +86,7 @@ impl Running {
             advisory: OnceLock::new(),
             in_block: AtomicBool::new(false),
             ended,
+            server_stops: AtomicBool::new(false),
             state,
         });
         self.sessions.lock().insert(process, Arc::clone(&entry));
@@ -231,6 +234,17 @@ impl Entry {
         // First: whoever finds its statement stopped asks why.
         self.ended.cancel();
         self.state.lock().token.cancel();
+    }
+
+    /// The same for all sessions of a server that stops: jobs that they wait for go on at the next start.
+    pub(crate) fn end_with_server(&self) {
+        self.server_stops.store(true, Ordering::Release);
+        self.end();
+    }
+
+    /// Does it end because its server stops?
+    pub(crate) fn ends_with_server(&self) -> bool {
+        self.server_stops.load(Ordering::Acquire)
     }
 
     fn stopped(&self) -> Fault {

@@ -4,7 +4,7 @@ use super::existing::{IndexOrKey, no_such_index};
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::search_path::qualified;
 use crate::{Notice, Session};
-use catalog::Index;
+use catalog::{Index, IndexState};
 use sql::{ObjectName, Reindex, ReindexOf};
 use txn::LockMode;
 
@@ -53,7 +53,7 @@ impl Session {
             Some(IndexOrKey::Key(_)) => return Ok(()),
             None => return no_such_index(name),
         };
-        if !is_built(&index) {
+        if is_under_way(&index) {
             return fail(Fault::IndexNotBuilt { name: index.name });
         }
         if reindex.concurrently {
@@ -61,7 +61,7 @@ impl Session {
         }
         let mut locks = self.own_locks();
         match self.lock_index(&mut locks, name).await? {
-            Some((_, index)) if !is_built(&index) => fail(Fault::IndexNotBuilt { name: index.name }),
+            Some((_, index)) if is_under_way(&index) => fail(Fault::IndexNotBuilt { name: index.name }),
             Some((table, index)) => {
                 self.rebuild_index(&table, &index).await?;
                 self.tell_reindexed(&index, reindex.verbose);
@@ -78,7 +78,7 @@ impl Session {
                 let message = format!("table \"{}\" has no indexes that can be reindexed concurrently", table.name);
                 self.notices.info("00000", message);
             }
-            let built: Vec<Index> = table.indexes.iter().filter(|index| is_built(index)).cloned().collect();
+            let built: Vec<Index> = table.indexes.iter().filter(|index| is_read(index)).cloned().collect();
             return self.reindex_concurrently(&table, &built, reindex.verbose).await;
         }
         let mut locks = self.own_locks();
@@ -86,7 +86,7 @@ impl Session {
         if table.indexes.is_empty() && table.has_hidden_row_id() {
             self.notices.info("00000", format!("table \"{}\" has no indexes to reindex", table.name));
         }
-        for index in table.indexes.iter().filter(|index| is_built(index)) {
+        for index in table.indexes.iter().filter(|index| is_read(index)) {
             self.rebuild_index(&table, index).await?;
             self.tell_reindexed(index, reindex.verbose);
         }
@@ -102,7 +102,12 @@ impl Session {
     }
 }
 
-/// Of an index that is being built the entries are made anyway.
-fn is_built(index: &Index) -> bool {
+/// Is it being built? Then its entries are made anyway.
+fn is_under_way(index: &Index) -> bool {
+    matches!(index.state, IndexState::DeleteOnly | IndexState::WriteOnly)
+}
+
+/// REINDEX of all indexes of a table leaves those alone that ALTER INDEX has taken out of use.
+fn is_read(index: &Index) -> bool {
     index.state.is_public() || index.refresh.is_some()
 }

@@ -75,30 +75,12 @@ pub(super) struct IndexBuild;
 impl JobKind for IndexBuild {
     async fn run(&self, context: &JobContext) -> EngineResult<Outcome> {
         let spec: BuildSpec = context.spec()?;
-        loop {
-            context.check()?;
-            let position: Option<Position> = context.position()?;
-            if position.is_some_and(|position| position.swapped) {
-                context.phase("waiting for old writers").await?;
-                remove(context, spec.table, spec.index).await?;
-                return Ok(Outcome::Done);
+        match run_steps(context, &spec).await {
+            // It was dropped in the midst of a step.
+            Err(error) if error.is_undefined_table() && spec.find(&context.engine()?.clone()).is_none() => {
+                Ok(spec.gone())
             }
-            let Some((table, index)) = spec.find(&context.engine()?.clone()) else { return Ok(spec.gone()) };
-            match index.state {
-                IndexState::DeleteOnly => {
-                    context.phase("waiting for writers before build").await?;
-                    context.stoppable(wait_for_writers(context, table.storage_id())).await?;
-                    set_state(context, &spec, &table, IndexState::WriteOnly).await?;
-                }
-                IndexState::WriteOnly => {
-                    if let Some(built) = build(context, &spec, &table, &index).await? {
-                        publish(context, &spec, &table, built).await?;
-                    }
-                }
-                IndexState::Public => return Ok(Outcome::Done),
-                // ALTER INDEX had its way with it.
-                IndexState::Unusable | IndexState::Disabled | IndexState::Refreshed => return Ok(spec.gone()),
-            }
+            done => done,
         }
     }
 
@@ -119,6 +101,35 @@ impl JobKind for IndexBuild {
         let storage = detach(context, spec.table, spec.index).await?;
         context.release();
         remove::drop_storage(context, spec.table, storage).await
+    }
+}
+
+/// One step after the other, by the state in which the catalog has the index.
+async fn run_steps(context: &JobContext, spec: &BuildSpec) -> EngineResult<Outcome> {
+    loop {
+        context.check()?;
+        let position: Option<Position> = context.position()?;
+        if position.is_some_and(|position| position.swapped) {
+            context.phase("waiting for old writers").await?;
+            remove(context, spec.table, spec.index).await?;
+            return Ok(Outcome::Done);
+        }
+        let Some((table, index)) = spec.find(&context.engine()?.clone()) else { return Ok(spec.gone()) };
+        match index.state {
+            IndexState::DeleteOnly => {
+                context.phase("waiting for writers before build").await?;
+                context.stoppable(wait_for_writers(context, table.storage_id())).await?;
+                set_state(context, spec, &table, IndexState::WriteOnly).await?;
+            }
+            IndexState::WriteOnly => {
+                if let Some(built) = build(context, spec, &table, &index).await? {
+                    publish(context, spec, &table, built).await?;
+                }
+            }
+            IndexState::Public => return Ok(Outcome::Done),
+            // ALTER INDEX had its way with it.
+            IndexState::Unusable | IndexState::Disabled | IndexState::Refreshed => return Ok(spec.gone()),
+        }
     }
 }
 

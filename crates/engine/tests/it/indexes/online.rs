@@ -218,6 +218,20 @@ async fn a_statement_that_is_out_of_time_takes_its_job_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_is_terminated_takes_its_job_with_it() {
+    let mut w = world(5000).await;
+    let before = w.storages().await;
+    let build = spawn(&w, "SET bennu.job_rate = 2000; CREATE INDEX CONCURRENTLY i ON t (a)");
+    until_phase(&w, "building index").await;
+    let builder = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%CONCURRENTLY i ON t (a)'";
+    w.client.ok(builder).await;
+    assert!(build.await.unwrap().contains("ERROR 57P01"));
+    until(&w, "SELECT state FROM bennu.jobs", "cancelled").await;
+    assert!(w.table("t").await.indexes.is_empty());
+    assert_eq!(w.storages().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_goes_takes_its_job_with_it() {
     let w = world(5000).await;
     let before = w.storages().await;
