@@ -4,6 +4,7 @@ use crate::error::{BindError, BindErrorKind, BindResult};
 use crate::position::Lines;
 use crate::relations::{Environment, Relations};
 use crate::scope::{Boundary, CteEntry, Scope, ScopeItem};
+use crate::shared_rows;
 use crate::tree::{
     Body, Bound, ColId, ColInfo, Cte, CteBody, CteId, Facts, InsertSource, Kind, Needs, NewValue, OnConflict, ParamId,
     Query, Rel, RelId, Scalar, Span,
@@ -138,7 +139,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The bound statement; parameters that nothing gave a type are an error.
-    pub(crate) fn finish(self, mut body: Body) -> BindResult<Bound> {
+    pub(crate) fn finish(mut self, mut body: Body) -> BindResult<Bound> {
         for (at, param) in self.params.iter().enumerate() {
             if param.ty.id == TypeId::UNKNOWN {
                 let number = u16::try_from(at + 1).unwrap_or(u16::MAX);
@@ -147,6 +148,9 @@ impl<'a> Binder<'a> {
         }
         if let Some((id, span)) = self.untyped.first() {
             return Err(BindError::new(BindErrorKind::LateParameter { number: id.0 + 1 }, *span));
+        }
+        if let Body::Query(query) = &mut body {
+            shared_rows::share(&mut self, query)?;
         }
         self.fill_scans(&mut body);
         let params = self.params.iter().map(|param| param.ty).collect();

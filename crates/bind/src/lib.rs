@@ -41,6 +41,7 @@ mod scalar;
 mod scope;
 mod select;
 mod set_operation;
+mod shared_rows;
 mod sqlstate;
 pub mod tree;
 mod values;

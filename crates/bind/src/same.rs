@@ -105,7 +105,7 @@ fn same_subquery(a: &Subquery, b: &Subquery, pairs: &mut Pairs<'_>) -> bool {
 }
 
 /// Does it give the same rows each time?
-fn is_stable(rel: &Rel) -> bool {
+pub(crate) fn is_stable(rel: &Rel) -> bool {
     let mut stable = true;
     rel.each_scalar(&mut |value| stable = stable && is_stable_value(value));
     rel.each_input(&mut |input| stable = stable && is_stable(input));

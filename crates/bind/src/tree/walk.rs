@@ -189,3 +189,12 @@ macro_rules! walks {
 
 walks!(each_input each_scalar each_operand);
 walks!(each_input_mut each_scalar_mut each_operand_mut mut);
+
+impl Scalar {
+    /// Is there a subquery in it?
+    pub fn has_subquery(&self) -> bool {
+        let mut found = matches!(self.kind, Kind::Subquery(_));
+        self.each_operand(&mut |operand| found = found || operand.has_subquery());
+        found
+    }
+}

@@ -110,15 +110,9 @@ fn has_many_rows(all: &[Scalar]) -> bool {
 /// The two rows of an equality without subqueries, which must not be lowered twice.
 fn equal_pairs(test: &Scalar) -> Option<&Pairs> {
     match &test.kind {
-        Kind::RowCompare { op: CompareOp::Eq, pairs } if !has_subquery(test) => Some(pairs),
+        Kind::RowCompare { op: CompareOp::Eq, pairs } if !test.has_subquery() => Some(pairs),
         _ => None,
     }
-}
-
-fn has_subquery(value: &Scalar) -> bool {
-    let mut found = matches!(value.kind, Kind::Subquery(_));
-    value.each_operand(&mut |operand| found = found || has_subquery(operand));
-    found
 }
 
 /// The types of a left side that is computed once for all rows of a list; `None` if it cannot be. Of comparisons with columns of
