@@ -5,16 +5,20 @@ use crate::clause::Clause;
 use crate::error::{BindErrorKind, BindResult};
 use crate::from::Source;
 use crate::name::{fold, parts};
-use crate::scope::{ItemColumns, ScopeItem, Visible};
+use crate::scope::{ItemColumns, Scope, ScopeItem, Visible};
 use crate::tree::{ApplyKind, ColId, ColRef, JoinKind, Kind, Rel, Scalar, Span};
 use sql::ast;
+use std::collections::HashMap;
 
 impl Binder<'_> {
     pub(crate) fn join(&mut self, left: Source, join: &ast::Join) -> BindResult<Source> {
         let Some((kind, constraint)) = join_kind(&join.join_operator) else {
             return self.unsupported("this kind of join");
         };
-        let right = self.right_side(&left, kind, &join.relation)?;
+        let mut right = self.right_side(&left, kind, &join.relation)?;
+        if kind == JoinKind::Left {
+            self.give_own_columns(&mut right, &left.items)?;
+        }
         self.check_aliases(&left.items, &right.items)?;
         if matches!(kind, JoinKind::Left | JoinKind::Full) {
             self.make_nullable(&right.items);
@@ -99,6 +103,45 @@ impl Binder<'_> {
         let right = self.table_factor(factor);
         self.scope().items.truncate(before);
         right
+    }
+
+    /// What a side of an outer join shows of columns from outside, `LEFT JOIN LATERAL (SELECT a.v)`, becomes columns of its own:
+    /// they are NULL where it has no row.
+    fn give_own_columns(&mut self, side: &mut Source, left: &[ScopeItem]) -> BindResult<()> {
+        let mut exprs = Vec::new();
+        let mut own = HashMap::new();
+        for item in &mut side.items {
+            let ItemColumns::Named(columns) = &mut item.columns else { continue };
+            for (_, col) in columns {
+                let Some(level) = self.level_outside(*col, left) else { continue };
+                if !own.contains_key(col) {
+                    let Some(info) = self.cols.get(col.index()).cloned() else { continue };
+                    let value =
+                        Scalar { kind: Kind::Col(ColRef { id: *col, level }), ty: info.ty, span: Span::default() };
+                    let id = self.new_col(info)?;
+                    exprs.push((id, value));
+                    own.insert(*col, id);
+                }
+                if let Some(id) = own.get(col) {
+                    *col = *id;
+                }
+            }
+        }
+        if !exprs.is_empty() {
+            let input = std::mem::replace(&mut side.rel, Rel::OneRow);
+            side.rel = Rel::Project { input: Box::new(input), exprs };
+        }
+        Ok(())
+    }
+
+    /// Of a column of these items, or of a query around: how many queries further out, seen from within a derived table here.
+    fn level_outside(&self, col: ColId, left: &[ScopeItem]) -> Option<u8> {
+        if left.iter().any(|item| self.has_col(item, col)) {
+            return Some(1);
+        }
+        let has = |scope: &Scope| scope.items.iter().any(|item| self.has_col(item, col));
+        let out = self.scopes.iter().rev().position(has)?;
+        u8::try_from(out + 1).ok()
     }
 
     /// ON sees the two sides of its join only.

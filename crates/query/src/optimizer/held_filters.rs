@@ -7,10 +7,12 @@
 //!   Filter now() < '2000-01-01'          no row
 //!     Aggregate count(*), one group      one row, whatever comes in: with the filter below it the row is there, with 0
 //! ```
-//! So it is with ROLLUP and other grouping sets that have a group of all rows. And what differs with each call is asked as often as
+//! So it is with ROLLUP and other grouping sets that have a group of all rows. Below a query of WITH that is computed once it would
+//! be a condition of all its readers. And what differs with each call is asked as often as
 //! there are rows: below groups, windows, joins and sets that is another number.
 
 use crate::functions::is_nullable;
+use crate::plan::is_materialized_cte;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
@@ -49,7 +51,9 @@ impl OptimizerRule for HeldFilters {
 impl HeldFilters {
     fn handed_on(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         match &plan {
-            LogicalPlan::Filter(filter) if makes_a_row(&filter.input) => Ok(Transformed::no(plan)),
+            LogicalPlan::Filter(filter) if makes_a_row(&filter.input) || is_materialized_cte(&filter.input) => {
+                Ok(Transformed::no(plan))
+            }
             LogicalPlan::Filter(_) | LogicalPlan::Join(_) => self.rule.rewrite(plan, config),
             _ => Ok(Transformed::no(plan)),
         }

@@ -80,6 +80,11 @@ pub(crate) fn next_number() -> u64 {
     LAST.fetch_add(1, atomic::Ordering::Relaxed)
 }
 
+/// Has it rows that others read as well?
+pub(crate) fn is_materialized_cte(node: &LogicalPlan) -> bool {
+    materialized_cte(node).is_some()
+}
+
 fn materialized_cte(node: &LogicalPlan) -> Option<&MaterializedCte> {
     match node {
         LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref(),

@@ -46,7 +46,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 pub(crate) use flatten::outer_references;
 use futures::{FutureExt, TryStreamExt};
-pub(crate) use materialized_cte::{materialized_as, next_number as next_cte_number};
+pub(crate) use materialized_cte::{is_materialized_cte, materialized_as, next_number as next_cte_number};
 pub use phases::Phases;
 pub use refused_functions::hint_for_missing_function;
 pub use row_exprs::RowExprs;

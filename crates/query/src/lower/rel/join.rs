@@ -46,7 +46,11 @@ impl Lowering<'_> {
         self.outer.push(Arc::clone(outer.schema()));
         let inner = self.rel(inner);
         self.outer.pop();
-        self.joined(kind, outer, inner?, on)
+        // Decorrelation makes joins of the subqueries of a filter.
+        let (above, on): (Vec<Scalar>, Vec<Scalar>) =
+            on.iter().cloned().partition(|condition| kind == JoinType::Inner && condition.has_subquery());
+        let joined = self.joined(kind, outer, inner?, &on)?;
+        self.filter(joined, &above)
     }
 
     pub(in crate::lower) fn joined(

@@ -131,7 +131,9 @@ impl Lowering<'_> {
         const OF_THE_BINDER: [&str; 4] = ["argument", "key", "filter", "order"];
         let name = self.bound.col(id).map(|info| info.name.as_str()).unwrap_or_default();
         let own = OF_THE_BINDER.contains(&name) || name == "?column?";
-        if own && !matches!(value.kind, Kind::Col(_)) { expression_text(lowered) } else { name.to_owned() }
+        let name = if own && !matches!(value.kind, Kind::Col(_)) { expression_text(lowered) } else { name.to_owned() };
+        // DataFusion (55.2, `optimize_projections`) takes an alias away, qualifier and all, that is the expression's name.
+        if lowered.schema_name().to_string() == name { format!("({name})") } else { name }
     }
 
     /// A query of WITH where it is read.

@@ -12,6 +12,7 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchemaRef, ScalarValue, Spans};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{AggregateFunction, Exists, InSubquery};
+use datafusion::logical_expr::type_coercion::binary::comparison_coercion;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlan, Projection, Subquery as Query};
 use std::sync::Arc;
@@ -74,8 +75,8 @@ impl Lowering<'_> {
         let Some(sign) = operator_name(*op, 2) else { return internal("ANY of this function") };
         let value = self.expr(left, schema)?;
         let is_in = match (sign, all) {
-            // DataFusion makes no join that compares what is a test of a subquery itself.
-            _ if holds_test(&value) => None,
+            // DataFusion makes no join that compares what is itself a test of a subquery, or depends on one for each row.
+            _ if needs_subquery(&value) => None,
             ("=", false) => Some(negated),
             ("<>", true) => Some(!negated),
             _ => None,
@@ -96,6 +97,11 @@ impl Lowering<'_> {
         let Some(column) = rows.schema().columns().into_iter().next() else { return internal("IN of no column") };
         let mut item = Expr::Column(column.clone());
         self.comparable_bits((&mut value, schema), (&mut item, rows.schema()));
+        // DataFusion would cast the column under its own name, beside which decorrelation needs it as it is.
+        let (of_value, of_item) = (value.get_type(schema)?, item.get_type(rows.schema())?);
+        if let Some(common) = comparison_coercion(&of_value, &of_item).filter(|common| *common != of_item) {
+            item = item.cast_to(&common, rows.schema())?;
+        }
         let rows = match item {
             Expr::Column(_) => rows,
             item => {
@@ -179,10 +185,14 @@ pub(in crate::lower) fn query(rows: LogicalPlan) -> Query {
     Query { subquery: Arc::new(rows), outer_ref_columns, spans: Spans::new() }
 }
 
-/// Is a test of a subquery in it?
-fn holds_test(value: &Expr) -> bool {
-    let is_test = |part: &Expr| matches!(part, Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_));
-    value.exists(|part| Ok(is_test(part))).unwrap_or(true)
+/// Is a test of a subquery in it, or the value of one that reads the row?
+fn needs_subquery(value: &Expr) -> bool {
+    let needs = |part: &Expr| match part {
+        Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) => true,
+        Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+        _ => false,
+    };
+    value.exists(|part| Ok(needs(part))).unwrap_or(true)
 }
 
 /// Says of the one column of a subquery that it may be NULL, whatever becomes of it when constants are computed.

@@ -34,8 +34,10 @@ impl Seen {
 pub(super) fn beside(join: &Join, names: &mut Names) -> Result<Option<LogicalPlan>> {
     let outer = join.left.schema();
     let Some(seen) = seen(&join.right, outer, names)? else { return Ok(None) };
-    let stored = seen.columns.iter().all(|(.., expr)| matches!(expr, Expr::Column(_)));
-    // What is computed of the rows would be computed of the NULLs of a row without any, too.
+    let rows = seen.rows.schema();
+    let stored = seen.columns.iter().all(|(.., expr)| matches!(expr, Expr::Column(column) if rows.has_column(column)));
+    // What is computed of the rows would be computed of the NULLs of a row without any, too, and the outer row's own columns
+    // would not be NULL there.
     if !(join.join_type == JoinType::Inner || join.join_type == JoinType::Left && stored) {
         return Ok(None);
     }
