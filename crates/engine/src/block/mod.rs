@@ -60,16 +60,23 @@ pub(crate) struct OpenBlock {
     pub(crate) restarted: Option<Arc<RestartedSequences>>,
     /// REPEATABLE READ: all statements read one state, and none writes.
     pub(crate) repeats: bool,
-    /// Of a block that repeats its reads: the version of the catalog in the state that it reads, once that was chosen.
-    pub(crate) state: Option<u64>,
-    /// Tables whose rows that state has elsewhere, and the catalog's version of which that is true.
-    pub(crate) rewritten: Option<(u64, Arc<BTreeMap<TableId, String>>)>,
+    /// Of a block that repeats its reads, once the state was chosen that it reads.
+    pub(crate) state: Option<Box<RepeatedState>>,
     /// States that it lets other sessions read.
     pub(crate) exported: Exported,
     /// When it began, microseconds since 1970.
     pub(crate) started: i64,
     /// Has a statement run in it?
     pub(crate) used: bool,
+}
+
+/// The state that all statements of a block read.
+#[derive(Debug)]
+pub(crate) struct RepeatedState {
+    /// The version of the catalog in it.
+    version: u64,
+    /// Tables whose rows it has elsewhere, by the catalog of that version.
+    rewritten: Option<(u64, Arc<BTreeMap<TableId, String>>)>,
 }
 
 impl Block {
@@ -84,7 +91,7 @@ impl Block {
     /// The version of the catalog in the state that all its statements read, once it was chosen; `None` where each has its own.
     pub(crate) fn repeated_state(&self) -> Option<u64> {
         match self {
-            Self::Open(open) if open.repeats => open.state,
+            Self::Open(open) if open.repeats => open.state.as_ref().map(|state| state.version),
             _ => None,
         }
     }
@@ -153,19 +160,22 @@ impl OpenBlock {
 
     /// A view of the state that all statements read, without tables whose rows it has elsewhere.
     pub(crate) async fn repeated_view(&mut self, catalog: &CatalogCache, view: ReadView) -> EngineResult<ReadView> {
-        let state = match self.state {
+        let state = match &mut self.state {
             Some(state) => state,
-            None => *self.state.insert(catalog.version_in(view.snapshot()).await?),
+            None => {
+                let version = catalog.version_in(view.snapshot()).await?;
+                self.state.insert(Box::new(RepeatedState { version, rewritten: None }))
+            }
         };
         let version = catalog.version();
-        if version == state {
+        if version == state.version {
             return Ok(view);
         }
-        let rewritten = match &self.rewritten {
+        let rewritten = match &state.rewritten {
             Some((known, tables)) if *known == version => Arc::clone(tables),
             _ => Arc::new(catalog.rewritten_since(view.snapshot()).await?),
         };
-        self.rewritten = Some((version, Arc::clone(&rewritten)));
+        state.rewritten = Some((version, Arc::clone(&rewritten)));
         Ok(view.without(rewritten))
     }
 

@@ -185,7 +185,6 @@ impl Session {
             restarted: None,
             repeats: false,
             state: None,
-            rewritten: None,
             exported: Exported::default(),
             started,
             used: false,
@@ -320,7 +319,7 @@ impl Session {
             // The same level again must not forget the state that the block reads.
             Block::Open(open) if modes.isolation.is_some() && repeat != open.repeats => {
                 open.borrow()?.repeat_reads(repeat);
-                (open.repeats, open.state, open.rewritten) = (repeat, None, None);
+                (open.repeats, open.state) = (repeat, None);
                 self.settings.show_isolation(if repeat { "repeatable read" } else { "read committed" })
             }
             _ => Ok(()),
