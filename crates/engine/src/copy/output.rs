@@ -88,8 +88,7 @@ impl Session {
 
     /// The rows of a table or of a query.
     async fn copied_rows(&mut self, copy: &Copy, source: &Source) -> EngineResult<Copied> {
-        let view = self.read_view().await?;
-        let catalog = self.engine.catalog().current();
+        let (view, catalog) = self.read_state().await?;
         let plan = match &copy.target {
             CopyTarget::Query(query) => self.plan_source(&catalog, &source.part(query)).await?,
             // The columns of a table: their query has a text of its own.

@@ -9,6 +9,7 @@ use catalog::{NewColumn, NewTable, PreparedTable};
 use query::Plan;
 use sql::{AsQuery, CreateTable};
 use std::sync::Arc;
+use txn::ReadView;
 
 impl Session {
     /// The command tag: `SELECT n`, as PostgreSQL says.
@@ -16,7 +17,7 @@ impl Session {
         let Some(as_query) = &create.as_query else {
             return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() });
         };
-        let catalog = self.engine.catalog().current();
+        let (view, catalog) = self.read_state().await?;
         let schema = self.schema_for(&catalog, &create.name)?;
         if create.if_not_exists && catalog.table(&schema, &create.name.name).is_some() {
             self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
@@ -30,7 +31,7 @@ impl Session {
         new.columns = columns(as_query, &plan)?;
         self.key_and_options(create, &mut new)?;
         let prepared = self.engine.catalog().prepare_table(new).await?;
-        let done = self.fill(&prepared, as_query, &plan).await;
+        let done = self.fill(&prepared, as_query.with_data.then_some(view), &plan).await;
         match done {
             Ok(rows) => {
                 self.tell_hints(create);
@@ -43,11 +44,11 @@ impl Session {
         }
     }
 
-    async fn fill(&mut self, prepared: &PreparedTable, as_query: &AsQuery, plan: &Arc<Plan>) -> EngineResult<u64> {
+    /// Without a state to read: WITH NO DATA.
+    async fn fill(&mut self, prepared: &PreparedTable, view: Option<ReadView>, plan: &Arc<Plan>) -> EngineResult<u64> {
         let mut tally = Tally::default();
-        if as_query.with_data {
+        if let Some(view) = view {
             let target = Target::new(&self.engine.catalog().current(), prepared.table(), self.time_zone())?;
-            let view = self.read_view().await?;
             let context = self.query_context(view);
             tally = self.load(&target, self.stream(context, Arc::clone(plan), Vec::new())?, plan).await?;
         }

@@ -4,28 +4,24 @@ use super::RowProgram;
 use super::run::finished;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use crate::statement::explain::planning_time;
+use crate::statement::explain::{Explained, planning_time};
 use bind::tree::Bound;
 use rows::{Builtins, Input, RowsError};
-use sql::Explain;
-use std::time::{Duration, Instant};
-use types::Datum;
+use std::time::Instant;
 
 impl Session {
     /// The program as lines; `None`: it reads more than programs may, and its plan is what runs.
     pub(crate) async fn explain_rows(
         &mut self,
         rows: &RowProgram,
-        explain: &Explain,
-        compiling: Duration,
-        params: &[Datum],
+        explained: &Explained<'_>,
     ) -> EngineResult<Option<Vec<String>>> {
         let Some(bound) = &rows.bound else {
             return fail(Fault::Internal { detail: "a row program that is not to be explained".to_owned() });
         };
-        let view = self.read_view().await?;
+        let Explained { explain, view, compiling, params } = explained;
         let (env, limits, guard) = (self.row_environment(), self.row_limits(), self.running());
-        let input = Input { view: &view, env: &env, params, limits };
+        let input = Input { view, env: &env, params, limits };
         let began = Instant::now();
         let mut lines = if explain.analyze {
             let work = async {
@@ -45,7 +41,7 @@ impl Session {
         if explain.verbose {
             lines.push("Executor: row program".to_owned());
         }
-        lines.extend(planning_time(explain, compiling));
+        lines.extend(planning_time(explain, *compiling));
         if explain.analyze && explain.timing && explain.summary.unwrap_or(true) {
             lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
         }

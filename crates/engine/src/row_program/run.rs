@@ -35,16 +35,16 @@ impl Session {
             self.engine.counters().handed_over.add(1);
         }
         rows.handed_over.add();
+        let plan = self.plan_beside(rows).await?;
         if !self.is_current(compiled) {
             // Definitions have changed since: all of it once more, with a state that is as new.
             return Box::pin(self.run_query(&rows.source, None, params)).await;
         }
-        let plan = self.plan_beside(rows).await?;
         let stream = self.start_query(&plan, view, params)?;
         Ok(Answer::Rows(in_columns(stream, compiled.columns())))
     }
 
-    /// The plan of a program, made when it is wanted first. The catalog is that of the program.
+    /// The plan of a program, made when it is wanted first; of its definitions if the program is current afterwards.
     pub(crate) async fn plan_beside(&mut self, rows: &RowProgram) -> EngineResult<Arc<Plan>> {
         if let Some(plan) = rows.plan.lock().as_ref() {
             return Ok(Arc::clone(plan));

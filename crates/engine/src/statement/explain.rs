@@ -3,7 +3,7 @@
 use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
-use crate::statement::plan_cache::Program;
+use crate::statement::plan_cache::{Compiled, Program};
 use crate::statement::query::check_parameters;
 use crate::statement::stream;
 use crate::statement::utility::text_column;
@@ -12,7 +12,16 @@ use query::{ExplainOptions, Plan};
 use sql::{Explain, ExplainFormat, Statement};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use txn::ReadView;
 use types::Datum;
+
+/// What EXPLAIN says, and the state that EXPLAIN ANALYZE reads.
+pub(crate) struct Explained<'a> {
+    pub(crate) explain: &'a Explain,
+    pub(crate) view: ReadView,
+    pub(crate) compiling: Duration,
+    pub(crate) params: &'a [Datum],
+}
 
 impl Session {
     pub(crate) async fn explain(
@@ -40,20 +49,35 @@ impl Session {
     ) -> EngineResult<Vec<String>> {
         let source = explained(explain, whole)?;
         let began = Instant::now();
-        let compiled = self.compile_for_explain(&source).await?;
-        let compiling = began.elapsed();
+        let (view, compiled) = self.view_and_explained(&source).await?;
+        let explained = Explained { explain, view, compiling: began.elapsed(), params };
         check_parameters(&compiled, prepared, params)?;
         match &compiled.program {
             Program::Key(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
-            Program::Rows(rows) => match self.explain_rows(rows, explain, compiling, params).await? {
+            Program::Rows(rows) => match self.explain_rows(rows, &explained).await? {
                 Some(lines) => Ok(lines),
                 None => {
                     let plan = self.plan_beside(rows).await?;
-                    self.explain_plan(&plan, explain, compiling, params).await
+                    if !self.is_current(&compiled) {
+                        return Box::pin(self.explain_lines(explain, whole, prepared, params)).await;
+                    }
+                    self.explain_plan(&plan, &explained).await
                 }
             },
-            Program::Query(plan) => self.explain_plan(plan, explain, compiling, params).await,
-            Program::Write(program) => self.explain_write(program, &source, explain, compiling, params).await,
+            Program::Query(plan) => self.explain_plan(plan, &explained).await,
+            Program::Write(program) => self.explain_write(program, &source, &explained).await,
+        }
+    }
+
+    /// A state to read, and the statement compiled for it, as [`Self::read_state`] has them.
+    async fn view_and_explained(&mut self, source: &Arc<Source>) -> EngineResult<(ReadView, Compiled)> {
+        loop {
+            let version = self.engine.catalog().version();
+            let view = self.read_view().await?;
+            let compiled = self.compile_for_explain(source).await?;
+            if self.catalog_is_still(version) {
+                return Ok((view, compiled));
+            }
         }
     }
 
@@ -61,21 +85,20 @@ impl Session {
         &mut self,
         program: &WriteProgram,
         source: &Arc<Source>,
-        explain: &Explain,
-        compiling: Duration,
-        params: &[Datum],
+        explained: &Explained<'_>,
     ) -> EngineResult<Vec<String>> {
+        let Explained { explain, compiling, params, .. } = explained;
         let began = Instant::now();
         let mut lines = write_lines(program);
         let below = match (program.row_set(), program.values()) {
             (Some(plan), _) => {
-                let explain = Explain { summary: Some(false), ..explain.clone() };
-                self.explain_plan(plan, &explain, compiling, params).await?
+                let explain = &Explain { summary: Some(false), ..Explain::clone(explain) };
+                self.explain_plan(plan, &Explained { explain, view: explained.view.clone(), ..*explained }).await?
             }
             (None, rows) => vec![format!("Values: rows={}", rows.unwrap_or(0))],
         };
         lines.extend(indented(below));
-        lines.extend(planning_time(explain, compiling));
+        lines.extend(planning_time(explain, *compiling));
         if explain.analyze {
             let rows = Box::pin(self.dispatch(&source.text, source, None, params)).await?.count().await?;
             if let Some(first) = lines.first_mut() {
@@ -88,13 +111,8 @@ impl Session {
         Ok(lines)
     }
 
-    async fn explain_plan(
-        &mut self,
-        plan: &Arc<Plan>,
-        explain: &Explain,
-        compiling: Duration,
-        params: &[Datum],
-    ) -> EngineResult<Vec<String>> {
+    async fn explain_plan(&mut self, plan: &Arc<Plan>, explained: &Explained<'_>) -> EngineResult<Vec<String>> {
+        let Explained { explain, view, compiling, params } = explained;
         // What is neither lowering nor optimizing is binding.
         let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
         let options = ExplainOptions {
@@ -105,8 +123,7 @@ impl Session {
             costs: explain.costs,
             planning: shows_planning(explain).then_some(binding),
         };
-        let view = self.read_view().await?;
-        let (context, plan, params) = (self.stale_context(view), Arc::clone(plan), params.to_vec());
+        let (context, plan, params) = (self.stale_context(view.clone()), Arc::clone(plan), params.to_vec());
         let (planner, guard) = (Arc::clone(self.engine.planner()), self.running());
         let host = guard.host();
         let work = async move {

@@ -6,6 +6,7 @@ use crate::key_program::KeyProgram;
 use crate::statement::plan_cache::{Compiled, Program};
 use crate::statement::stream;
 use crate::{Answer, Prepared, Session};
+use catalog::Catalog;
 use std::sync::Arc;
 use txn::ReadView;
 use types::Datum;
@@ -54,8 +55,21 @@ impl Session {
         }
     }
 
-    /// A state to read, and the query compiled for it: the state has the tables that the definitions name, and all its
-    /// rows were written by these definitions or older ones.
+    /// A state to read, and its definitions. What is planned with these reads that state, whatever changes meanwhile: a table
+    /// written anew has another storage, which an older state knows nothing of, and the old one is not in a newer state.
+    pub(crate) async fn read_state(&mut self) -> EngineResult<(ReadView, Arc<Catalog>)> {
+        loop {
+            let version = self.engine.catalog().version();
+            // The state comes first: what it has of definitions, the catalog then has too.
+            let view = self.read_view().await?;
+            let catalog = self.engine.catalog().current();
+            if self.catalog_is_still(version) {
+                return Ok((view, catalog));
+            }
+        }
+    }
+
+    /// A state to read, and the query compiled for it, as [`Self::read_state`] has them.
     pub(crate) async fn view_and_compile(
         &mut self,
         source: &Arc<Source>,
@@ -63,7 +77,6 @@ impl Session {
     ) -> EngineResult<(ReadView, Arc<Compiled>)> {
         loop {
             let version = self.engine.catalog().version();
-            // The state comes first: what it has of definitions, the catalog then has too.
             let view = self.read_view().await?;
             self.set_configs.begin();
             let compiled = self.compile(source, prepared).await?;
@@ -75,7 +88,7 @@ impl Session {
 
     /// Is the catalog still at `version`, which was read before a snapshot was taken? Then the snapshot has the same definitions,
     /// since the catalog shows only what is published. Stores without snapshots of the whole store have nothing to compare.
-    pub(crate) fn catalog_is_still(&self, version: u64) -> bool {
+    pub(super) fn catalog_is_still(&self, version: u64) -> bool {
         !self.engine.store().capabilities().store_snapshots() || self.engine.catalog().version() == version
     }
 }

@@ -8,6 +8,7 @@ use bind::{AssignedTo, Clause};
 use catalog::Catalog;
 use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};
 use std::sync::Arc;
+use txn::ReadView;
 use types::{DataType, Datum};
 
 /// A computed column.
@@ -196,14 +197,23 @@ impl Session {
 
     /// Runs a query of the engine's own and returns all rows.
     pub(crate) async fn own_query(&mut self, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
-        let catalog = self.engine.catalog().current();
-        self.own_query_in(&catalog, text).await
+        let (view, catalog) = self.read_state().await?;
+        self.own_query_at(view, &catalog, text).await
     }
 
-    /// The same with the definitions of a catalog that may be one still to come.
+    /// The same with the definitions of a catalog that is still to come. The tables it reads are locked.
     pub(crate) async fn own_query_in(&mut self, catalog: &Arc<Catalog>, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
-        let query = sql::parse_query(text)?;
         let view = self.read_view().await?;
+        self.own_query_at(view, catalog, text).await
+    }
+
+    async fn own_query_at(
+        &mut self,
+        view: ReadView,
+        catalog: &Arc<Catalog>,
+        text: &str,
+    ) -> EngineResult<Vec<Vec<Datum>>> {
+        let query = sql::parse_query(text)?;
         let plan = self.plan(catalog, &query).await?;
         self.collect(self.query_context(view), plan, Vec::new(), self.hold_rows()).await
     }

@@ -134,24 +134,17 @@ impl Session {
     /// A state to read, and the view's query planned for the definitions of that state. Names are looked up as they were when
     /// the view was made.
     async fn plan_materialized(&mut self, table: &Table, made_of: &Materialized) -> EngineResult<Planned> {
-        loop {
-            let version = self.engine.catalog().version();
-            // The state comes first: what it has of definitions, the catalog then has too.
-            let view = self.read_view().await?;
-            let catalog = self.engine.catalog().current();
-            let query = sql::parse_query(&made_of.query)?;
-            let mut plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
-            let wanted: Vec<String> = table.visible_columns().map(|column| quote(&column.name).into_owned()).collect();
-            if plan.columns.len() != wanted.len() {
-                // A `*` has more columns now than when the view was made.
-                let (items, name) = (wanted.join(", "), quote(&table.name));
-                let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
-                plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
-            }
-            if self.catalog_is_still(version) {
-                return Ok(Planned { view, plan, search_path: made_of.search_path.clone() });
-            }
+        let (view, catalog) = self.read_state().await?;
+        let query = sql::parse_query(&made_of.query)?;
+        let mut plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
+        let wanted: Vec<String> = table.visible_columns().map(|column| quote(&column.name).into_owned()).collect();
+        if plan.columns.len() != wanted.len() {
+            // A `*` has more columns now than when the view was made.
+            let (items, name) = (wanted.join(", "), quote(&table.name));
+            let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
+            plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
         }
+        Ok(Planned { view, plan, search_path: made_of.search_path.clone() })
     }
 
     /// A plan whose names are looked up in that path.

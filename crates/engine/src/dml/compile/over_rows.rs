@@ -97,16 +97,10 @@ impl Session {
         clause: Clause,
         target: AssignedTo<'_>,
     ) -> EngineResult<Datum> {
-        let catalog = self.engine.catalog().current();
+        let (view, catalog) = self.read_state().await?;
         let over = RowExpressions { rows: &[], exprs: from_ref(expr), clause, assigned_to: from_ref(&target) };
         let exprs = self.compile_over(&catalog, over).await?;
-        let context = match exprs.needs_context() {
-            true => {
-                let view = self.read_view().await?;
-                Some(self.query_context(view))
-            }
-            false => None,
-        };
+        let context = exprs.needs_context().then(|| self.query_context(view));
         let scope = Scope { params: &[], context, env: Some(self.row_environment()) };
         let value = exprs.eval(&scope, &[], None).await?.pop().unwrap_or(Datum::Null);
         Ok(self.time_zone().assign(&target.ty, value)?)

@@ -107,27 +107,20 @@ impl Session {
 
     async fn plan_groups(&mut self, found: &Refreshed) -> EngineResult<Groups> {
         let search_path = found.table.materialized.as_ref().map(|view| view.search_path.clone()).unwrap_or_default();
-        loop {
-            let version = self.engine.catalog().version();
-            let view = self.read_view().await?;
-            let current = self.engine.catalog().current();
-            let mut draft = Draft::of(&current);
-            let log = draft.show_table(found.log.rows(&found.base))?;
-            let catalog = Arc::new(draft.catalog().clone());
-            let texts = Texts::new(&catalog, &found.table, &found.made_of, &log)?;
-            let groups = Groups {
-                everything: self.plan_query(&catalog, &search_path, &texts.everything()).await?,
-                log_rows: self.plan_keys(&catalog, &search_path, &texts.log_rows()).await?,
-                search_path: search_path.clone(),
-                view,
-                catalog,
-                texts,
-                log,
-            };
-            if self.catalog_is_still(version) {
-                return Ok(groups);
-            }
-        }
+        let (view, current) = self.read_state().await?;
+        let mut draft = Draft::of(&current);
+        let log = draft.show_table(found.log.rows(&found.base))?;
+        let catalog = Arc::new(draft.catalog().clone());
+        let texts = Texts::new(&catalog, &found.table, &found.made_of, &log)?;
+        Ok(Groups {
+            everything: self.plan_query(&catalog, &search_path, &texts.everything()).await?,
+            log_rows: self.plan_keys(&catalog, &search_path, &texts.log_rows()).await?,
+            search_path,
+            view,
+            catalog,
+            texts,
+            log,
+        })
     }
 
     /// Queries of the groups that have changed: their rows as they were, and as they are.
