@@ -43,7 +43,7 @@ use datafusion::physical_plan::{
 };
 use std::fmt;
 use std::sync::Arc;
-use store::{FamilyId, KeyRange, RegionInfo};
+use store::{FamilyId, KeyRange, RegionInfo, StoreError};
 use txn::ReadView;
 
 /// All columns of a table are in this family at present.
@@ -211,12 +211,16 @@ impl RegionScanExec {
         self.merge
     }
 
-    /// How many regions it touches, asked of the store: not for every statement.
-    pub(crate) async fn regions(&self) -> QueryResult<Regions> {
-        let regions = self.reader.store().regions(self.source.scanned().table().storage_id()).await?;
+    /// How many regions it touches, asked of the store: not for every statement. `None` where the table was dropped or
+    /// written anew since the state that is read: the store knows regions of what is there now.
+    pub(crate) async fn regions(&self) -> QueryResult<Option<Regions>> {
+        let regions = match self.reader.store().regions(self.source.scanned().table().storage_id()).await {
+            Err(StoreError::NoSuchTable { .. }) => return Ok(None),
+            regions => regions?,
+        };
         let ranges = to_store_ranges(&self.path.ranges.ranges);
         let touches = |region: &RegionInfo| ranges.iter().any(|range| range.intersect(&region.range).is_some());
-        Ok(Regions { touched: regions.iter().filter(|region| touches(region)).count(), all: regions.len() })
+        Ok(Some(Regions { touched: regions.iter().filter(|region| touches(region)).count(), all: regions.len() }))
     }
 
     pub(crate) fn has_dynamic_filter(&self) -> bool {

@@ -114,7 +114,7 @@ fn planning_lines(bind: Duration, phases: Phases, physical: Duration) -> [String
 }
 
 /// The regions of all scans, in the order in which they are drawn.
-async fn ask_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Regions>) -> QueryResult<()> {
+async fn ask_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Option<Regions>>) -> QueryResult<()> {
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
@@ -130,10 +130,10 @@ fn draw(
     node: &dyn ExecutionPlan,
     depth: usize,
     options: ExplainOptions,
-    scans: &mut VecDeque<Regions>,
+    scans: &mut VecDeque<Option<Regions>>,
     lines: &mut Vec<String>,
 ) {
-    let regions = node.is::<RegionScanExec>().then(|| scans.pop_front()).flatten();
+    let regions = node.is::<RegionScanExec>().then(|| scans.pop_front()).flatten().flatten();
     let Some(shown) = nodes::describe(node, regions, options.verbose) else {
         // A node that is left out: its children stand in its place.
         return node.children().into_iter().for_each(|child| draw(child.as_ref(), depth, options, scans, lines));

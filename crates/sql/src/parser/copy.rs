@@ -262,9 +262,5 @@ fn check(c: &Cursor<'_>, options: &CopyOptions, given: &Given) -> Parse<()> {
     if options.format == CopyFormat::Csv && delimiter == options.quote.unwrap_or(b'"') {
         return Err(c.parameter_at(given.place("quote").flatten(), "COPY delimiter and quote must be different"));
     }
-    if options.null.as_ref().is_some_and(|null| null.as_bytes().contains(&delimiter)) {
-        let place = given.place("null").flatten();
-        return Err(c.parameter_at(place, "COPY delimiter character must not appear in the NULL specification"));
-    }
     Ok(())
 }

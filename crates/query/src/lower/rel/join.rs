@@ -2,7 +2,7 @@
 
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal};
-use ::bind::tree::{ApplyKind, JoinKind, Rel, Scalar};
+use ::bind::tree::{ApplyKind, ColId, JoinKind, Kind, Rel, Scalar};
 use datafusion::common::{JoinType, NullEquality};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Join, JoinConstraint, LogicalPlan};
@@ -26,7 +26,11 @@ impl Lowering<'_> {
             JoinKind::Mark(_) => return internal("a mark join"),
         };
         let (left, right) = (self.rel(left)?, self.rel(right)?);
-        self.joined(kind, left, right, on)
+        match kind {
+            JoinType::Left if self.has_subquery_of_both(on, &left, &right) => self.left_apply(left, right, on),
+            JoinType::Right if self.has_subquery_of_both(on, &left, &right) => self.left_apply(right, left, on),
+            kind => self.joined(kind, left, right, on),
+        }
     }
 
     /// The inner side reads columns of the outer one as a subquery does; decorrelation makes a join of it.
@@ -37,20 +41,40 @@ impl Lowering<'_> {
         inner: &Rel,
         on: &[Scalar],
     ) -> LowerResult<LogicalPlan> {
-        let kind = match kind {
-            ApplyKind::Inner => JoinType::Inner,
-            ApplyKind::Left => JoinType::Left,
-            ApplyKind::Semi | ApplyKind::Anti | ApplyKind::Mark(_) => return internal("this kind of apply"),
-        };
         let outer = self.rel(outer)?;
         self.outer.push(Arc::clone(outer.schema()));
         let inner = self.rel(inner);
         self.outer.pop();
-        // Decorrelation makes joins of the subqueries of a filter.
-        let (above, on): (Vec<Scalar>, Vec<Scalar>) =
-            on.iter().cloned().partition(|condition| kind == JoinType::Inner && condition.has_subquery());
-        let joined = self.joined(kind, outer, inner?, &on)?;
-        self.filter(joined, &above)
+        let inner = inner?;
+        match kind {
+            ApplyKind::Left if on.iter().any(Scalar::has_subquery) => self.left_apply(outer, inner, on),
+            ApplyKind::Left => self.joined(JoinType::Left, outer, inner, on),
+            ApplyKind::Inner => {
+                // Decorrelation makes joins of the subqueries of a filter.
+                let (above, on): (Vec<Scalar>, Vec<Scalar>) = on.iter().cloned().partition(Scalar::has_subquery);
+                let joined = self.joined(JoinType::Inner, outer, inner, &on)?;
+                self.filter(joined, &above)
+            }
+            ApplyKind::Semi | ApplyKind::Anti | ApplyKind::Mark(_) => internal("this kind of apply"),
+        }
+    }
+
+    /// LEFT JOIN LATERAL of the inner rows that fulfil the conditions: a filter may have subqueries of both sides.
+    fn left_apply(&mut self, outer: LogicalPlan, inner: LogicalPlan, on: &[Scalar]) -> LowerResult<LogicalPlan> {
+        self.outer.push(Arc::clone(outer.schema()));
+        let inner = self.filter(inner, on);
+        self.outer.pop();
+        self.joined(JoinType::Left, outer, inner?, &[])
+    }
+
+    /// Do subqueries of the conditions read columns of both sides?
+    fn has_subquery_of_both(&self, on: &[Scalar], left: &LogicalPlan, right: &LogicalPlan) -> bool {
+        let mut read = Vec::new();
+        on.iter().for_each(|condition| columns_of_subqueries(condition, false, &mut read));
+        let reads = |side: &LogicalPlan| {
+            read.iter().any(|id| self.columns.get(*id).is_ok_and(|column| side.schema().has_column(column)))
+        };
+        reads(left) && reads(right)
     }
 
     pub(in crate::lower) fn joined(
@@ -69,4 +93,15 @@ impl Lowering<'_> {
         let join = Join::try_new(left, right, Vec::new(), filter, kind, JoinConstraint::On, nulls, false)?;
         Ok(LogicalPlan::Join(join))
     }
+}
+
+/// What subqueries read of the rows around them, what they are compared with included.
+fn columns_of_subqueries(value: &Scalar, within: bool, found: &mut Vec<ColId>) {
+    let within = within || matches!(value.kind, Kind::Subquery(_));
+    match &value.kind {
+        Kind::Col(col) if within => found.push(col.id),
+        Kind::Subquery(subquery) => found.extend(subquery.free.iter().map(|col| col.id)),
+        _ => {}
+    }
+    value.each_operand(&mut |operand| columns_of_subqueries(operand, within, found));
 }

@@ -74,7 +74,8 @@ pub(super) fn attach_join(join: Join, names: &mut Names) -> Result<Transformed<L
     let (left, right) = (fits(&join.left), fits(&join.right));
     let side = if left { &mut join.left } else { &mut join.right };
     if !left && !right {
-        let feature = "a subquery in the condition of an outer join that reads both sides".to_owned();
+        let kind = join.join_type.to_string().to_uppercase();
+        let feature = format!("a subquery in the condition of a {kind} JOIN that reads both sides");
         return Err(QueryError::Unsupported { feature }.into());
     }
     let (joined, values) = attach_all(side.as_ref().clone(), &wanted, names)?;
