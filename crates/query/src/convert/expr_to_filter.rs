@@ -104,11 +104,21 @@ fn by_column(codec: &RowCodec, filters: &[&Expr]) -> BTreeMap<usize, Vec<(usize,
     for (number, filter) in filters.iter().enumerate() {
         if let Some((index, condition)) = value_condition(codec, Mode::Values, filter)
             && is_complete(&condition)
+            && !tests_null_within(&condition)
         {
             columns.entry(index).or_default().push((number, condition));
         }
     }
     columns
+}
+
+/// Is there a test for NULL beside other conditions? The bytes of a value do not say whether it is one.
+fn tests_null_within(condition: &Condition) -> bool {
+    let tests = |inner: &Condition| matches!(inner, Condition::IsNull { .. }) || tests_null_within(inner);
+    match condition {
+        Condition::And(all) | Condition::Or(all) => all.iter().any(tests),
+        _ => false,
+    }
 }
 
 /// The values of a type that satisfy some conditions.

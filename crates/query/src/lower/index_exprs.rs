@@ -46,11 +46,9 @@ impl Planner {
             let (Some(expr), Some(name)) = (only_expr(&plan), name) else { return Ok(None) };
             parts.push((expr, name));
         }
-        let predicate = match &index.predicate {
-            None => None,
-            Some(predicate) => Some(filters(&self.over_table(cx, table, &predicate.text, Clause::IndexPredicate)?)?),
-        };
-        Ok(Some(BoundIndex::new(parts, predicate)))
+        let Some(predicate) = &index.predicate else { return Ok(Some(BoundIndex::new(parts, None))) };
+        let filters = filters(&self.over_table(cx, table, &predicate.text, Clause::IndexPredicate)?)?;
+        Ok(filters.map(|filters| BoundIndex::new(parts, Some(filters))))
     }
 
     /// An expression over the rows of a table as a plan: of a predicate, of the rows for which it is true.
@@ -120,9 +118,9 @@ fn only_expr(plan: &LogicalPlan) -> Option<Expr> {
     }
 }
 
-/// All conditions of a plan.
-fn filters(plan: &LogicalPlan) -> LowerResult<Vec<Expr>> {
-    let mut all = Vec::new();
+/// All conditions of a plan; `None` if no row fulfils them: such an index has no entries, and implies nothing.
+fn filters(plan: &LogicalPlan) -> LowerResult<Option<Vec<Expr>>> {
+    let (mut all, mut never) = (Vec::new(), false);
     plan.apply_with_subqueries(|node| {
         match node {
             LogicalPlan::Filter(filter) => {
@@ -131,9 +129,10 @@ fn filters(plan: &LogicalPlan) -> LowerResult<Vec<Expr>> {
             LogicalPlan::TableScan(scan) => {
                 all.extend(scan.filters.iter().flat_map(split_conjunction).cloned());
             }
+            LogicalPlan::EmptyRelation(_) => never = true,
             _ => {}
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
-    Ok(all)
+    Ok((!never).then_some(all))
 }
