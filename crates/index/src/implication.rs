@@ -4,58 +4,58 @@
 //! with a constant that is at least as strong, or one that is not true where the value is NULL, for IS NOT NULL. What is
 //! not found out so is taken for not implied. Source: `predicate_implied_by` in PostgreSQL's `predtest.c`.
 //!
-//! Expressions are texts here, so that whatever evaluates them need not be known: equal texts are equal expressions.
+//! What an expression is need not be known here: `V` is one, and equal ones are the same expression.
 
 use types::compare::compare;
 use types::{CompareOp, Datum};
 
 /// A condition of a query, or the predicate of an index.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Clause {
+pub enum Clause<V> {
     /// All of them.
-    And(Vec<Clause>),
+    And(Vec<Clause<V>>),
     /// One of them.
-    Or(Vec<Clause>),
+    Or(Vec<Clause<V>>),
     /// Anything else.
-    Test(Test),
+    Test(Test<V>),
 }
 
 /// A condition without AND and OR.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Test {
-    /// Itself.
-    pub text: String,
+pub struct Test<V> {
+    /// Itself, unless [`Self::says`] is all of it.
+    pub itself: Option<V>,
     /// Values of which it is not true where one of them is NULL.
-    pub strict: Vec<String>,
+    pub strict: Vec<V>,
     /// What it says of a value.
-    pub says: Option<Says>,
+    pub says: Option<Says<V>>,
 }
 
 /// What a test says of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Says {
+pub enum Says<V> {
     /// How it compares with a constant.
     Compare {
         /// The value.
-        of: String,
+        of: V,
         /// How.
         op: CompareOp,
         /// The constant, no NULL.
         with: Datum,
     },
     /// It is not NULL.
-    NotNull(String),
+    NotNull(V),
 }
 
 /// Is `wanted` true wherever all of `given` are?
-pub fn implies(given: &[Clause], wanted: &Clause) -> bool {
+pub fn implies<V: PartialEq>(given: &[Clause<V>], wanted: &Clause<V>) -> bool {
     match wanted {
         Clause::And(all) => all.iter().all(|wanted| implies(given, wanted)),
         wanted => given.iter().any(|given| one_implies(given, wanted)),
     }
 }
 
-fn one_implies(given: &Clause, wanted: &Clause) -> bool {
+fn one_implies<V: PartialEq>(given: &Clause<V>, wanted: &Clause<V>) -> bool {
     match (given, wanted) {
         (_, Clause::And(all)) => all.iter().all(|wanted| one_implies(given, wanted)),
         (Clause::Or(any), _) => !any.is_empty() && any.iter().all(|given| one_implies(given, wanted)),
@@ -68,8 +68,8 @@ fn one_implies(given: &Clause, wanted: &Clause) -> bool {
     }
 }
 
-fn test_implies(given: &Test, wanted: &Test) -> bool {
-    if given.text == wanted.text {
+fn test_implies<V: PartialEq>(given: &Test<V>, wanted: &Test<V>) -> bool {
+    if given.itself.is_some() && given.itself == wanted.itself {
         return true;
     }
     match (&given.says, &wanted.says) {
@@ -107,19 +107,19 @@ mod tests {
     use super::*;
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
 
-    fn test(of: &str, op: CompareOp, with: i32) -> Clause {
+    fn test(of: &str, op: CompareOp, with: i32) -> Clause<String> {
         let says = Some(Says::Compare { of: of.to_owned(), op, with: Datum::Int4(with) });
-        Clause::Test(Test { text: format!("{of} {op:?} {with}"), strict: vec![of.to_owned()], says })
+        Clause::Test(Test { itself: Some(format!("{of} {op:?} {with}")), strict: vec![of.to_owned()], says })
     }
 
-    fn opaque(text: &str, strict: &[&str]) -> Clause {
+    fn opaque(text: &str, strict: &[&str]) -> Clause<String> {
         let strict = strict.iter().map(|text| (*text).to_owned()).collect();
-        Clause::Test(Test { text: text.to_owned(), strict, says: None })
+        Clause::Test(Test { itself: Some(text.to_owned()), strict, says: None })
     }
 
-    fn not_null(of: &str) -> Clause {
-        let text = format!("{of} is not null");
-        Clause::Test(Test { text, strict: vec![of.to_owned()], says: Some(Says::NotNull(of.to_owned())) })
+    fn not_null(of: &str) -> Clause<String> {
+        let itself = Some(format!("{of} is not null"));
+        Clause::Test(Test { itself, strict: vec![of.to_owned()], says: Some(Says::NotNull(of.to_owned())) })
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_and_strict_tests_imply() {
+    fn equal_expressions_and_strict_tests_imply() {
         assert!(implies(&[opaque("f(a)", &[]), opaque("g(a)", &[])], &opaque("g(a)", &[])));
         assert!(!implies(&[opaque("f(a)", &[])], &opaque("g(a)", &[])));
         assert!(implies(&[opaque("a ~ b", &["a", "b"])], &not_null("b")));
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn values_of_different_types_are_not_compared() {
         let text = Clause::Test(Test {
-            text: "a = x".to_owned(),
+            itself: Some("a = x".to_owned()),
             strict: vec!["a".to_owned()],
             says: Some(Says::Compare { of: "a".to_owned(), op: Eq, with: Datum::Text("x".to_owned()) }),
         });

@@ -21,7 +21,7 @@ pub(crate) struct BoundIndex {
     /// Expressions, and the names of their columns in the entries.
     parts: Vec<(Expr, String)>,
     /// The predicate.
-    predicate: Option<(Vec<Expr>, Clause)>,
+    predicate: Option<(Vec<Expr>, Clause<Expr>)>,
 }
 
 /// Those of a table, by the oids of its indexes.
@@ -79,7 +79,7 @@ impl BoundIndex {
     /// See `TableIndex::left_of`.
     pub(crate) fn left_of(&self, filters: &[Expr]) -> Option<Vec<Expr>> {
         let Some((_, predicate)) = &self.predicate else { return Some(filters.to_vec()) };
-        let given: Vec<Clause> = filters.iter().map(|filter| clause(&bare(filter.clone()))).collect();
+        let given: Vec<Clause<Expr>> = filters.iter().map(|filter| clause(&bare(filter.clone()))).collect();
         if !implies(&given, predicate) {
             return None;
         }

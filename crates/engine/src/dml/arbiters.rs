@@ -96,7 +96,7 @@ struct Inferred<'t> {
     target: &'t Target,
     exprs: Option<Vec<OverTable>>,
     /// What its WHERE says.
-    given: Vec<Clause>,
+    given: Vec<Clause<String>>,
 }
 
 impl<'t> Inferred<'t> {

@@ -8,7 +8,7 @@ use index::{Clause, Says, Test};
 use types::{CompareOp, Datum};
 
 /// The clause that a filter is. Its columns stand without their table.
-pub(crate) fn clause(filter: &Expr) -> Clause {
+pub(crate) fn clause(filter: &Expr) -> Clause<Expr> {
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
             Clause::And(vec![clause(left), clause(right)])
@@ -17,7 +17,7 @@ pub(crate) fn clause(filter: &Expr) -> Clause {
         Expr::BinaryExpr(binary) => opaque(filter, compared(binary)),
         Expr::Between(between) if !between.negated => {
             let bound = |op, bound: &Expr| {
-                let says = constant(bound).map(|with| Says::Compare { of: between.expr.to_string(), op, with });
+                let says = constant(bound).map(|with| Says::Compare { of: between.expr.as_ref().clone(), op, with });
                 opaque(filter, says)
             };
             Clause::And(vec![bound(CompareOp::Ge, &between.low), bound(CompareOp::Le, &between.high)])
@@ -31,36 +31,39 @@ pub(crate) fn clause(filter: &Expr) -> Clause {
         Expr::Column(_) => equal(filter, Datum::Bool(true)),
         Expr::Not(inner) if matches!(inner.as_ref(), Expr::Column(_)) => equal(inner, Datum::Bool(false)),
         Expr::IsNotNull(value) => {
-            let mut strict = vec![value.to_string()];
+            let mut strict = vec![value.as_ref().clone()];
             add_strict(value, &mut strict);
-            Clause::Test(Test { text: filter.to_string(), strict, says: Some(Says::NotNull(value.to_string())) })
+            Clause::Test(Test {
+                itself: Some(filter.clone()),
+                strict,
+                says: Some(Says::NotNull(value.as_ref().clone())),
+            })
         }
         _ => opaque(filter, None),
     }
 }
 
-fn opaque(filter: &Expr, says: Option<Says>) -> Clause {
+fn opaque(filter: &Expr, says: Option<Says<Expr>>) -> Clause<Expr> {
     let mut strict = Vec::new();
     add_strict(filter, &mut strict);
-    Clause::Test(Test { text: filter.to_string(), strict, says })
+    Clause::Test(Test { itself: Some(filter.clone()), strict, says })
 }
 
 /// `value = constant`, however it is written.
-fn equal(value: &Expr, with: Datum) -> Clause {
-    let (of, mut strict) = (value.to_string(), vec![value.to_string()]);
+fn equal(value: &Expr, with: Datum) -> Clause<Expr> {
+    let (of, mut strict) = (value.clone(), vec![value.clone()]);
     add_strict(value, &mut strict);
-    let text = format!("{of} = {with:?}");
-    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: CompareOp::Eq, with }) })
+    Clause::Test(Test { itself: None, strict, says: Some(Says::Compare { of, op: CompareOp::Eq, with }) })
 }
 
-fn compared(binary: &BinaryExpr) -> Option<Says> {
+fn compared(binary: &BinaryExpr) -> Option<Says<Expr>> {
     let op = compare_op(binary.op)?;
     let (value, op, with) = match (constant(&binary.left), constant(&binary.right)) {
         (None, Some(with)) => (&binary.left, op, with),
         (Some(with), None) => (&binary.right, op.swapped(), with),
         _ => return None,
     };
-    Some(Says::Compare { of: value.to_string(), op, with })
+    Some(Says::Compare { of: value.as_ref().clone(), op, with })
 }
 
 fn constant(expr: &Expr) -> Option<Datum> {
@@ -71,10 +74,10 @@ fn constant(expr: &Expr) -> Option<Datum> {
 }
 
 /// Operands of which a filter is not true as soon as one of them is NULL.
-fn add_strict(expr: &Expr, strict: &mut Vec<String>) {
+fn add_strict(expr: &Expr, strict: &mut Vec<Expr>) {
     let mut add = |operand: &Expr| {
         if !matches!(operand, Expr::Literal(..)) {
-            strict.push(operand.to_string());
+            strict.push(operand.clone());
             add_strict(operand, strict);
         }
     };

@@ -16,6 +16,7 @@ use super::misplaced_keys::HideMisplacedKeys;
 use super::named_groups::NamedGroups;
 use super::null_safe_keys::NullSafeKeys;
 use super::pushed_filters::PushedFilters;
+use super::same_types::SameTypes;
 use crate::error::{QueryError, QueryResult};
 use datafusion::DATAFUSION_VERSION;
 use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
@@ -55,7 +56,7 @@ pub(super) enum Place {
 }
 
 /// Around rules for logical plans.
-pub(super) const LOGICAL: [Fence<Logical>; 8] = [
+pub(super) const LOGICAL: [Fence<Logical>; 9] = [
     Fence {
         rule: "simplify_expressions",
         place: Place::Before,
@@ -91,6 +92,13 @@ pub(super) const LOGICAL: [Fence<Logical>; 8] = [
         ours: || Arc::new(NamedGroups::default()),
         case: "GROUP BY x, x::date fails: a cast is no part of a name, and both groups are x",
         shown_by: "sql-tests/select/groups_of_casts.slt",
+    },
+    Fence {
+        rule: "single_distinct_aggregation_to_group_by",
+        place: Place::Instead,
+        ours: || Arc::new(SameTypes::default()),
+        case: "sum(v), count(DISTINCT id) … HAVING sum(v) > 1 fails: the sum of sums is a wider decimal",
+        shown_by: "sql-tests/query/sums_beside_distinct.slt",
     },
     Fence {
         rule: "eliminate_join",

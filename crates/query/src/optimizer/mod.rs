@@ -17,6 +17,7 @@ mod named_groups;
 mod null_safe_keys;
 mod pauses;
 mod pushed_filters;
+mod same_types;
 
 use crate::error::{QueryError, QueryResult};
 use chrono::{DateTime, Utc};

@@ -7,7 +7,7 @@ use index::{Clause, Says, Test};
 use types::{CompareOp, Datum};
 
 /// The clause that a condition is.
-pub fn clause(condition: &Scalar) -> Clause {
+pub fn clause(condition: &Scalar) -> Clause<String> {
     match &condition.kind {
         Kind::And(all) => Clause::And(all.iter().map(clause).collect()),
         Kind::Or(any) => Clause::Or(any.iter().map(clause).collect()),
@@ -26,7 +26,7 @@ pub fn clause(condition: &Scalar) -> Clause {
             Kind::IsNull(value) => {
                 let mut strict = vec![text(value)];
                 add_strict(value, &mut strict);
-                Clause::Test(Test { text: text(condition), strict, says: Some(Says::NotNull(text(value))) })
+                Clause::Test(Test { itself: Some(text(condition)), strict, says: Some(Says::NotNull(text(value))) })
             }
             _ => opaque(condition, None),
         },
@@ -34,21 +34,20 @@ pub fn clause(condition: &Scalar) -> Clause {
     }
 }
 
-fn opaque(condition: &Scalar, says: Option<Says>) -> Clause {
+fn opaque(condition: &Scalar, says: Option<Says<String>>) -> Clause<String> {
     let mut strict = Vec::new();
     add_strict(condition, &mut strict);
-    Clause::Test(Test { text: text(condition), strict, says })
+    Clause::Test(Test { itself: Some(text(condition)), strict, says })
 }
 
 /// `value = constant`, however it is written.
-fn equal(value: &Scalar, with: Datum) -> Clause {
+fn equal(value: &Scalar, with: Datum) -> Clause<String> {
     let (of, mut strict) = (text(value), vec![text(value)]);
     add_strict(value, &mut strict);
-    let text = format!("{of} = {with:?}");
-    Clause::Test(Test { text, strict, says: Some(Says::Compare { of, op: CompareOp::Eq, with }) })
+    Clause::Test(Test { itself: None, strict, says: Some(Says::Compare { of, op: CompareOp::Eq, with }) })
 }
 
-fn compared(func: FuncId, args: &[Scalar]) -> Option<Says> {
+fn compared(func: FuncId, args: &[Scalar]) -> Option<Says<String>> {
     let ([left, right], Some(FunctionTest::Compare(op))) = (args, Builtins.test(func)) else { return None };
     let (value, op, with) = match (constant(left), constant(right)) {
         (None, Some(with)) => (left, op, with),

@@ -177,7 +177,7 @@ impl Compiler<'_> {
 /// Has an index all rows that satisfy the conditions?
 fn has_all(bound: &BoundIndex, cols: &ScanCols, conditions: &[&Scalar]) -> bool {
     let Some(predicate) = &bound.predicate else { return true };
-    let given: Vec<index::Clause> = conditions.iter().map(|condition| clause(condition)).collect();
+    let given: Vec<index::Clause<String>> = conditions.iter().map(|condition| clause(condition)).collect();
     // A column that the statement does not use is in none of its conditions.
     predicate.over(cols).is_some_and(|predicate| index::implies(&given, &clause(&predicate)))
 }
