@@ -83,7 +83,7 @@ impl<'t> Grouped<'t> {
                 for (_, call) in calls {
                     wanted.extend(call.args.iter().chain(&call.filter));
                     wanted.extend(call.order.iter().map(|key| key.col));
-                    call.direct.iter().for_each(|value| columns_of(value, &mut wanted));
+                    call.direct.iter().for_each(|value| value.each_column(&mut |col| _ = wanted.insert(col)));
                 }
                 Some(Self::below(input, wanted))
             }
@@ -94,21 +94,12 @@ impl<'t> Grouped<'t> {
     fn below(rel: &'t mut Rel, mut wanted: HashSet<ColId>) -> Self {
         match rel {
             Rel::Project { input, exprs } => {
-                exprs.iter().for_each(|(_, value)| columns_of(value, &mut wanted));
+                exprs.iter().for_each(|(_, value)| value.each_column(&mut |col| _ = wanted.insert(col)));
                 Self::below(input, wanted)
             }
             rows => Self { rows, wanted },
         }
     }
-}
-
-fn columns_of(value: &Scalar, into: &mut HashSet<ColId>) {
-    match &value.kind {
-        Kind::Col(col) => into.extend([col.id]),
-        Kind::Subquery(subquery) => into.extend(subquery.free.iter().map(|col| col.id)),
-        _ => {}
-    }
-    value.each_operand(&mut |operand| columns_of(operand, into));
 }
 
 fn is_shareable(binder: &Binder<'_>, grouped: &Rel, read: &Rel) -> bool {

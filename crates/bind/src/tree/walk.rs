@@ -1,6 +1,6 @@
 //! Parts of nodes: what passes over a tree go through.
 
-use super::{FrameBound, Kind, Rel, Rows, Scalar, SubqueryKind};
+use super::{ColId, FrameBound, Kind, Rel, Rows, Scalar, SubqueryKind};
 
 /// The same walk over shared and over mutable trees.
 macro_rules! walks {
@@ -196,5 +196,23 @@ impl Scalar {
         let mut found = matches!(self.kind, Kind::Subquery(_));
         self.each_operand(&mut |operand| found = found || operand.has_subquery());
         found
+    }
+
+    /// The columns that it reads, those that its subqueries read of the rows around them included.
+    pub fn each_column(&self, visit: &mut dyn FnMut(ColId)) {
+        match &self.kind {
+            Kind::Col(col) => visit(col.id),
+            Kind::Subquery(subquery) => subquery.free.iter().for_each(|col| visit(col.id)),
+            _ => {}
+        }
+        self.each_operand(&mut |operand| operand.each_column(visit));
+    }
+
+    /// Its outermost subqueries.
+    pub fn each_subquery<'t>(&'t self, visit: &mut dyn FnMut(&'t Scalar)) {
+        match &self.kind {
+            Kind::Subquery(_) => visit(self),
+            _ => self.each_operand(&mut |operand| operand.each_subquery(visit)),
+        }
     }
 }

@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// The plan of a program, made when it is wanted first; of its definitions if the program is current afterwards.
-    pub(crate) async fn plan_beside(&mut self, rows: &RowProgram) -> EngineResult<Arc<Plan>> {
+    async fn plan_beside(&mut self, rows: &RowProgram) -> EngineResult<Arc<Plan>> {
         if let Some(plan) = rows.plan.lock().as_ref() {
             return Ok(Arc::clone(plan));
         }

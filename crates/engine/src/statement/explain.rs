@@ -3,7 +3,7 @@
 use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
-use crate::statement::plan_cache::{Compiled, Program};
+use crate::statement::plan_cache::Program;
 use crate::statement::query::check_parameters;
 use crate::statement::stream;
 use crate::statement::utility::text_column;
@@ -49,7 +49,8 @@ impl Session {
     ) -> EngineResult<Vec<String>> {
         let source = explained(explain, whole)?;
         let began = Instant::now();
-        let (view, compiled) = self.view_and_explained(&source).await?;
+        let (view, catalog) = self.read_state().await?;
+        let compiled = self.compile_for_explain(&catalog, &source).await?;
         let explained = Explained { explain, view, compiling: began.elapsed(), params };
         check_parameters(&compiled, prepared, params)?;
         match &compiled.program {
@@ -57,27 +58,12 @@ impl Session {
             Program::Rows(rows) => match self.explain_rows(rows, &explained).await? {
                 Some(lines) => Ok(lines),
                 None => {
-                    let plan = self.plan_beside(rows).await?;
-                    if !self.is_current(&compiled) {
-                        return Box::pin(self.explain_lines(explain, whole, prepared, params)).await;
-                    }
+                    let plan = self.plan_source(&catalog, &source).await?;
                     self.explain_plan(&plan, &explained).await
                 }
             },
             Program::Query(plan) => self.explain_plan(plan, &explained).await,
             Program::Write(program) => self.explain_write(program, &source, &explained).await,
-        }
-    }
-
-    /// A state to read, and the statement compiled for it, as [`Self::read_state`] has them.
-    async fn view_and_explained(&mut self, source: &Arc<Source>) -> EngineResult<(ReadView, Compiled)> {
-        loop {
-            let version = self.engine.catalog().version();
-            let view = self.read_view().await?;
-            let compiled = self.compile_for_explain(source).await?;
-            if self.catalog_is_still(version) {
-                return Ok((view, compiled));
-            }
         }
     }
 

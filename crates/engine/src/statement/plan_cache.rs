@@ -213,18 +213,22 @@ impl Session {
     }
 
     /// The statement with a plan in place of every key program, for one use.
-    pub(crate) async fn compile_for_explain(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
+    pub(crate) async fn compile_for_explain(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        source: &Arc<Source>,
+    ) -> EngineResult<Compiled> {
         let environment = Environment::of(self);
         self.explaining = true;
-        let compiled = self.compile_new(source, environment).await;
+        let compiled = self.compile_new(catalog, source, environment).await;
         self.explaining = false;
         compiled
     }
 
     /// A statement for one use.
     pub(crate) async fn compile_once(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
-        let environment = Environment::of(self);
-        self.compile_new(source, environment).await
+        let (catalog, environment) = (self.engine.catalog().current(), Environment::of(self));
+        self.compile_new(&catalog, source, environment).await
     }
 
     /// May a statement become a key program?
@@ -241,22 +245,27 @@ impl Session {
             return Ok(compiled);
         }
         self.engine.counters().planned.add(1);
-        let compiled = Arc::new(self.compile_new(source, key.environment.clone()).await?);
+        let catalog = self.engine.catalog().current();
+        let compiled = Arc::new(self.compile_new(&catalog, source, key.environment.clone()).await?);
         if cached && compiled.is_cacheable() {
             self.engine.plans().put(key, &compiled);
         }
         Ok(compiled)
     }
 
-    async fn compile_new(&mut self, source: &Arc<Source>, environment: Environment) -> EngineResult<Compiled> {
-        let catalog = self.engine.catalog().current();
+    async fn compile_new(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        source: &Arc<Source>,
+        environment: Environment,
+    ) -> EngineResult<Compiled> {
         let version = catalog.version();
         let locks_within = !matches!(source.statement, Statement::Query(_)) && has_locking_subquery(&source.statement);
         let (parameters, columns, program) = match &source.statement {
-            Statement::Query(_) => self.compile_new_query(&catalog, source).await?,
+            Statement::Query(_) => self.compile_new_query(catalog, source).await?,
             statement => {
                 let plain = locks_within.then(|| Arc::new(source.with(without_subquery_locks(statement))));
-                let (parameters, program) = self.compile_write(&catalog, plain.as_ref().unwrap_or(source)).await?;
+                let (parameters, program) = self.compile_write(catalog, plain.as_ref().unwrap_or(source)).await?;
                 let columns = program.returning_columns();
                 (parameters, columns, Program::Write(program))
             }

@@ -57,7 +57,8 @@ impl Session {
         }
         if let Statement::Explain(explain) = &source.statement {
             let columns = utility::columns(self, &source.statement);
-            let parameters = Box::pin(self.compile_for_explain(&explained(explain, &source)?)).await?.parameters;
+            let (catalog, explained) = (self.engine.catalog().current(), explained(explain, &source)?);
+            let parameters = Box::pin(self.compile_for_explain(&catalog, &explained)).await?.parameters;
             return Ok(Arc::new(Prepared { parameters, columns, source: Some(source), ..Prepared::default() }));
         }
         let compiled = self.compile(&source, None).await?;

@@ -88,7 +88,7 @@ impl Session {
 
     /// Is the catalog still at `version`, which was read before a snapshot was taken? Then the snapshot has the same definitions,
     /// since the catalog shows only what is published. Stores without snapshots of the whole store have nothing to compare.
-    pub(super) fn catalog_is_still(&self, version: u64) -> bool {
+    fn catalog_is_still(&self, version: u64) -> bool {
         !self.engine.store().capabilities().store_snapshots() || self.engine.catalog().version() == version
     }
 }

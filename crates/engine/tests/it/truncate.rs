@@ -2,6 +2,7 @@
 //! after, and never that it is gone.
 
 use crate::client::{Client, engine_over};
+use engine::Engine;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::Store;
@@ -9,43 +10,55 @@ use store_fjall::FjallStore;
 use store_testkit::ModelStore;
 
 const ROUNDS: usize = 40;
-const STATEMENTS: [&str; 11] = [
-    "SELECT count(*) FROM t",
-    "SELECT v FROM t WHERE k = 7",
-    "SELECT k FROM t WHERE k BETWEEN 3 AND 9 ORDER BY k",
-    "SELECT count(*) FROM t a JOIN t b ON a.v = b.v",
-    "INSERT INTO u SELECT k FROM t ON CONFLICT DO NOTHING",
-    "UPDATE u SET k = k WHERE k IN (SELECT k FROM t)",
-    "BEGIN; INSERT INTO w SELECT k FROM t; UPDATE w SET k = (SELECT count(*) FROM t); COMMIT",
-    "EXPLAIN ANALYZE SELECT k FROM t WHERE v > 3 ORDER BY v",
-    "EXPLAIN ANALYZE UPDATE u SET k = k WHERE k IN (SELECT k FROM t)",
-    "COPY (SELECT * FROM t) TO STDOUT",
-    "BEGIN; DELETE FROM w WHERE k NOT IN (SELECT k FROM t); COMMIT",
+/// They answer, whatever the table has just then.
+const STATEMENTS: [(&[&str], &str); 11] = [
+    (&["SELECT count(*) FROM t"], ""),
+    (&["SELECT v FROM t WHERE k = 7"], ""),
+    (&["SELECT k FROM t WHERE k BETWEEN 3 AND 9 ORDER BY k"], ""),
+    (&["SELECT count(*) FROM t a JOIN t b ON a.v = b.v"], ""),
+    (&["INSERT INTO u SELECT k FROM t ON CONFLICT DO NOTHING"], ""),
+    (&["UPDATE u SET k = k WHERE k IN (SELECT k FROM t)"], ""),
+    (&["BEGIN; INSERT INTO w SELECT k FROM t; UPDATE w SET k = (SELECT count(*) FROM t); COMMIT"], ""),
+    (&["EXPLAIN ANALYZE SELECT k FROM t WHERE v > 3 ORDER BY v"], ""),
+    (&["EXPLAIN ANALYZE UPDATE u SET k = k WHERE k IN (SELECT k FROM t)"], ""),
+    (&["COPY (SELECT * FROM t) TO STDOUT"], ""),
+    (&["BEGIN; DELETE FROM w WHERE k NOT IN (SELECT k FROM t); COMMIT"], ""),
 ];
 
-async fn no_statement_fails(store: Arc<dyn Store>) {
-    let engine = engine_over(store).await;
-    let mut owner = Client::of(&engine);
-    owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); CREATE TABLE u (k integer PRIMARY KEY); CREATE TABLE w (k bigint)").await;
+/// Sessions that ask the same again and again while `owner` does so `ROUNDS` times; and what their answers contain.
+async fn beside(engine: &Arc<Engine>, asked: &'static [(&'static [&'static str], &'static str)], owner: &[&str]) {
     let done = Arc::new(AtomicBool::new(false));
-    let others: Vec<_> = STATEMENTS
+    let others: Vec<_> = asked
         .iter()
-        .map(|statement| {
-            let (mut other, done) = (Client::of(&engine), Arc::clone(&done));
+        .map(|(statements, wanted)| {
+            let (mut other, done) = (Client::of(engine), Arc::clone(&done));
             tokio::spawn(async move {
                 while !done.load(Ordering::Relaxed) {
-                    other.ok(statement).await;
+                    let mut answers = String::new();
+                    for statement in *statements {
+                        answers += &other.run(statement).await;
+                    }
+                    assert!(answers.contains(wanted) && !answers.contains("ERROR"), "{statements:?}\n{answers}");
                 }
             })
         })
         .collect();
+    let mut changes = Client::of(engine);
     for _ in 0..ROUNDS {
-        owner.ok("INSERT INTO t SELECT i, i FROM generate_series(1, 10) g(i); TRUNCATE t").await;
+        for statement in owner {
+            changes.ok(statement).await;
+        }
     }
     done.store(true, Ordering::Relaxed);
     for other in others {
         other.await.unwrap();
     }
+}
+
+async fn no_statement_fails(store: Arc<dyn Store>) {
+    let engine = engine_over(store).await;
+    Client::of(&engine).ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); CREATE TABLE u (k integer PRIMARY KEY); CREATE TABLE w (k bigint)").await;
+    beside(&engine, &STATEMENTS, &["INSERT INTO t SELECT i, i FROM generate_series(1, 10) g(i); TRUNCATE t"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -70,34 +83,12 @@ const READS: [(&[&str], &str); 5] = [
 
 async fn reads_are_whole(store: Arc<dyn Store>) {
     let engine = engine_over(store).await;
-    let mut owner = Client::of(&engine);
-    owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer)").await;
-    owner.ok("INSERT INTO t SELECT i, i FROM generate_series(1, 10) g(i)").await;
-    owner.ok("CREATE MATERIALIZED VIEW seen AS SELECT k FROM t").await;
-    let done = Arc::new(AtomicBool::new(false));
-    let others: Vec<_> = READS
-        .iter()
-        .map(|(statements, whole)| {
-            let (mut other, done) = (Client::of(&engine), Arc::clone(&done));
-            tokio::spawn(async move {
-                while !done.load(Ordering::Relaxed) {
-                    let mut answers = String::new();
-                    for statement in *statements {
-                        answers += &other.run(statement).await;
-                    }
-                    assert!(answers.contains(whole) && !answers.contains("ERROR"), "{statements:?}\n{answers}");
-                }
-            })
-        })
-        .collect();
-    for _ in 0..ROUNDS {
-        owner.ok("ALTER TABLE t ALTER COLUMN v TYPE bigint").await;
-        owner.ok("ALTER TABLE t ALTER COLUMN v TYPE integer").await;
-    }
-    done.store(true, Ordering::Relaxed);
-    for other in others {
-        other.await.unwrap();
-    }
+    let mut c = Client::of(&engine);
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer)").await;
+    c.ok("INSERT INTO t SELECT i, i FROM generate_series(1, 10) g(i)").await;
+    c.ok("CREATE MATERIALIZED VIEW seen AS SELECT k FROM t").await;
+    beside(&engine, &READS, &["ALTER TABLE t ALTER COLUMN v TYPE bigint", "ALTER TABLE t ALTER COLUMN v TYPE integer"])
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -6,7 +6,7 @@ use super::value::constant_of;
 use crate::Session;
 use crate::dml::row_exprs::{Exprs, Scope};
 use crate::error::{EngineError, EngineResult, Fault, fail};
-use bind::tree::{Body, ColId, Kind, Scalar};
+use bind::tree::{Body, ColId, Scalar};
 use bind::{AssignedTo, Clause, Environment, NamedRow, OverRows, RowExpressions};
 use builtins::Volatility;
 use catalog::{Catalog, Table};
@@ -115,7 +115,7 @@ impl Session {
             return fail(Fault::Internal { detail: "expressions that are a statement".to_string() });
         };
         let mut used = BTreeSet::new();
-        values.iter().for_each(|value| columns_of(value, &mut used));
+        values.iter().for_each(|value| value.each_column(&mut |col| _ = used.insert(col)));
         let input = |(col, row, place): &(ColId, usize, usize)| {
             let (_, ty) = over.rows.get(*row)?.columns.get(*place)?;
             used.contains(col).then_some(RowInput { col: *col, row: *row, place: *place, ty: *ty })
@@ -132,11 +132,4 @@ impl Session {
         let bound = bind::bind_over_rows(over, &self.relations(catalog, &path), &env);
         bound.map_err(|error| EngineError::of_bind(&error, &self.written))
     }
-}
-
-fn columns_of(value: &Scalar, into: &mut BTreeSet<ColId>) {
-    if let Kind::Col(col) = &value.kind {
-        into.insert(col.id);
-    }
-    value.each_operand(&mut |operand| columns_of(operand, into));
 }

@@ -16,18 +16,9 @@ use types::DataType;
 /// Columns that RETURNING reads beside the written row's.
 pub(super) fn joined_columns(returning: &[(String, Scalar)], written: &TargetRow) -> Vec<ColId> {
     let mut all = BTreeSet::new();
-    returning.iter().for_each(|(_, value)| columns_of(value, &mut all));
+    returning.iter().for_each(|(_, value)| value.each_column(&mut |col| _ = all.insert(col)));
     all.retain(|col| written.cols.iter().all(|(_, own)| own != col));
     all.into_iter().collect()
-}
-
-fn columns_of(value: &Scalar, into: &mut BTreeSet<ColId>) {
-    match &value.kind {
-        Kind::Col(col) => _ = into.insert(col.id),
-        Kind::Subquery(subquery) => into.extend(subquery.free.iter().map(|col| col.id)),
-        _ => {}
-    }
-    value.each_operand(&mut |operand| columns_of(operand, into));
 }
 
 impl Session {

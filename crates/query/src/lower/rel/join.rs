@@ -2,7 +2,7 @@
 
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal};
-use ::bind::tree::{ApplyKind, ColId, JoinKind, Kind, Rel, Scalar};
+use ::bind::tree::{ApplyKind, ColId, JoinKind, Rel, Scalar};
 use datafusion::common::{JoinType, NullEquality};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Join, JoinConstraint, LogicalPlan};
@@ -69,8 +69,10 @@ impl Lowering<'_> {
 
     /// Do subqueries of the conditions read columns of both sides?
     fn has_subquery_of_both(&self, on: &[Scalar], left: &LogicalPlan, right: &LogicalPlan) -> bool {
-        let mut read = Vec::new();
-        on.iter().for_each(|condition| columns_of_subqueries(condition, false, &mut read));
+        let mut read: Vec<ColId> = Vec::new();
+        for condition in on {
+            condition.each_subquery(&mut |subquery| subquery.each_column(&mut |col| read.push(col)));
+        }
         let reads = |side: &LogicalPlan| {
             read.iter().any(|id| self.columns.get(*id).is_ok_and(|column| side.schema().has_column(column)))
         };
@@ -93,15 +95,4 @@ impl Lowering<'_> {
         let join = Join::try_new(left, right, Vec::new(), filter, kind, JoinConstraint::On, nulls, false)?;
         Ok(LogicalPlan::Join(join))
     }
-}
-
-/// What subqueries read of the rows around them, what they are compared with included.
-fn columns_of_subqueries(value: &Scalar, within: bool, found: &mut Vec<ColId>) {
-    let within = within || matches!(value.kind, Kind::Subquery(_));
-    match &value.kind {
-        Kind::Col(col) if within => found.push(col.id),
-        Kind::Subquery(subquery) => found.extend(subquery.free.iter().map(|col| col.id)),
-        _ => {}
-    }
-    value.each_operand(&mut |operand| columns_of_subqueries(operand, within, found));
 }

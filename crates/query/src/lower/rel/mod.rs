@@ -208,12 +208,8 @@ fn reads_nothing(value: &Scalar) -> bool {
 
 /// Does it read one of these columns?
 fn reads(value: &Scalar, cols: &[ColId]) -> bool {
-    let mut found = match &value.kind {
-        Kind::Col(col) => cols.contains(&col.id),
-        Kind::Subquery(subquery) => subquery.free.iter().any(|col| cols.contains(&col.id)),
-        _ => false,
-    };
-    value.each_operand(&mut |operand| found = found || reads(operand, cols));
+    let mut found = false;
+    value.each_column(&mut |col| found = found || cols.contains(&col));
     found
 }
 
