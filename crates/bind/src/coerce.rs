@@ -21,8 +21,8 @@ impl Binder<'_> {
             return Ok(Some(self.fit(value, to, context)));
         }
         let Some(via) = coercion(value.ty.id, to.id, context) else { return Ok(None) };
-        self.note_session(to.id);
-        self.note_session(value.ty.id);
+        self.note_catalogs(to.id);
+        self.note_catalogs(value.ty.id);
         let via = match via {
             Via::Function(id) => {
                 self.note_call(id);
@@ -32,6 +32,9 @@ impl Binder<'_> {
             Via::Text => CastVia::Text,
             Via::Elements => CastVia::Elements,
         };
+        if matches!(via, CastVia::Text | CastVia::Elements) {
+            self.facts.session_bound |= is_time(to.id) || is_time(value.ty.id);
+        }
         // An oid is a number of its own kind.
         let same_kind = matches!(via, CastVia::Relabel) && !to.id.is_oid() && !value.ty.id.is_oid();
         let is_null = matches!(value.kind, Kind::Const(Datum::Null));
@@ -152,7 +155,7 @@ impl Binder<'_> {
 
     /// What the input function of a type makes of a literal.
     pub(crate) fn input(&mut self, text: &str, to: Ty, context: CastContext, span: Span) -> BindResult<Datum> {
-        self.note_session(to.id);
+        self.note_catalogs(to.id);
         let wrong = |error| BindError::new(BindErrorKind::Value(error), span);
         if to.id == TypeId::BPCHAR && to.typmod == -1 {
             text::check_zero_byte(text).map_err(wrong)?;
@@ -167,11 +170,11 @@ impl Binder<'_> {
         if matches!(to.id.element().unwrap_or(to.id).category(), "D") && names_the_clock(text) {
             return self.unsupported(format!("a literal such as '{text}' that depends on the clock"));
         }
-        match text::parse_in(&ty, text, self.env.rules) {
+        match self.parse(&ty, text) {
             Err(error) if matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP) => {
                 // The name of a zone says nothing to these types, but that it is one is checked.
                 let Some(local) = temporal::without_zone_name(text, self.env.rules) else { return Err(wrong(error)) };
-                text::parse_in(&ty, local, self.env.rules).map_err(|_| wrong(error))
+                self.parse(&ty, local).map_err(|_| wrong(error))
             }
             read => read.map_err(wrong),
         }
@@ -250,14 +253,15 @@ impl Binder<'_> {
         }
     }
 
-    /// Texts of dates and times depend on the session's zone and style.
-    fn note_session(&mut self, id: TypeId) {
-        let element = id.element().unwrap_or(id);
-        self.facts.catalogs |= element.oid_alias().is_some();
-        if matches!(element.category(), "D" | "T") {
-            self.facts.session_bound = true;
-        }
+    /// Texts of names of relations, types and their like mean what the catalog says.
+    fn note_catalogs(&mut self, id: TypeId) {
+        self.facts.catalogs |= id.element().unwrap_or(id).oid_alias().is_some();
     }
+}
+
+/// Texts of these types and of arrays of them may depend on the session's zone and style.
+fn is_time(id: TypeId) -> bool {
+    matches!(id.element().unwrap_or(id).category(), "D" | "T")
 }
 
 /// The numeric in another form.

@@ -14,6 +14,7 @@
 //!
 //! Read next: `tree`.
 
+mod asked_rules;
 mod binder;
 mod call_error;
 mod catalog_relations;

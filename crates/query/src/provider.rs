@@ -141,6 +141,10 @@ impl RegionTable {
         (source.table_provider.as_ref() as &dyn Any).downcast_ref::<Self>()
     }
 
+    pub(crate) fn table(&self) -> &Table {
+        self.codec.table()
+    }
+
     /// What it is read from, once it is bound.
     pub(crate) fn reader(&self) -> Option<&ReadView> {
         self.reader.as_ref()

@@ -5,7 +5,7 @@ use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{CastContext, Kind, Scalar, Span};
 use builtins::{Ty, TypeId};
 use sql::ast;
-use types::{DataType, Datum, IntervalFields, text};
+use types::{DataType, Datum, IntervalFields};
 
 impl Binder<'_> {
     pub(super) fn literal(&mut self, value: &ast::ValueWithSpan) -> BindResult<Scalar> {
@@ -94,8 +94,7 @@ impl Binder<'_> {
             return self.error(BindErrorKind::Syntax { message: "an interval has no such fields" }, value.span);
         };
         let ty = DataType::LimitedInterval(fields);
-        self.facts.session_bound = true;
-        match text::parse_in(&ty, written, self.env.rules) {
+        match self.parse(&ty, written) {
             Ok(datum) => Ok(Scalar { kind: Kind::Const(datum), ty: Ty::of(&ty), span: value.span }),
             Err(error) => self.error(BindErrorKind::Value(error), value.span),
         }

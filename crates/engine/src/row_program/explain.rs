@@ -19,7 +19,7 @@ impl Session {
         let Some(bound) = &rows.bound else {
             return fail(Fault::Internal { detail: "a row program that is not to be explained".to_owned() });
         };
-        let Explained { explain, view, compiling, params } = explained;
+        let Explained { explain, view, compiling, params, .. } = explained;
         let (env, limits, guard) = (self.row_environment(), self.row_limits(), self.running());
         let input = Input { view, env: &env, params, limits };
         let began = Instant::now();

@@ -3,13 +3,14 @@
 use crate::dml::{InsertProgram, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
+use crate::statement::explained::{creates, explained, explained_of};
 use crate::statement::plan_cache::Program;
 use crate::statement::query::check_parameters;
 use crate::statement::stream;
 use crate::statement::utility::text_column;
 use crate::{Answer, Session};
 use query::{ExplainOptions, Plan};
-use sql::{Explain, ExplainFormat, Statement};
+use sql::{Explain, ExplainFormat, Statement, ast};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use txn::ReadView;
@@ -21,6 +22,8 @@ pub(crate) struct Explained<'a> {
     pub(crate) view: ReadView,
     pub(crate) compiling: Duration,
     pub(crate) params: &'a [Datum],
+    /// Whether the statement may read refreshed indexes, which are older than the table.
+    pub(crate) stale: bool,
 }
 
 impl Session {
@@ -47,11 +50,19 @@ impl Session {
         prepared: bool,
         params: &[Datum],
     ) -> EngineResult<Vec<String>> {
-        let source = explained(explain, whole)?;
+        let executed = match explain.statement.as_ref() {
+            Statement::Execute { name, arguments } => Some(self.executed(name, arguments).await?),
+            _ => None,
+        };
+        let (source, prepared, params) = match &executed {
+            Some((source, values)) => (explained_of(&source.statement, source)?, true, values.as_slice()),
+            None => (explained(explain, whole)?, prepared, params),
+        };
         let began = Instant::now();
         let (view, catalog) = self.read_state().await?;
         let compiled = self.compile_for_explain(&catalog, &source).await?;
-        let explained = Explained { explain, view, compiling: began.elapsed(), params };
+        let stale = matches!(source.statement, Statement::Query(_)) && !creates(&explain.statement);
+        let explained = Explained { explain, view, compiling: began.elapsed(), params, stale };
         check_parameters(&compiled, prepared, params)?;
         match &compiled.program {
             Program::Key(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
@@ -97,8 +108,20 @@ impl Session {
         Ok(lines)
     }
 
+    /// The statement that EXECUTE runs, and the values of its parameters.
+    ///
+    /// # Errors
+    /// As EXECUTE.
+    async fn executed(&mut self, name: &str, arguments: &[ast::Expr]) -> EngineResult<(Arc<Source>, Vec<Datum>)> {
+        let (prepared, params) = self.prepared_with(name, arguments).await?;
+        match &prepared.source {
+            Some(source) => Ok((Arc::clone(source), params)),
+            None => fail(Fault::Internal { detail: "PREPARE of an empty statement".to_string() }),
+        }
+    }
+
     async fn explain_plan(&mut self, plan: &Arc<Plan>, explained: &Explained<'_>) -> EngineResult<Vec<String>> {
-        let Explained { explain, view, compiling, params } = explained;
+        let Explained { explain, view, compiling, params, stale } = explained;
         // What is neither lowering nor optimizing is binding.
         let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
         let options = ExplainOptions {
@@ -109,7 +132,11 @@ impl Session {
             costs: explain.costs,
             planning: shows_planning(explain).then_some(binding),
         };
-        let (context, plan, params) = (self.stale_context(view.clone()), Arc::clone(plan), params.to_vec());
+        let context = match stale {
+            true => self.stale_context(view.clone()),
+            false => self.query_context(view.clone()),
+        };
+        let (plan, params) = (Arc::clone(plan), params.to_vec());
         let (planner, guard) = (Arc::clone(self.engine.planner()), self.running());
         let host = guard.host();
         let work = async move {
@@ -117,32 +144,6 @@ impl Session {
         };
         self.engine.run_query(host, work).await
     }
-}
-
-/// The statement that EXPLAIN is about.
-///
-/// # Errors
-/// 0A000 for one that cannot be explained.
-pub(crate) fn explained(explain: &Explain, whole: &Source) -> EngineResult<Arc<Source>> {
-    let statement = match explain.statement.as_ref() {
-        Statement::CreateTable(create) if create.as_query.is_some() && !explain.analyze => {
-            // Only its query has a plan.
-            match &create.as_query {
-                Some(as_query) => Statement::Query(as_query.query.clone()),
-                None => return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() }),
-            }
-        }
-        statement @ (Statement::Query(_)
-        | Statement::LockingSelect(_)
-        | Statement::Insert(_)
-        | Statement::Update(_)
-        | Statement::Delete(_)) => statement.clone(),
-        _ => return fail(Fault::Unsupported { feature: "EXPLAIN ANALYZE of SELECT INTO".to_string() }),
-    };
-    // Not kept: its text is EXPLAIN's. What key programs do is what plans say of them.
-    let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
-    let written = whole.written.clone();
-    Ok(Arc::new(Source { text, written, statement, types: whole.types.clone(), hints: Vec::new() }))
 }
 
 /// The node that writes.

@@ -16,6 +16,7 @@ pub(crate) mod bound_plan;
 pub(crate) mod compatibility;
 pub(crate) mod context;
 pub(crate) mod explain;
+mod explained;
 pub(crate) mod hints;
 pub(crate) mod plan_cache;
 mod prepared;

@@ -3,7 +3,7 @@
 use super::Source;
 use crate::block::cursor::declared;
 use crate::error::EngineResult;
-use crate::statement::explain::explained;
+use crate::statement::explained::explained;
 use crate::statement::plan_cache::Compiled;
 use crate::statement::utility;
 use crate::{ColumnDesc, Session};
@@ -57,6 +57,10 @@ impl Session {
         }
         if let Statement::Explain(explain) = &source.statement {
             let columns = utility::columns(self, &source.statement);
+            // The parameters of EXECUTE are its prepared statement's, which may be another one by then.
+            if matches!(explain.statement.as_ref(), Statement::Execute { .. }) {
+                return Ok(Arc::new(Prepared { columns, source: Some(source), ..Prepared::default() }));
+            }
             let (catalog, explained) = (self.engine.catalog().current(), explained(explain, &source)?);
             let parameters = Box::pin(self.compile_for_explain(&catalog, &explained)).await?.parameters;
             return Ok(Arc::new(Prepared { parameters, columns, source: Some(source), ..Prepared::default() }));

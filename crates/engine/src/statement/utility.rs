@@ -3,7 +3,7 @@
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
 use crate::statement::stream;
-use crate::{Answer, ColumnDesc, Session};
+use crate::{Answer, ColumnDesc, Prepared, Session};
 use bind::{AssignedTo, Clause};
 use catalog::Catalog;
 use sql::{Discard, Hint, ObjectName, SettingValue, Statement, ast};
@@ -125,6 +125,20 @@ impl Session {
     }
 
     async fn execute_named(&mut self, name: &str, arguments: &[ast::Expr]) -> EngineResult<Answer> {
+        let (prepared, params) = self.prepared_with(name, arguments).await?;
+        let Some(source) = prepared.source.clone() else { return Ok(Answer::Empty) };
+        Box::pin(self.dispatch(&source.text, &source, Some(&prepared), &params)).await
+    }
+
+    /// The prepared statement of EXECUTE, and the values of its parameters.
+    ///
+    /// # Errors
+    /// 26000 if it does not exist; 42601 for too many or too few arguments, and those of computing them.
+    pub(crate) async fn prepared_with(
+        &mut self,
+        name: &str,
+        arguments: &[ast::Expr],
+    ) -> EngineResult<(Arc<Prepared>, Vec<Datum>)> {
         let Some(prepared) = self.prepared(name) else {
             return fail(Fault::NoSuchPrepared { name: name.to_string() });
         };
@@ -138,8 +152,7 @@ impl Session {
             let target = AssignedTo { ty: *ty, column: None };
             params.push(self.value_now(argument, Clause::Execute, target).await?);
         }
-        let Some(source) = prepared.source.clone() else { return Ok(Answer::Empty) };
-        Box::pin(self.dispatch(&source.text, &source, Some(&prepared), &params)).await
+        Ok((prepared, params))
     }
 
     fn deallocate(&mut self, name: Option<&str>) -> EngineResult<String> {

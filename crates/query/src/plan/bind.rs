@@ -11,6 +11,7 @@ use crate::lower::check_windows;
 use crate::provider::RegionTable;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use catalog::{Table, TableOid};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DFSchemaRef, Result, ScalarValue};
 use datafusion::datasource::provider_as_source;
@@ -20,6 +21,7 @@ use datafusion::logical_expr::expr_rewriter::{NamePreserver, SavedName};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::physical_expr::create_physical_expr;
 use index::IndexChoice;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
 
@@ -48,11 +50,11 @@ pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
 /// # Errors
 /// [`QueryError::Internal`] for a parameter without a value.
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
-    let sampled = reads_several(plan)?;
+    let scans = Scans::of(plan)?;
     let choice = cx.settings.get("bennu.index_choice").and_then(|value| IndexChoice::from_setting(&value));
     let choice = choice.unwrap_or_default();
     let bound = plan.clone().transform_down_with_subqueries(|node| {
-        let node = bind_table(node, cx, sampled, choice)?;
+        let node = bind_table(node, cx, &scans, choice)?;
         let bound = node.map_data(|node| {
             let limits = matches!(node, LogicalPlan::Limit(_));
             // What is above them finds their results by name, and a parameter is part of the name.
@@ -132,27 +134,51 @@ fn constant(expr: Expr) -> Result<Expr> {
     Ok(Expr::Literal(value.cast_to(&ArrowType::Int64)?, None))
 }
 
-/// Only where tables are joined does DataFusion choose by how many rows they give.
-fn reads_several(plan: &LogicalPlan) -> Result<bool> {
-    let mut scans = 0;
-    plan.apply_with_subqueries(|node| {
-        scans += usize::from(matches!(node, LogicalPlan::TableScan(_)));
-        Ok(if scans > 1 { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    Ok(scans > 1)
+/// The scans of a statement.
+#[derive(Default)]
+struct Scans {
+    all: usize,
+    of_tables: BTreeMap<TableOid, usize>,
+}
+
+impl Scans {
+    fn of(plan: &LogicalPlan) -> Result<Self> {
+        let mut scans = Self::default();
+        plan.apply_with_subqueries(|node| {
+            if let LogicalPlan::TableScan(scan) = node {
+                scans.all += 1;
+                if let Some(table) = RegionTable::of(scan) {
+                    *scans.of_tables.entry(table.table().oid).or_default() += 1;
+                }
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(scans)
+    }
+
+    /// Only where tables are joined does DataFusion choose by how many rows they give.
+    fn are_several(&self) -> bool {
+        self.all > 1
+    }
+
+    /// Is a table read more than once? All of these see the same moment of it.
+    fn repeat(&self, table: &Table) -> bool {
+        self.of_tables.get(&table.oid).is_some_and(|scans| *scans > 1)
+    }
 }
 
 fn bind_table(
     node: LogicalPlan,
     cx: &QueryContext,
-    sampled: bool,
+    scans: &Scans,
     choice: IndexChoice,
 ) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
     match RegionTable::of(&scan) {
         None => Ok(Transformed::no(LogicalPlan::TableScan(scan))),
         Some(table) => {
-            let bound = table.bind(&cx.reader, sampled, choice, &cx.hints).with_refreshed(cx.fresh_since);
+            let fresh_since = cx.fresh_since.filter(|_| !scans.repeat(table.table()));
+            let bound = table.bind(&cx.reader, scans.are_several(), choice, &cx.hints).with_refreshed(fresh_since);
             scan.source = provider_as_source(Arc::new(bound));
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         }

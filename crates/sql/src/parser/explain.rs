@@ -26,22 +26,40 @@ pub(super) fn explain(c: &mut Cursor<'_>) -> Parse<Statement> {
         explain.analyze = c.eat("ANALYZE") || c.eat("ANALYSE");
         explain.verbose = c.eat("VERBOSE");
     }
-    if !["SELECT", "VALUES", "TABLE", "WITH", "INSERT", "UPSERT", "UPDATE", "DELETE"].iter().any(|verb| c.at(verb))
-        && !matches!(c.peek(), Token::LParen)
-    {
-        return match c.peek() {
-            Token::Word(word)
-                if ["CREATE", "EXECUTE", "DECLARE", "REFRESH", "MERGE"]
-                    .iter()
-                    .any(|verb| word.value.eq_ignore_ascii_case(verb)) =>
-            {
-                Err(c.unsupported(format!("EXPLAIN {}", word.value.to_ascii_uppercase())))
-            }
-            _ => Err(c.syntax()),
-        };
+    let no_plan = c.syntax();
+    for verb in ["REFRESH", "MERGE"] {
+        if c.at(verb) {
+            return Err(c.unsupported(format!("EXPLAIN {verb}")));
+        }
+    }
+    if !EXPLAINED.iter().any(|verb| c.at(verb)) && !matches!(c.peek(), Token::LParen) {
+        return Err(c.syntax());
     }
     explain.statement = Box::new(dispatch::statement(c)?);
+    if !has_plan(&explain.statement) {
+        return Err(no_plan);
+    }
     Ok(Statement::Explain(Box::new(explain)))
+}
+
+/// First words of the statements that EXPLAIN takes.
+const EXPLAINED: [&str; 11] =
+    ["SELECT", "VALUES", "TABLE", "WITH", "INSERT", "UPSERT", "UPDATE", "DELETE", "EXECUTE", "DECLARE", "CREATE"];
+
+/// Of the statements that begin with CREATE only those with a query have a plan.
+fn has_plan(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => create.as_query.is_some(),
+        Statement::CreateMaterializedView(_)
+        | Statement::Query(_)
+        | Statement::LockingSelect(_)
+        | Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Execute { .. }
+        | Statement::DeclareCursor(_) => true,
+        _ => false,
+    }
 }
 
 fn is_query(c: &Cursor<'_>) -> bool {
