@@ -13,7 +13,7 @@ use txn::{LockMode, LockWait, ReadView, Transaction};
 /// How a statement handles more rows than fit in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ManyRows {
-    /// 53200: all rows are needed at once, for RETURNING or because another server can write to the table despite its
+    /// 53200: all rows are needed at once, for RETURNING or because another process can write to the table despite its
     /// lock.
     Refused,
     /// Rows are changed one by one under an exclusive table lock.
