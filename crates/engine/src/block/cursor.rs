@@ -81,7 +81,7 @@ impl Cursors {
         self.open.iter().find(|cursor| cursor.name == name)
     }
 
-    /// As rows of `pg_cursors`.
+    /// The rows of `pg_cursors`.
     pub(crate) fn infos(&self) -> Vec<CursorInfo> {
         let info = |cursor: &OpenCursor| CursorInfo {
             name: cursor.name.clone(),

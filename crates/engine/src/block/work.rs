@@ -36,7 +36,7 @@ pub(crate) struct Work {
     pub(crate) many_rows: ManyRows,
     /// Foreign key checks to run at the end of the statement.
     pub(crate) references: References,
-    /// Changed groups of incremental materialized views, to refresh at the end of the statement.
+    /// Changed groups of incremental materialized views, written to their change logs at the end of the statement.
     pub(crate) changed_groups: ChangedGroups,
     /// The block's SET CONSTRAINTS modes.
     pub(crate) modes: Option<Modes>,

@@ -267,7 +267,7 @@ impl RowEncoder {
         match self.positions.get(fields.list.len()) {
             None => Ok(()),
             Some(at) => {
-                // PostgreSQL reports an invalid value before the missing column first.
+                // As in PostgreSQL, an invalid value takes precedence over the missing column.
                 self.row(fields, buffer)?;
                 let name = self.target.column(*at).map(|column| column.name.as_str()).unwrap_or_default();
                 fail(Fault::BadCopy { message: format!("missing data for column \"{name}\"") })

@@ -14,7 +14,7 @@ use txn::LockMode;
 use types::Datum;
 
 impl Session {
-    /// Compiles SELECT … FOR UPDATE and its like.
+    /// Compiles a query with a locking clause.
     ///
     /// # Errors
     /// Errors of compiling the query.

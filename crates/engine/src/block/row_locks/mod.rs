@@ -3,7 +3,7 @@
 //! ```text
 //!   SELECT a FROM t WHERE … ORDER BY a LIMIT 3 FOR UPDATE
 //!     └──> SELECT a, t.key FROM t WHERE … ORDER BY a     rows one by one
-//!            └──> lock the row, compare it with what was read ──> answered, until there are 3
+//!            └──> lock the row, compare it with what was read ──> returned, until there are 3
 //! ```
 //! The query runs as a key program, a short program or a DataFusion plan. The binder adds the keys of the locked tables
 //! to its columns (`bind::tree::LockedRows`). LIMIT and OFFSET count locked rows, so `run.rs` applies them. If another
