@@ -1,7 +1,7 @@
-//! UPDATE and DELETE … WHERE CURRENT OF a cursor: the row that was fetched last, by its key.
+//! UPDATE and DELETE … WHERE CURRENT OF: rewritten to a condition on the primary key of the row fetched last.
 //!
-//! The key is read from the columns of the cursor, which know the table and the column that they are of. So the cursor has to
-//! read the whole key; a row whose key has changed since, or that is gone, is not found.
+//! The key values come from the cursor's columns, whose descriptions name their table and column. The cursor therefore
+//! has to read all key columns. A row that was deleted or whose key changed after the FETCH is not found.
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use types::Datum;
 use types::ident::quote;
 
-/// The cursor of a statement, and the table and its alias that it writes to.
+/// The cursor of a statement with WHERE CURRENT OF, its target table and the table's alias.
 pub(crate) fn cursor_of(statement: &Statement) -> Option<(&str, &ObjectName, Option<&str>)> {
     match statement {
         Statement::Update(it) => Some((it.current_of.as_deref()?, &it.table, it.alias.as_deref())),
@@ -22,10 +22,11 @@ pub(crate) fn cursor_of(statement: &Statement) -> Option<(&str, &ObjectName, Opt
 }
 
 impl Session {
-    /// Runs it with the key of the row in the place of CURRENT OF.
+    /// Runs the statement with CURRENT OF replaced by a condition on the primary key.
     ///
     /// # Errors
-    /// 34000 without the cursor, 24000 if it is on no row or does not read the table, 0A000 if it does not read its key.
+    /// 34000 if the cursor does not exist, 24000 if it is not positioned on a row or does not read the table, 0A000 if
+    /// it does not read the table's whole primary key.
     pub(crate) async fn run_at_cursor(
         &mut self,
         source: &Arc<Source>,
@@ -52,7 +53,7 @@ impl Session {
     }
 }
 
-/// `t.a = … AND t.b = …`, of all columns of the key.
+/// `t.a = … AND t.b = …` for all key columns.
 fn condition(
     cursor: &str,
     table: &Table,

@@ -1,7 +1,7 @@
-//! DECLARE, FETCH, MOVE and CLOSE: queries of a block whose rows are asked for piece by piece.
+//! DECLARE, FETCH, MOVE and CLOSE: cursors of a transaction block.
 //!
-//! A cursor reads the state that it was declared in, forward only, and ends with its block. Its rows are made while
-//! they are fetched, a few batches ahead.
+//! A cursor reads the snapshot of its DECLARE, forward only, and is closed at the end of its block. The query runs
+//! while rows are fetched, a few batches ahead.
 
 use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use types::Datum;
 
-/// The cursors of a block, oldest first.
+/// The cursors of a transaction block, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
     open: Vec<OpenCursor>,
-    /// The number of the last one; a front end's portals are counted, too.
+    /// The number of the last cursor or portal; both share one sequence of numbers.
     last: u64,
-    /// What ROLLBACK TO went back to, until the front end asks.
+    /// Set by ROLLBACK TO: portals with a higher number are closed. Taken by the front end.
     undone: Option<u64>,
 }
 
@@ -30,23 +30,23 @@ pub(crate) struct Cursors {
 struct OpenCursor {
     name: String,
     number: u64,
-    /// What the client sent.
+    /// The text of the DECLARE.
     text: Arc<str>,
-    /// Microseconds since 1970.
+    /// Time of the DECLARE, microseconds since 1970.
     made: i64,
     columns: Arc<Vec<ColumnDesc>>,
-    /// Locked while rows are fetched; only ever tried, since a session has one statement at a time.
+    /// Locked while rows are fetched. Only `try_lock` is used, because a session runs one statement at a time.
     rows: Arc<Mutex<Rows>>,
 }
 
-/// The rows of a cursor with the place reached in them.
+/// The rows of a cursor and its position.
 struct Rows {
     stream: RowStream,
-    /// What is left of the chunk being read.
+    /// The rest of the chunk being read.
     current: Option<Chunk>,
-    /// The last row that was fetched or passed over; `None` before the first and behind the last.
+    /// The last row fetched or skipped; `None` before the first row and after the last.
     at: Option<Vec<Datum>>,
-    /// Reading it ended in an error.
+    /// Whether reading the rows ended in an error.
     failed: bool,
 }
 
@@ -57,12 +57,12 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Cursors {
-    /// Which cursors there have been so far.
+    /// The last number given, for a savepoint.
     pub(crate) fn mark(&self) -> u64 {
         self.last
     }
 
-    /// Closes those declared after a mark, and lets the front end know.
+    /// Closes the cursors declared after `mark`, and notes `mark` for the front end's portals.
     pub(crate) fn go_back(&mut self, mark: u64) {
         self.open.retain(|cursor| cursor.number <= mark);
         self.undone = Some(self.undone.map_or(mark, |earlier| earlier.min(mark)));
@@ -81,7 +81,7 @@ impl Cursors {
         self.open.iter().find(|cursor| cursor.name == name)
     }
 
-    /// As rows of `pg_cursors`.
+    /// The rows of `pg_cursors`.
     pub(crate) fn infos(&self) -> Vec<CursorInfo> {
         let info = |cursor: &OpenCursor| CursorInfo {
             name: cursor.name.clone(),
@@ -92,7 +92,7 @@ impl Cursors {
     }
 
     fn add(&mut self, name: &str, text: Arc<str>, made: i64, mut stream: RowStream) {
-        // It is asked again after its end.
+        // A FETCH after the end polls the stream again.
         stream.chunks = stream.chunks.fuse().boxed();
         let columns = Arc::clone(&stream.columns);
         let rows = Arc::new(Mutex::new(Rows { stream, current: None, at: None, failed: false }));
@@ -118,7 +118,7 @@ impl OpenCursor {
 }
 
 impl Rows {
-    /// At most `limit` rows of those that come next; `None` at the end.
+    /// The next chunk, of at most `limit` rows; `None` at the end.
     async fn next(&mut self, limit: u64) -> EngineResult<Option<Chunk>> {
         let chunk = match self.current.take() {
             Some(chunk) => chunk,
@@ -145,7 +145,7 @@ impl Rows {
 }
 
 impl Chunk {
-    /// The first `count` rows and the others.
+    /// Splits the chunk into its first `count` rows and the others.
     fn split(self, count: usize, columns: &[ColumnDesc]) -> EngineResult<(Self, Self)> {
         if let Self::Batch(batch) = &self {
             let count = count.min(batch.num_rows());
@@ -160,7 +160,7 @@ impl Chunk {
     }
 }
 
-/// What a cursor reads, as a statement of its own.
+/// The query of a cursor as a statement of its own.
 pub(crate) fn declared(declare: &DeclareCursor, whole: &Source) -> Arc<Source> {
     let query = declare.query.clone();
     let statement = match declare.locks.as_slice() {
@@ -177,7 +177,7 @@ pub(crate) fn declared(declare: &DeclareCursor, whole: &Source) -> Arc<Source> {
 }
 
 impl Session {
-    /// The row that a cursor is on, and its columns.
+    /// The current row of a cursor, and its columns.
     ///
     /// # Errors
     /// 34000, 24000.
@@ -199,7 +199,7 @@ impl Session {
         open.cursors.find(name).map(|cursor| Arc::clone(&cursor.columns))
     }
 
-    /// Closes a cursor of the open block. Was there one?
+    /// Closes a cursor of the open block. False if it does not exist.
     pub fn close_cursor(&mut self, name: &str) -> bool {
         match &mut self.block {
             Block::Open(open) => open.cursors.close(name),
@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// The number of a portal that a front end makes now, for [`Self::take_undone_portals`].
+    /// Numbers a new portal of the front end, for [`Self::take_undone_portals`].
     pub fn number_portal(&mut self) -> u64 {
         match &mut self.block {
             Block::Open(open) => open.cursors.number(),
@@ -215,7 +215,7 @@ impl Session {
         }
     }
 
-    /// After ROLLBACK TO: portals with a higher number than this are gone.
+    /// After ROLLBACK TO: portals with a higher number than this are closed.
     pub fn take_undone_portals(&mut self) -> Option<u64> {
         match &mut self.block {
             Block::Open(open) => open.cursors.undone.take(),
@@ -250,7 +250,7 @@ impl Session {
         };
         let answer = match declare.locks.is_empty() {
             true => self.open_cursor(&source, query.as_ref(), params).await?,
-            // Its rows are locked, and with that read, at once.
+            // A locking SELECT locks, and therefore reads, all rows at once.
             false => Box::pin(self.run_write(&source, query.as_ref(), params)).await?,
         };
         let Answer::Rows(stream) = answer else {
@@ -269,7 +269,7 @@ impl Session {
     ) -> EngineResult<Answer> {
         let guard = self.running();
         let (view, compiled) = guard.stoppable(Box::pin(self.view_and_compile(source, query))).await?;
-        // What is left to read when DECLARE is done is read in the time of other statements.
+        // Detaches the query from DECLARE's timeout and cancellation, because later statements read the rows.
         self.let_run();
         let run = Box::pin(self.run_compiled(view, &compiled, query.is_some(), params));
         guard.stoppable(run).await
@@ -315,7 +315,7 @@ impl Session {
     }
 }
 
-/// Passes over rows and counts them.
+/// Skips rows and counts them.
 async fn pass(mut rows: OwnedMutexGuard<Rows>, limit: u64, guard: &RunGuard) -> EngineResult<u64> {
     let mut passed = 0;
     while passed < limit {
@@ -327,7 +327,7 @@ async fn pass(mut rows: OwnedMutexGuard<Rows>, limit: u64, guard: &RunGuard) -> 
     Ok(passed)
 }
 
-/// A cursor's rows, how many more are wanted, and the FETCH that wants them.
+/// A cursor's rows, the number of rows still to fetch, and the guard of the FETCH.
 type Fetching = (OwnedMutexGuard<Rows>, u64, Arc<RunGuard>);
 
 async fn next_chunk(fetching: Option<Fetching>) -> Option<(EngineResult<Chunk>, Option<Fetching>)> {

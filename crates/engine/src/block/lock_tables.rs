@@ -1,7 +1,8 @@
-//! LOCK TABLE: a table's lock, held to the end of the block.
+//! LOCK TABLE: locks a table to the end of the transaction block.
 //!
-//! There are two: shared, which keeps definitions, and exclusive, which keeps writers out too. A mode takes the one that
-//! keeps out all that it promises to. Readers take no lock, so that ACCESS EXCLUSIVE could not keep its promise.
+//! Tables have two lock modes: shared, which conflicts with DDL, and exclusive, which conflicts with writers too. Each
+//! of PostgreSQL's modes maps to the weaker one that conflicts with everything it has to. ACCESS EXCLUSIVE is
+//! unsupported, because readers take no lock.
 
 use crate::Session;
 use crate::block::Block;

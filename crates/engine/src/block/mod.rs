@@ -28,54 +28,55 @@ use store::TableId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::{ReadView, Transaction};
 
-/// Where the session stands.
+/// The transaction state of a session.
 #[derive(Debug, Default)]
 pub(crate) enum Block {
-    /// Each statement is a transaction.
+    /// Outside a block: each statement is a transaction.
     #[default]
     Idle,
-    /// In a block.
+    /// Inside a block.
     Open(OpenBlock),
 }
 
-/// A block under way.
+/// An open transaction block.
 #[derive(Debug)]
 pub(crate) struct OpenBlock {
-    /// `None`: failed. Locked while a statement writes; only ever tried, since a session has one statement at a time.
+    /// `None`: the block has failed. Locked while a statement writes. Only `try_lock` is used, because a session runs
+    /// one statement at a time.
     pub(crate) txn: Option<Arc<Mutex<Transaction>>>,
-    /// Has a writing statement begun that did not end?
+    /// Whether a writing statement has begun and not ended.
     pub(crate) writing: bool,
-    /// Of a simple query of several statements: ends with it.
+    /// Whether it is the implicit block of a simple query with several statements, and ends with the query.
     pub(crate) implicit: bool,
     pub(crate) failed: bool,
-    /// Set by a statement of the block that fails while its rows are read, which is after it has been answered.
-    /// Read at the session's next step, so that no lock is needed.
+    /// Set when reading a statement's rows fails, after the statement has returned. An atomic flag, because the row
+    /// stream outlives the statement; the session reads it at its next step.
     pub(crate) broken: Arc<AtomicBool>,
     pub(crate) savepoints: Savepoints,
     pub(crate) advisory: BlockLocks,
     pub(crate) cursors: Cursors,
-    /// Foreign keys that are checked at its end.
+    /// Deferred constraints, checked at the end of the block.
     pub(crate) deferred: Deferred,
-    /// TRUNCATE … RESTART IDENTITY.
+    /// Sequences restarted by TRUNCATE … RESTART IDENTITY.
     pub(crate) restarted: Option<Arc<RestartedSequences>>,
-    /// REPEATABLE READ: all statements read one state, and none writes.
+    /// REPEATABLE READ: all statements read one snapshot, and none writes.
     pub(crate) repeats: bool,
-    /// Of a block that repeats its reads, once the state was chosen that it reads.
+    /// The snapshot's state, set by the first query of a REPEATABLE READ block.
     pub(crate) state: Option<Box<RepeatedState>>,
-    /// States that it lets other sessions read.
+    /// Snapshots exported by `pg_export_snapshot()`.
     pub(crate) exported: Exported,
-    /// When it began, microseconds since 1970.
+    /// Start of the block, microseconds since 1970.
     pub(crate) started: i64,
-    /// Has a statement run in it?
+    /// Whether a statement has run in the block.
     pub(crate) used: bool,
 }
 
-/// The state that all statements of a block read.
+/// What a REPEATABLE READ block knows of the catalog of its snapshot.
 #[derive(Debug)]
 pub(crate) struct RepeatedState {
-    /// The version of the catalog in it.
+    /// The catalog's version in the snapshot.
     version: u64,
-    /// Tables whose rows it has elsewhere, by the catalog of that version.
+    /// Tables created or rewritten since the snapshot, as of a newer version of the catalog.
     rewritten: Option<(u64, Arc<BTreeMap<TableId, String>>)>,
 }
 
@@ -88,7 +89,8 @@ impl Block {
         }
     }
 
-    /// The version of the catalog in the state that all its statements read, once it was chosen; `None` where each has its own.
+    /// The catalog's version in the snapshot of a REPEATABLE READ block. `None` before its first query, and for READ
+    /// COMMITTED.
     pub(crate) fn repeated_state(&self) -> Option<u64> {
         match self {
             Self::Open(open) if open.repeats => open.state.as_ref().map(|state| state.version),
@@ -96,15 +98,15 @@ impl Block {
         }
     }
 
-    /// Marks an open block failed. What it wrote and locked since its last savepoint goes at once, for nothing but going back
-    /// there can follow.
+    /// Marks an open block as failed. Its writes and locks since the last savepoint are released at once, because only
+    /// a rollback can follow.
     pub(crate) fn fail(&mut self) {
         let Self::Open(open) = self else { return };
         open.failed = true;
         if let Some((writes, advisory)) = open.savepoints.last() {
             open.advisory.go_back(advisory);
             if open.borrow().is_ok_and(|mut txn| txn.rollback_to(writes).is_err()) {
-                // Its writes are in no known state.
+                // After a failed rollback the writes are in an unknown state.
                 open.txn = None;
             }
         } else {
@@ -114,14 +116,14 @@ impl Block {
         }
     }
 
-    /// Lets the locks of a block go that failed while rows were read.
+    /// Releases the locks of a block that failed while rows were read.
     pub(crate) fn release_if_failed(&mut self) {
         if self.status() == TransactionStatus::Failed {
             self.fail();
         }
     }
 
-    /// The answer of a statement of the block, so that the block fails if reading its rows does.
+    /// Wraps the rows of an answer so that an error while they are read fails the block.
     pub(crate) fn watch(&self, answer: Answer) -> Answer {
         let Self::Open(open) = self else { return answer };
         let broken = Arc::clone(&open.broken);
@@ -138,7 +140,7 @@ impl Block {
         }
     }
 
-    /// When an open block began, microseconds since 1970.
+    /// Start of the open block, microseconds since 1970.
     pub(crate) fn started(&self) -> Option<i64> {
         match self {
             Self::Open(open) => Some(open.started),
@@ -152,13 +154,13 @@ impl OpenBlock {
         self.failed || self.writing || self.txn.is_none() || self.broken.load(Ordering::Acquire)
     }
 
-    /// Would another isolation level change what a query has relied on?
+    /// Whether `modes` changes the isolation level after the block's first query.
     pub(crate) fn is_too_late_for(&self, modes: TransactionModes) -> bool {
         let own = if self.repeats { Isolation::RepeatableRead } else { Isolation::ReadCommitted };
         self.used && modes.isolation.is_some_and(|wanted| wanted != own)
     }
 
-    /// A view of the state that all statements read, without tables whose rows it has elsewhere.
+    /// Excludes from the view the tables that were created or rewritten since the block's snapshot.
     pub(crate) async fn repeated_view(&mut self, catalog: &CatalogCache, view: ReadView) -> EngineResult<ReadView> {
         let state = match &mut self.state {
             Some(state) => state,
@@ -179,14 +181,14 @@ impl OpenBlock {
         Ok(view.without(rewritten))
     }
 
-    /// The transaction, for one statement.
+    /// Locks the transaction for one statement.
     pub(crate) fn borrow(&self) -> EngineResult<OwnedMutexGuard<Transaction>> {
         let txn = self.txn.as_ref().and_then(|txn| Arc::clone(txn).try_lock_owned().ok());
         txn.ok_or_else(|| Fault::InFailedTransaction.into())
     }
 }
 
-/// `parts`, setting `broken` at the first error.
+/// Wraps `parts` so that an error sets `broken`.
 fn fails<T: 'static>(
     parts: BoxStream<'static, EngineResult<T>>,
     broken: Arc<AtomicBool>,

@@ -1,7 +1,8 @@
-//! SAVEPOINT, RELEASE and ROLLBACK TO: named points of a block, with its writes, settings and cursors.
+//! SAVEPOINT, RELEASE and ROLLBACK TO: savepoints cover writes, settings, cursors, deferred constraints, sequence
+//! restarts and advisory locks.
 //!
-//! Names may repeat: the latest counts. A block with a savepoint keeps its transaction when it fails, so that
-//! ROLLBACK TO finds it.
+//! Names may repeat; the latest savepoint of a name is used. A failed block with a savepoint keeps its transaction for
+//! ROLLBACK TO.
 
 use crate::Session;
 use crate::block::restarted_sequences::RestartsMark;
@@ -12,7 +13,7 @@ use crate::settings::SettingsMark;
 use std::sync::Arc;
 use txn::{AdvisoryMark, Savepoint};
 
-/// The savepoints of a block, oldest first.
+/// The savepoints of a transaction block, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Savepoints(Vec<Named>);
 
@@ -21,7 +22,7 @@ struct Named {
     name: String,
     writes: Savepoint,
     settings: SettingsMark,
-    /// Cursors declared before it.
+    /// The last cursor number before the savepoint.
     cursors: u64,
     deferred: DeferredMark,
     restarted: Option<RestartsMark>,
@@ -33,7 +34,7 @@ impl Savepoints {
         self.0.is_empty()
     }
 
-    /// What the last one has of the transaction.
+    /// The writes and advisory locks of the last savepoint.
     pub(crate) fn last(&self) -> Option<(Savepoint, AdvisoryMark)> {
         self.0.last().map(|savepoint| (savepoint.writes, savepoint.advisory))
     }
@@ -60,7 +61,7 @@ impl Session {
         Ok("SAVEPOINT".to_string())
     }
 
-    /// RELEASE: the savepoint and all after it are gone, what was done since stays.
+    /// RELEASE: removes the savepoint and all later ones, and keeps the changes since.
     pub(crate) fn release(&mut self, name: &str) -> EngineResult<String> {
         let open = self.explicit_block("RELEASE SAVEPOINT")?;
         let at = open.savepoints.position(name)?;
@@ -71,7 +72,7 @@ impl Session {
         Ok("RELEASE".to_string())
     }
 
-    /// ROLLBACK TO: what was done since is gone, and all savepoints after it; a failed block goes on.
+    /// ROLLBACK TO: undoes the changes since the savepoint and removes all later ones; a failed block continues.
     pub(crate) fn rollback_to(&mut self, name: &str) -> EngineResult<String> {
         let open = self.explicit_block("ROLLBACK TO SAVEPOINT")?;
         let at = open.savepoints.position(name)?;
@@ -80,7 +81,7 @@ impl Session {
         let Some(savepoint) = open.savepoints.0.last() else { return fail(Fault::InFailedTransaction) };
         let settings = savepoint.settings.clone();
         if let Err(error) = txn.rollback_to(savepoint.writes) {
-            // Its writes are in no known state.
+            // After a failed rollback the writes are in an unknown state.
             drop(txn);
             open.txn = None;
             return Err(error.into());

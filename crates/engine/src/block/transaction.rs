@@ -1,11 +1,11 @@
-//! BEGIN, COMMIT, ROLLBACK, and where single statements stand between them.
+//! BEGIN, COMMIT, ROLLBACK, and the transactions of single statements.
 //!
 //! ```text
 //!   Idle ──BEGIN──> Open(explicit) ──error──> Failed ──COMMIT, ROLLBACK──> Idle
 //!     └──simple query of several statements──> Open(implicit) ──end of the query──> Idle
 //! ```
-//! A statement borrows the block's transaction while it writes. If it never ends its work (an error, or a front
-//! end that stopped waiting), the block has failed. Then its locks are gone already, but those of before the last savepoint
+//! A statement borrows the block's transaction while it writes. If it never ends its work (an error, or a front end
+//! that drops the future), the block has failed. A failed block keeps only the locks taken before its last savepoint
 //! (`savepoint.rs`).
 
 use crate::block::cursor::Cursors;
@@ -26,11 +26,12 @@ use store::{CommitNo, Durability, WriteBatch};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use txn::{ReadView, Transaction, TransactionOptions};
 
-/// A transaction of more rows is committed where no other connection waits.
+/// A transaction with more rows is committed with `block_in_place`, so that other connections of the thread do not
+/// wait.
 const MANY_ROWS: usize = 1_000;
 
 impl Session {
-    /// Refuses everything but the end of a failed block.
+    /// Refuses statements in a failed block.
     ///
     /// # Errors
     /// 25P02.
@@ -41,7 +42,7 @@ impl Session {
         }
     }
 
-    /// Refuses what cannot be part of a transaction.
+    /// Refuses a command that cannot run inside a transaction block.
     pub(crate) fn refuse_in_block(&self, command: &str) -> EngineResult<()> {
         match self.block {
             Block::Idle => Ok(()),
@@ -49,7 +50,7 @@ impl Session {
         }
     }
 
-    /// Refuses writes of a read-only transaction.
+    /// Refuses a write in a read-only or REPEATABLE READ transaction.
     pub(crate) fn check_writable(&self, command: &'static str) -> EngineResult<()> {
         if self.settings.effective().read_only {
             return fail(Fault::ReadOnlyTransaction { command });
@@ -60,7 +61,8 @@ impl Session {
         Ok(())
     }
 
-    /// A new state to read, with what the block wrote. The catalog then has all definitions that the state has.
+    /// Takes a snapshot to read, with the block's own writes, and waits until the catalog cache has all definitions in
+    /// it.
     pub(crate) async fn read_view(&mut self) -> EngineResult<ReadView> {
         if let Block::Open(open) = &mut self.block {
             open.used = true;
@@ -75,21 +77,21 @@ impl Session {
         Ok(ReadView::plain(store.clone(), snapshot))
     }
 
-    /// What the session reads from now on holds this commit. One that comes later holds those before it, so none is compared
-    /// with another; a load or transaction without rows has none.
+    /// Makes later snapshots of the session include this commit. Commit numbers ascend, so no maximum is taken; 0
+    /// stands for a commit without rows.
     pub(crate) fn note_commit(&mut self, commit: CommitNo) {
         if commit != CommitNo(0) {
             self.last_commit = commit;
         }
     }
 
-    /// The last commit of all. Who wrote to a table before it was locked has committed and may not be published yet: a
-    /// state that holds this commit has what all of them wrote.
+    /// The store's latest commit. Transactions that wrote to a table before it was locked are committed but may not be
+    /// published yet; a snapshot that includes this commit includes all of them.
     pub(crate) async fn last_of_all(&self) -> EngineResult<CommitNo> {
         Ok(self.engine.store().apply(WriteBatch::default(), Durability::Buffered).await?)
     }
 
-    /// The transaction that a writing statement works in: the block's, or one of its own.
+    /// The transaction of a writing statement: the block's, or a new one.
     pub(crate) fn take_transaction(&mut self) -> EngineResult<Work> {
         let (wait, modes) = (self.settings.effective().lock_wait, self.constraint_modes());
         match &mut self.block {
@@ -107,7 +109,7 @@ impl Session {
         }
     }
 
-    /// Ends a writing statement: a block keeps its transaction, one of its own is committed.
+    /// Ends a writing statement. Outside a block, commits its transaction.
     pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
         let Work { mut txn, in_block, tally, rows, twins, .. } = work;
         drop(rows);
@@ -136,7 +138,7 @@ impl Session {
         self.engine.catalog().check_epochs(txn.epochs()).await?;
         let durability = self.settings.effective().durability;
         let committed = match txn.rows_written() > MANY_ROWS {
-            // The store encodes and keeps them in one go.
+            // The store encodes and writes all rows without yielding.
             true => turn::all_apart(Box::pin(txn.commit(durability))).await?,
             false => txn.commit(durability).await?,
         };
@@ -208,7 +210,7 @@ impl Session {
         Ok("BEGIN".to_string())
     }
 
-    /// COMMIT. A failed block is rolled back, and the tag says so.
+    /// COMMIT. Rolls back a failed block and returns the tag ROLLBACK.
     pub(crate) async fn commit(&mut self) -> EngineResult<String> {
         let status = self.block.status();
         if status != TransactionStatus::Failed
@@ -229,7 +231,8 @@ impl Session {
                 if implicit {
                     self.notices.warning("25P01", "there is no transaction in progress");
                 }
-                // Settings are judged by the outcome; the durability is that of the block's end.
+                // Settings are kept only after a successful commit, which uses the durability set at the end of the
+                // block.
                 let done = self.commit_block(txn, restarted).await;
                 self.settings.end_block(done.is_ok())?;
                 done.map(|()| "COMMIT".to_string())
@@ -255,7 +258,7 @@ impl Session {
         Ok("ROLLBACK".to_string())
     }
 
-    /// COMMIT AND CHAIN: the next block has the modes of this one.
+    /// COMMIT AND CHAIN: opens a new block with the same modes.
     pub(crate) async fn commit_and_chain(&mut self) -> EngineResult<String> {
         let modes = self.modes_to_chain("COMMIT AND CHAIN")?;
         let tag = self.commit().await?;
@@ -316,7 +319,7 @@ impl Session {
         }
         let repeat = modes.isolation == Some(Isolation::RepeatableRead);
         match &mut self.block {
-            // The same level again must not forget the state that the block reads.
+            // Setting the same level again keeps the block's snapshot.
             Block::Open(open) if modes.isolation.is_some() && repeat != open.repeats => {
                 open.borrow()?.repeat_reads(repeat);
                 (open.repeats, open.state) = (repeat, None);
@@ -326,8 +329,7 @@ impl Session {
         }
     }
 
-    /// READ COMMITTED is built, and REPEATABLE READ for blocks that only read: nothing weaker is promised and nothing
-    /// stronger pretended.
+    /// Refuses unsupported modes. READ COMMITTED is supported, and REPEATABLE READ for read-only blocks.
     fn check_modes(&self, modes: TransactionModes) -> EngineResult<()> {
         let read_only = modes.read_only.unwrap_or(self.settings.effective().read_only);
         let feature = match (modes.isolation, modes.deferrable) {
@@ -349,7 +351,7 @@ impl Session {
         }
     }
 
-    /// Ends it, unless a BEGIN in the query made it explicit.
+    /// Ends the implicit transaction, unless a BEGIN in the query made it explicit.
     pub(crate) async fn end_implicit(&mut self, ok: bool) -> EngineResult<()> {
         if !self.in_implicit() {
             if !ok {
@@ -376,7 +378,7 @@ impl Session {
         }
     }
 
-    /// In the implicit transaction of a simple query?
+    /// Whether the session is in the implicit transaction of a simple query.
     pub(crate) fn in_implicit(&self) -> bool {
         matches!(&self.block, Block::Open(open) if open.implicit)
     }

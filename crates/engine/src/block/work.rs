@@ -1,4 +1,4 @@
-//! What a writing statement works with: its transaction, or its block's.
+//! The transaction and the statement-level state of a writing statement.
 
 use crate::error::EngineResult;
 use crate::references::{LateUnique, Modes, References};
@@ -10,41 +10,42 @@ use store::{Bytes, CommitNo, FamilyId, Store, TableId};
 use tokio::sync::OwnedMutexGuard;
 use txn::{LockMode, LockWait, ReadView, Transaction};
 
-/// What becomes of a statement that is about more rows than memory holds.
+/// How a statement handles more rows than fit in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ManyRows {
-    /// 53200: all are needed at once, for RETURNING, or because others can write to the table in spite of its lock.
+    /// 53200: all rows are needed at once, for RETURNING or because another process can write to the table despite its
+    /// lock.
     Refused,
-    /// They are changed one by one, with the table locked alone.
+    /// Rows are changed one by one under an exclusive table lock.
     Streamed,
 }
 
-/// A writing statement's transaction.
+/// The transaction and the state of a writing statement.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) txn: OwnedMutexGuard<Transaction>,
-    /// Of a block, whose locks and writes outlive the statement?
+    /// Whether the transaction is a block's, whose locks and writes outlive the statement.
     pub(crate) in_block: bool,
     pub(crate) wait: LockWait,
-    /// The stamps that rows had when the statement looked at them last, where that is how it tells what has changed.
+    /// The stamps last read for each row, to detect concurrent changes on stores without snapshots of all tables.
     pub(crate) looked: HashMap<(TableId, Bytes), CommitNo>,
-    /// What the row writer wrote.
+    /// Counts of the written rows.
     pub(crate) tally: Tally,
-    /// Memory of the rows that the statement is about, until it ends.
+    /// Memory reserved for the statement's rows, until it ends.
     pub(crate) rows: Option<Arc<HeldMemory>>,
     pub(crate) many_rows: ManyRows,
-    /// What foreign keys are to be asked about when the statement ends.
+    /// Foreign key checks to run at the end of the statement.
     pub(crate) references: References,
-    /// What incremental materialized views are to know when the statement ends.
+    /// Changed groups of incremental materialized views, written to their change logs at the end of the statement.
     pub(crate) changed_groups: ChangedGroups,
-    /// When the constraints of its block are checked.
+    /// The block's SET CONSTRAINTS modes.
     pub(crate) modes: Option<Modes>,
-    /// Entries of unique indexes that stand beside others until the block ends.
+    /// Duplicate entries of deferrable unique constraints, checked again later.
     pub(crate) twins: Vec<LateUnique>,
 }
 
 impl Work {
-    /// For a statement of `txn`.
+    /// Begins a statement of `txn`.
     pub(crate) fn new(txn: OwnedMutexGuard<Transaction>, in_block: bool, wait: LockWait) -> Self {
         let (looked, tally, references) = (HashMap::new(), Tally::default(), References::default());
         Self {
@@ -62,10 +63,10 @@ impl Work {
         }
     }
 
-    /// A state to read that holds at least `seen`, and what the block wrote before.
+    /// A snapshot that includes the commit `seen` and the block's own writes.
     pub(crate) async fn view(&mut self, store: &dyn Store, seen: CommitNo) -> EngineResult<ReadView> {
         if seen != CommitNo(0) {
-            // Waits until it is published; the transaction's own snapshot is then new enough.
+            // Waits until `seen` is published, so that the transaction's next snapshot includes it.
             store.snapshot(seen).await?;
         }
         Ok(self.txn.begin_statement().await?)
@@ -77,7 +78,7 @@ impl Work {
         Ok(())
     }
 
-    /// The row as this transaction sees it under its lock.
+    /// The newest version of a locked row, with the transaction's own writes.
     pub(crate) async fn newest(&mut self, table: TableId, family: FamilyId, key: &[u8]) -> EngineResult<Option<Bytes>> {
         Ok(self.txn.get_newest(table, family, key).await?)
     }

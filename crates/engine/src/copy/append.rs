@@ -1,4 +1,4 @@
-//! Rows of values on COPY's way into a table, without text in between.
+//! The appender: inserts rows of values through COPY FROM's loader, without a text format.
 
 use super::loader::Loader;
 use crate::error::{EngineResult, Fault, fail};
@@ -10,13 +10,13 @@ use sql::{CopyTarget, ObjectName, Statement};
 use std::sync::Arc;
 use types::Datum;
 
-/// Rows between two looks at whether the statement was cancelled.
+/// Rows between two checks for cancellation.
 const CHECK_EVERY: u64 = 4096;
 
-/// Rows that are being appended to a table. Dropping it undoes them.
+/// An append of rows to a table. Dropping the value discards the rows.
 pub struct Append {
     columns: Vec<ColumnDesc>,
-    /// Rows given, for errors.
+    /// Rows passed so far, for the context of errors.
     row: u64,
     loader: Loader,
 }
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Append {
 }
 
 impl Append {
-    /// The columns that a row has a value for.
+    /// The columns for which a row has values, in order.
     pub fn columns(&self) -> &[ColumnDesc] {
         &self.columns
     }
@@ -36,7 +36,7 @@ impl Append {
     /// Appends a row: a value for each of [`Self::columns`], of a type that can be assigned to it.
     ///
     /// # Errors
-    /// A value that does not fit, with the row's number as context. The whole load has failed then.
+    /// A value that does not fit, with the row's number as context. The error fails the whole append.
     pub async fn row(&mut self, values: Vec<Datum>) -> Result<(), EngineError> {
         self.row += 1;
         self.take(values).await.map_err(|error| {
@@ -48,7 +48,7 @@ impl Append {
     /// Appends all rows of an Arrow batch, whose columns come in the order of [`Self::columns`].
     ///
     /// # Errors
-    /// As [`Self::row`]; 0A000 for columns of a type that SQL does not have here.
+    /// As [`Self::row`]; 0A000 for Arrow types without a SQL type.
     pub async fn batch(&mut self, batch: &RecordBatch) -> Result<(), EngineError> {
         for row in rows_of(batch)? {
             self.row(row).await?;
@@ -56,10 +56,10 @@ impl Append {
         Ok(())
     }
 
-    /// Puts all rows into the table as one commit (inside a block, with it) and says how many they are.
+    /// Inserts all rows in one commit (inside a transaction block, with its commit) and returns their number.
     ///
     /// # Errors
-    /// A duplicate key or the store's failure. Nothing was appended then.
+    /// A duplicate key or a failure of the store. No row is appended then.
     pub async fn finish(self, session: &mut Session) -> Result<u64, EngineError> {
         let done = self.loader.end(session).await;
         if done.is_err() {
@@ -81,8 +81,8 @@ impl Append {
 }
 
 impl Session {
-    /// Opens a table for appending rows with these columns; none named means all. `table` and `columns` are names as
-    /// in SQL: a schema may stand in front, capital letters need double quotes.
+    /// Opens a table for appending rows with values for `columns`; an empty list means all columns. `table` and
+    /// `columns` are names as in SQL: a table may be qualified by its schema, and capital letters need double quotes.
     ///
     /// # Errors
     /// 42601, 42P01, 42703, and those of COPY.
@@ -103,7 +103,7 @@ impl Session {
     }
 }
 
-/// The rows of a batch in any Arrow types that a SQL type stands for.
+/// Converts an Arrow batch to rows, casting each column to the Arrow type of its SQL type.
 fn rows_of(batch: &RecordBatch) -> EngineResult<Vec<Vec<Datum>>> {
     let (mut types, mut arrays, mut fields) = (Vec::new(), Vec::new(), Vec::new());
     for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
@@ -122,7 +122,7 @@ fn rows_of(batch: &RecordBatch) -> EngineResult<Vec<Vec<Datum>>> {
     Ok(batch_to_rows(&batch, &types)?)
 }
 
-/// The names as the parser reads them where COPY has them.
+/// Parses the names as a COPY statement's.
 fn target_names(table: &str, columns: &[&str]) -> EngineResult<(ObjectName, Vec<String>)> {
     let list = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
     let parsed = sql::parse(&format!("COPY {table}{list} FROM STDIN"))?.pop().map(|parsed| parsed.statement);

@@ -1,10 +1,10 @@
-//! COPY in PostgreSQL's binary form.
+//! COPY in PostgreSQL's binary format.
 //!
 //! ```text
 //!   PGCOPY\n FF \r\n 00 | flags: 4 | length of extension: 4 | tuples | FF FF
 //!   tuple: number of fields: 2 | for each its length: 4 (-1: NULL) and its bytes
 //! ```
-//! What comes in becomes lines of the text format, which the rest of COPY FROM reads.
+//! COPY FROM converts the tuples to lines of the text format, which the line reader parses.
 
 use super::block::CopyBlock;
 use super::format::Format;
@@ -17,12 +17,12 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use types::{DataType, Datum, text};
 
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
-/// The flag of rows that begin with oids, which no server writes any more.
+/// The header flag of tuples with OIDs, which PostgreSQL has not written since version 12.
 const WITH_OIDS: u32 = 1 << 16;
 
-/// Reads tuples that come cut anywhere.
+/// Decodes tuples from data that may be cut at any byte.
 pub(super) struct Tuples {
-    /// Names and types.
+    /// Names and types of the columns.
     columns: Vec<(String, DataType)>,
     pending: BytesMut,
     begun: bool,
@@ -34,17 +34,17 @@ impl Tuples {
         Self { columns, pending: BytesMut::new(), begun: false, ended: false }
     }
 
-    /// Bytes that are not read yet.
+    /// The number of bytes that are not decoded yet.
     pub(super) fn waiting(&self) -> usize {
         self.pending.len()
     }
 
-    /// Was the header read?
+    /// Whether the header was read.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Takes the next bytes and appends the lines of the tuples that are whole.
+    /// Buffers `data` and appends a text line for each complete tuple.
     pub(super) fn feed(&mut self, data: &[u8], format: &Format, lines: &mut Vec<u8>) -> EngineResult<()> {
         self.pending.extend_from_slice(data);
         if self.ended {
@@ -77,7 +77,7 @@ impl Tuples {
         if self.pending.is_empty() { Ok(()) } else { bad("received copy data after EOF marker".to_string()) }
     }
 
-    /// The data ends: not within a tuple.
+    /// Ends the data; an error if it ends inside the header or a tuple.
     pub(super) fn finish(&self) -> EngineResult<()> {
         if self.ended || (self.begun && self.pending.is_empty()) {
             return Ok(());
@@ -98,7 +98,7 @@ impl Tuples {
         }
     }
 
-    /// The column whose field is not there whole.
+    /// The column whose field is incomplete.
     fn column_begun(&self) -> Option<&str> {
         let mut rest = self.pending.get(2..).filter(|_| self.begun)?;
         for (name, _) in &self.columns {
@@ -114,7 +114,7 @@ impl Tuples {
         None
     }
 
-    /// The header, once it is there whole.
+    /// Reads the header. False if it is incomplete.
     fn begin(&mut self) -> EngineResult<bool> {
         let known = self.pending.len().min(SIGNATURE.len());
         if self.pending.get(..known) != SIGNATURE.get(..known) {
@@ -141,7 +141,7 @@ impl Tuples {
         Ok(true)
     }
 
-    /// The next tuple if it is there whole.
+    /// Returns the next tuple. `None` if it is incomplete or the trailer was read.
     fn next(&mut self) -> EngineResult<Option<Vec<Option<Bytes>>>> {
         let mut rest: &[u8] = &self.pending;
         if rest.len() < 2 {
@@ -172,7 +172,7 @@ impl Tuples {
                     }
                 },
             };
-            // What a length announces is not waited for when no row has room for it.
+            // Refuses an excessive length at once instead of buffering the data it announces.
             total = total.saturating_add(length.unwrap_or(0));
             if total > MAX_LINE {
                 return fail(Fault::LongCopyLine { limit: MAX_LINE }).map_err(|error| in_column(name, error));
@@ -204,7 +204,7 @@ fn print(ty: &DataType, bytes: &[u8], format: &Format, line: &mut String) -> Eng
     Ok(())
 }
 
-/// Which column it was; the line is added by who counts lines.
+/// Adds the column to the error's context; the caller adds the line number.
 fn in_column(name: &str, error: EngineError) -> EngineError {
     error.with_context(format!("column {name}"))
 }
@@ -213,19 +213,19 @@ fn bad<T>(message: String) -> EngineResult<T> {
     fail(Fault::BadCopy { message })
 }
 
-/// What comes before the first tuple.
+/// The file header.
 pub(super) fn header() -> Bytes {
     let mut out = BytesMut::from(SIGNATURE);
     out.put_u64(0);
     out.freeze()
 }
 
-/// What comes after the last.
+/// The file trailer.
 pub(super) fn trailer() -> Bytes {
     Bytes::from_static(&[0xff, 0xff])
 }
 
-/// Rows as tuples.
+/// Encodes rows as tuples.
 pub(super) fn encode(types: &[DataType], rows: &[Vec<Datum>]) -> CopyBlock {
     let mut out = BytesMut::new();
     let mut ends = Vec::with_capacity(rows.len());

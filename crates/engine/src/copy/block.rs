@@ -1,13 +1,13 @@
-//! Encoded rows on their way out, with the places where they end: each row is a message of its own.
+//! Encoded rows of COPY TO with their end offsets, because each row is a CopyData message of its own.
 
 use bytes::{Bytes, BytesMut};
 use std::ops::Deref;
 
-/// Whole rows, many at a time. As bytes it is all of them.
+/// A block of whole encoded rows. Dereferences to the bytes of all rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyBlock {
     bytes: Bytes,
-    /// Where each row ends.
+    /// The end offset of each row.
     ends: Vec<usize>,
 }
 
@@ -16,13 +16,13 @@ impl CopyBlock {
         Self { bytes, ends }
     }
 
-    /// One row.
+    /// A block of one row.
     pub(super) fn single(bytes: Bytes) -> Self {
         let ends = vec![bytes.len()];
         Self { bytes, ends }
     }
 
-    /// The same with `head` as a part of its first row.
+    /// Prepends `head` to the first row.
     pub(super) fn behind(self, head: &[u8]) -> Self {
         let mut bytes = BytesMut::with_capacity(head.len() + self.bytes.len());
         bytes.extend_from_slice(head);
@@ -30,7 +30,7 @@ impl CopyBlock {
         Self { bytes: bytes.freeze(), ends: self.ends.iter().map(|end| end + head.len()).collect() }
     }
 
-    /// Row by row.
+    /// The bytes of each row.
     pub fn rows(&self) -> impl Iterator<Item = Bytes> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| self.bytes.slice(start..*end))

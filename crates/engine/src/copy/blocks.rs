@@ -1,11 +1,11 @@
-//! Lines in blocks: encoded on the query threads, handed to the load in their order.
+//! Blocks of lines: encoded in parallel on the query threads, loaded in the order of the data.
 //!
 //! ```text
 //!   data ──> block of whole lines ──> encoded by a query thread ──┐
 //!            block of whole lines ──> encoded by a query thread ──┴─ in order ──> bulk load
 //! ```
-//! A block is cut at a line end, which is only known to be one where nothing hides it: blocks with quotes or
-//! backslashes are read line by line instead, when those before them are done.
+//! A block ends at a newline. Quotes and backslashes can make a newline part of a value, so data with either is read
+//! line by line instead, after the blocks before it are loaded.
 
 use super::format::Format;
 use super::lines::{Fields, Line};
@@ -19,46 +19,46 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use store::LoadRows;
 
-/// Bytes of a block.
+/// Minimum bytes of a block.
 pub(super) const BLOCK: usize = 512 * 1024;
-/// Blocks under way.
+/// Most blocks that are encoded at the same time.
 pub(super) const UNDER_WAY: usize = 4;
 
-/// Blocks that are being encoded, the first of them first.
+/// Blocks that are being encoded, in the order of the data.
 #[derive(Default)]
 pub(super) struct Blocks {
     pub(super) under_way: VecDeque<Block>,
 }
 
-/// One of them.
+/// A block that is being encoded.
 pub(super) struct Block {
-    /// The number of lines before it.
+    /// The number of lines before the block.
     pub(super) first_line: u64,
     pub(super) encoding: Spawned<Result<LoadBlock, BadLine>>,
 }
 
-/// A line that is wrong.
+/// A line with an error.
 pub(super) struct BadLine {
-    /// Lines of its block up to and with it.
+    /// The line's number within its block, from 1.
     pub(super) lines: u64,
     pub(super) text: Vec<u8>,
     pub(super) error: EngineError,
 }
 
-/// May the data be cut at any line end in it?
+/// Whether every newline in `text` ends a line, so that the data can be cut there.
 pub(super) fn is_plain(format: &Format, text: &[u8]) -> bool {
     let quote = if format.csv { format.quote } else { b'\\' };
     memchr::memchr2(quote, b'\\', text).is_none()
 }
 
-/// Makes rows of lines, and the entries of the rows.
+/// Encodes lines as rows and index entries.
 pub(super) struct BlockEncoder {
     pub(super) rows: RowEncoder,
     pub(super) entries: Option<EntryMaker>,
 }
 
 impl BlockEncoder {
-    /// Encodes whole lines.
+    /// Encodes `text`, which consists of whole lines.
     pub(super) fn encode(mut self, format: &Arc<Format>, text: &[u8]) -> Result<LoadBlock, BadLine> {
         let mut block = LoadBlock {
             rows: LoadRows::with_capacity(text.len() + text.len() / 2),
@@ -85,7 +85,7 @@ impl BlockEncoder {
         }
     }
 
-    /// Adds the row of a line.
+    /// Adds the row and the index entries of a line.
     fn add(&mut self, fields: &Fields, text: &[u8], block: &mut LoadBlock) -> EngineResult<()> {
         self.rows.write_short(fields, text, 0)?;
         let (key, fragment) = (&self.rows.key, &self.rows.fragment);

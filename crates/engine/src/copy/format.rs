@@ -1,21 +1,21 @@
-//! Options of COPY with their defaults filled in.
+//! COPY options with their defaults applied, and the columns of a COPY.
 
 use crate::error::{EngineResult, Fault, fail};
 use catalog::Table;
 use sql::{CopyColumns, CopyFormat, CopyHeader, CopyOptions};
 
-/// How lines are read or written.
+/// The format in which lines are read or written.
 #[derive(Clone, Debug)]
 pub(super) struct Format {
     pub(super) csv: bool,
-    /// Rows come and go in PostgreSQL's binary form; lines are then an inner form.
+    /// The client's format is PostgreSQL's binary format; COPY FROM then uses text lines internally.
     pub(super) binary: bool,
     pub(super) delimiter: u8,
     pub(super) null: String,
     pub(super) header: CopyHeader,
     pub(super) quote: u8,
     pub(super) escape: u8,
-    /// By field: the columns that the FORCE options name.
+    /// By field: whether FORCE_QUOTE, FORCE_NOT_NULL and FORCE_NULL name its column.
     pub(super) force_quote: Vec<bool>,
     pub(super) force_not_null: Vec<bool>,
     pub(super) force_null: Vec<bool>,
@@ -50,7 +50,7 @@ impl Format {
         Ok(format)
     }
 
-    /// Characters that would make lines ambiguous.
+    /// Refuses options that make lines ambiguous.
     fn check(&self) -> EngineResult<()> {
         let problem = if self.null.bytes().any(|b| b == b'\n' || b == b'\r') {
             "null representation cannot use newline or carriage return"
@@ -73,7 +73,7 @@ impl Format {
     }
 }
 
-/// Options about text say nothing about bytes.
+/// Refuses options that the binary format does not have.
 fn check_binary(options: &CopyOptions) -> EngineResult<()> {
     let option = if options.delimiter.is_some() {
         "DELIMITER"
@@ -101,7 +101,7 @@ fn forced(option: &str, named: &CopyColumns, columns: &[String]) -> EngineResult
     }
 }
 
-/// Where the fields of a table's lines go: all visible columns but generated ones, or those named.
+/// Positions of the columns of a COPY: the named columns, or else all visible columns except generated ones.
 pub(super) fn positions(table: &Table, named: &[String]) -> EngineResult<Vec<usize>> {
     let visible = || table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
     if named.is_empty() {

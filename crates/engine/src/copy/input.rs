@@ -15,36 +15,36 @@ use std::future::Future;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Lines between two looks at whether the statement was cancelled.
+/// Lines between two checks for cancellation.
 const CHECK_EVERY: u64 = 4096;
-/// Most bytes of a line, so that data without line ends cannot fill the memory.
+/// Most bytes of a line; bounds the memory for data without line ends.
 pub(super) const MAX_LINE: usize = 256 << 20;
-/// A line that is longer than this and not whole yet is looked at again when it has doubled.
+/// An incomplete line longer than this is parsed again only after its length has doubled.
 const LONG_LINE: usize = 1 << 20;
 
-/// A `COPY … FROM STDIN` under way. Dropping it undoes it.
+/// A running `COPY … FROM STDIN`. Dropping the value discards its rows.
 pub struct CopyIn {
-    /// How many columns a line has.
+    /// Number of columns of a line.
     pub columns: usize,
-    /// Is the data in PostgreSQL's binary form?
+    /// Whether the data is in PostgreSQL's binary format.
     pub binary: bool,
     format: Arc<Format>,
-    /// What turns binary data into lines.
+    /// Converts binary data to text lines.
     tuples: Option<Tuples>,
     names: Vec<String>,
-    /// Data that is not read yet: at most one line and what came last.
+    /// Data that is not parsed yet: the start of a line and the data received after it.
     buffer: Vec<u8>,
-    /// The buffer is not looked at before it is this long.
+    /// The buffer is not parsed before it has this length.
     look_at: usize,
     fields: Fields,
-    /// Lines of the data that were read, the header too: a record of CSV may have several.
+    /// Number of lines read, with the header; a CSV record may have several.
     line: u64,
     header: CopyHeader,
-    /// `\.` was read.
+    /// Whether the end marker `\.` was read.
     ended: bool,
-    /// `None`: rows are made one by one.
+    /// Blocks encoded on the query threads. `None`: all lines are read one by one.
     blocks: Option<Blocks>,
-    /// For a long line that is not whole yet.
+    /// Memory reserved for a long incomplete line.
     memory: HeldMemory,
     loader: Loader,
 }
@@ -56,7 +56,7 @@ impl std::fmt::Debug for CopyIn {
 }
 
 impl CopyIn {
-    /// Takes the next bytes, cut anywhere.
+    /// Reads the next bytes, which may be cut anywhere.
     ///
     /// # Errors
     /// The first bad line, with its number as context.
@@ -74,24 +74,26 @@ impl CopyIn {
             self.buffer.extend_from_slice(data);
             return self.take_long_text().await;
         };
-        // Rows before a bad one are read first, so that their lines are counted.
+        // Loads the tuples before a bad one first, so that the error has the right line number.
         let fed = tuples.feed(data, &self.format, &mut self.buffer);
         let begun = tuples.has_begun();
         self.read(false).await?;
         fed.map_err(|error| {
-            // The header is no line.
+            // The header does not count as a line.
             if begun { self.at_next_line(error) } else { error }
         })
     }
 
-    /// Holds what waits for the end of a line, with so many bytes more: buffers double as they grow.
+    /// Reserves memory for a long incomplete line and `more` bytes: twice their size, because buffers double as they
+    /// grow.
     fn hold(&self, more: usize) -> EngineResult<()> {
         let waiting = self.buffer.len() + self.tuples.as_ref().map_or(0, Tuples::waiting);
         let held = if waiting > LONG_LINE { 2 * (waiting + more) } else { 0 };
         Ok(self.memory.try_resize(held)?)
     }
 
-    /// Reads what the buffer holds; a line that never ends is looked at seldom, and only so long.
+    /// Reads the lines of the buffer. A long incomplete line is parsed again only after its length has doubled, and is
+    /// refused beyond [`MAX_LINE`].
     async fn take_long_text(&mut self) -> EngineResult<()> {
         if self.buffer.len() < self.look_at {
             return Ok(());
@@ -106,7 +108,7 @@ impl CopyIn {
         Ok(())
     }
 
-    /// Reads what the buffer holds: long text is given to the query threads in blocks.
+    /// Reads the lines of the buffer, in blocks on the query threads if there is enough data.
     async fn take_text(&mut self) -> EngineResult<()> {
         if self.header != CopyHeader::Off || self.blocks.is_none() {
             return self.read(false).await;
@@ -115,7 +117,8 @@ impl CopyIn {
         Ok(())
     }
 
-    /// Gives the whole lines of the buffer to the query threads. False without one.
+    /// Spawns the encoding of the buffer's whole lines on the query threads, or reads them here if they need the line
+    /// reader. False if no line was read.
     async fn take_block(&mut self) -> EngineResult<bool> {
         self.loader.guard.check()?;
         let Some(end) = memchr::memrchr(b'\n', &self.buffer).map(|end| end + 1) else { return Ok(false) };
@@ -145,13 +148,13 @@ impl CopyIn {
         Ok(true)
     }
 
-    /// Waits for all blocks.
+    /// Waits for all blocks and loads their rows.
     async fn end_blocks(&mut self) -> EngineResult<()> {
         while self.end_block().await? {}
         Ok(())
     }
 
-    /// Waits for the first block and loads its rows. False when there is none.
+    /// Waits for the first block and loads its rows. False if there is no block.
     async fn end_block(&mut self) -> EngineResult<bool> {
         let first = self.blocks.as_mut().and_then(|blocks| blocks.under_way.pop_front());
         let Some(block) = first else { return Ok(false) };
@@ -168,10 +171,10 @@ impl CopyIn {
         }
     }
 
-    /// Ends the data: all rows are in the table when this returns. The command tag.
+    /// Ends the data, loads the remaining rows and returns the command tag.
     ///
     /// # Errors
-    /// A duplicate key, an incomplete last line, or the store's failure. Nothing was copied then.
+    /// A duplicate key, an incomplete last line, or a failure of the store. No row is copied then.
     pub async fn finish(mut self: Box<Self>, session: &mut Session) -> Result<String, EngineError> {
         let whole = match self.tuples.as_ref().map_or(Ok(()), Tuples::finish) {
             Ok(()) => self.end_blocks().await,
@@ -183,7 +186,7 @@ impl CopyIn {
         };
         let place = format!("COPY {}", self.loader.rows.target().table.name);
         let done = match read {
-            // Rows that are loaded in bulk meet each other and those of the table at the end, without their lines.
+            // A bulk load finds duplicate keys at its end, when line numbers are not known any more.
             Ok(()) => self.loader.end(session).await.map_err(|error| match error.code() {
                 "23505" => error.with_context(place),
                 _ => error,
@@ -196,23 +199,23 @@ impl CopyIn {
         done.map(|rows| format!("COPY {rows}"))
     }
 
-    /// The client gave up: the error to answer with.
+    /// Handles CopyFail: fails the transaction block and returns the error for the client.
     pub fn abort(self: Box<Self>, session: &mut Session, reason: &str) -> EngineError {
         session.fail();
         EngineError::from(Fault::CopyAborted { reason: reason.to_string() }).with_context(self.place())
     }
 
-    /// Waits for `work`, which brings more data, as long as the statement may run.
+    /// Awaits `work`, which receives more data, until the statement is cancelled or times out.
     ///
     /// # Errors
-    /// It was cancelled, or its time is up.
+    /// Cancellation or statement timeout.
     pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, EngineError> {
         let guard = Arc::clone(&self.loader.guard);
         let done = guard.stoppable(async { Ok(work.await) }).await;
         done.map_err(|error| error.with_context(self.place()))
     }
 
-    /// Says that an error is in the line that comes next.
+    /// Adds the next line's number to the error's context.
     fn at_next_line(&self, error: EngineError) -> EngineError {
         let place = match error.context() {
             Some(column) => format!("{}, {column}", self.place()),
@@ -221,7 +224,7 @@ impl CopyIn {
         error.with_context(place)
     }
 
-    /// The table and the line that comes next, as PostgreSQL tells them.
+    /// The table and the next line's number, in PostgreSQL's CONTEXT format.
     pub fn place(&self) -> String {
         let unread = match &self.tuples {
             None => memchr::memchr_iter(b'\n', &self.buffer).count() as u64,
@@ -230,7 +233,7 @@ impl CopyIn {
         format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line + unread + 1)
     }
 
-    /// Reads all whole lines of the buffer.
+    /// Reads all complete lines of the buffer. With `last`, the end of the buffer is the end of the data.
     async fn read(&mut self, last: bool) -> EngineResult<()> {
         let mut at = 0;
         while !self.ended {
@@ -264,14 +267,14 @@ impl CopyIn {
         Ok(())
     }
 
-    /// What is wrong with the line that begins at `at` and has so many line ends within.
+    /// The error for the line that begins at `at` and contains `within` newlines.
     fn bad_line(&mut self, message: &str, at: usize, within: u64) -> EngineError {
         self.line += 1 + within;
         let error = Fault::BadCopy { message: message.to_string() };
         self.at_line(error.into(), self.buffer.get(at..).unwrap_or_default())
     }
 
-    /// Line ends inside of a record of CSV. Those that a text line hides are not counted, as in PostgreSQL.
+    /// Newlines inside a CSV record. Escaped newlines of the text format are not counted, as in PostgreSQL.
     fn lines_within(&self, text: Range<usize>) -> u64 {
         let text = self.buffer.get(text).filter(|_| self.format.csv);
         text.map_or(0, |text| memchr::memchr_iter(b'\n', text).count() as u64)
@@ -308,11 +311,11 @@ impl CopyIn {
         Ok(())
     }
 
-    /// Says where in the data an error is, as PostgreSQL does.
+    /// Adds the table and the line to the error's context, as PostgreSQL does.
     fn at_line(&self, error: EngineError, line: &[u8]) -> EngineError {
         let place = format!("COPY {}, line {}", self.loader.rows.target().table.name, self.line);
         let context = match error.context() {
-            // The row has left its line by then.
+            // PostgreSQL omits the text of the line for a duplicate key.
             None if line.is_empty() || error.code() == "23505" => place,
             Some(column) => format!("{place}, {column}"),
             None => format!("{place}: \"{}\"", shortened(line)),

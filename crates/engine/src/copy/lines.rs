@@ -1,7 +1,7 @@
-//! Cuts COPY data into lines and lines into fields, both formats.
+//! Splits COPY data into lines and lines into fields, for the text and CSV formats.
 //!
-//! A line is read only when its end is in the buffer, so data may be cut anywhere. Fields are slices of the
-//! buffer; only those with escapes or quotes inside are copied.
+//! A line is read only when its end is in the buffer, so data may be cut anywhere. Fields are slices of the buffer;
+//! fields with escapes and the fields of CSV records with quotes are copied.
 
 use super::format::Format;
 use memchr::{memchr, memchr2};
@@ -17,27 +17,27 @@ pub(super) enum Field {
     Unescaped(Range<usize>),
 }
 
-/// The fields of one line. Kept from line to line for its memory.
+/// The fields of one line. Reused for each line to save allocations.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     pub(super) list: Vec<Field>,
     scratch: Vec<u8>,
 }
 
-/// What the front of the buffer is.
+/// The result of reading a line from the buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line: its bytes without the line end, and where the next one begins.
+    /// A complete line: its bytes without the line end, and the start of the next line.
     Whole { text: Range<usize>, next: usize },
-    /// `\.`: the rest is not data.
+    /// The end marker `\.`; the rest of the buffer is not data.
     End,
-    /// Its end has not come yet.
+    /// The line's end is not in the buffer yet.
     Partial,
-    /// The data ended inside of quotes.
+    /// The data ended inside quotes.
     OpenQuote,
-    /// A line that is none, and what is wrong with it.
+    /// A malformed line, with the error message.
     Bad(&'static str),
-    /// A line that has a zero byte, written as it is or as an escape.
+    /// A line that contains a zero byte, literally or as an escape.
     ZeroByte,
 }
 
@@ -54,7 +54,7 @@ impl Fields {
     /// Reads the line at `start`. With `last`, the buffer's end is the data's end.
     pub(super) fn read(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
         match self.read_line(format, buffer, start, last) {
-            // Before any field is looked at: no error may show a text that ends early.
+            // Checked before any field is used: a zero byte would truncate the text in an error message.
             Line::Whole { ref text, .. } if self.has_zero_byte(buffer.get(text.clone())) => Line::ZeroByte,
             line => line,
         }
@@ -93,12 +93,12 @@ impl Fields {
         }
     }
 
-    /// A line without escapes or quotes.
+    /// Splits a line without escapes or quotes.
     fn split_plain(&mut self, format: &Format, line: &[u8], start: usize) {
         let mut from = 0;
         for end in memchr::memchr_iter(format.delimiter, line).chain(std::iter::once(line.len())) {
             let is_null = end - from == format.null.len() && line.get(from..end) == Some(format.null.as_bytes());
-            // An escape-free line of text never holds `\N`; CSV's empty field is NULL unless forced.
+            // FORCE_NOT_NULL keeps an unquoted null string of CSV as a value.
             let forced = format.csv && format.force_not_null.get(self.list.len()) == Some(&true);
             self.list.push(match is_null && !forced {
                 true => Field::Null,
@@ -108,7 +108,7 @@ impl Fields {
         }
     }
 
-    /// A line of text with backslashes: they hide what follows, also line ends and delimiters.
+    /// Reads a text line with backslashes, which escape the next byte, also a newline or a delimiter.
     fn read_text(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
         let mut at = start;
         let mut from = start;
@@ -160,7 +160,7 @@ impl Fields {
         }
     }
 
-    /// A record of CSV that has quotes somewhere; it may span lines.
+    /// Reads a CSV record with quotes, which may span lines.
     fn read_csv(&mut self, format: &Format, buffer: &[u8], start: usize, last: bool) -> Line {
         let mut at = start;
         loop {
@@ -203,7 +203,7 @@ impl Fields {
         }
     }
 
-    /// Copies what is inside of quotes; where it goes on behind them. `None`: they are not closed.
+    /// Copies quoted text and returns the position after the closing quote. `None`: the buffer has no closing quote.
     fn read_quoted(&mut self, format: &Format, buffer: &[u8], start: usize) -> Option<usize> {
         let mut at = start;
         loop {
@@ -219,7 +219,7 @@ impl Fields {
                         at += 2;
                         continue;
                     }
-                    // At the buffer's end a quote may close or be doubled: the caller asks again with more.
+                    // An escape at the end of the buffer needs the next byte: the line is read again with more data.
                     None if byte != format.quote => return None,
                     _ => {}
                 }
@@ -241,12 +241,12 @@ impl Fields {
     }
 }
 
-/// Is it `\.` with more of a line behind it?
+/// Whether `\.` is followed by more text on the same line, which makes it a corrupt end marker.
 fn ends_wrong(buffer: &[u8], at: usize) -> bool {
     buffer.get(at + 1) == Some(&b'.') && buffer.get(at + 2).is_some_and(|next| !matches!(next, b'\n' | b'\r'))
 }
 
-/// The line's end without a carriage return before it.
+/// Excludes a carriage return before the line's end.
 fn trim_return(buffer: &[u8], start: usize, end: usize) -> usize {
     match end.checked_sub(1) {
         Some(before) if before >= start && buffer.get(before) == Some(&b'\r') => before,
@@ -254,7 +254,7 @@ fn trim_return(buffer: &[u8], start: usize, end: usize) -> usize {
     }
 }
 
-/// PostgreSQL's backslash escapes of text lines.
+/// Decodes PostgreSQL's backslash escapes of the text format.
 fn unescape(raw: &[u8], out: &mut Vec<u8>) {
     let mut rest = raw;
     while let [byte, tail @ ..] = rest {
@@ -287,7 +287,7 @@ fn unescape(raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Up to `more` further digits of a byte's number.
+/// Decodes an octal or hexadecimal escape with up to `more` further digits, and returns the bytes after it.
 fn number<'a>(first: u8, mut rest: &'a [u8], base: u8, more: usize, out: &mut Vec<u8>) -> &'a [u8] {
     let mut value = u16::from(first);
     for _ in 0..more {

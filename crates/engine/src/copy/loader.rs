@@ -1,4 +1,4 @@
-//! Encoded rows on their way into a table: the end that COPY and the appender share.
+//! Loads encoded rows into a table, for COPY FROM and the appender.
 
 use super::format::positions;
 use super::rows::{LongWay, RowEncoder};
@@ -18,12 +18,12 @@ use std::sync::Arc;
 use store::{Bytes, OnDuplicate};
 use txn::{LockMode, LockOwner};
 
-/// Hidden row ids taken at once.
+/// Hidden row ids reserved at once.
 const ID_BLOCK: u32 = 8192;
 
-/// Rows on their way into one table. Dropping it undoes them.
+/// A load of rows into one table. Dropping the value discards the rows.
 pub(super) struct Loader {
-    /// Makes key and fragment of the next row.
+    /// Encodes the rowkey and the fragment of the next row.
     pub(super) rows: RowEncoder,
     pub(super) guard: Arc<RunGuard>,
     ids: Option<RowIdBlock>,
@@ -32,16 +32,17 @@ pub(super) struct Loader {
     engine: Arc<Engine>,
 }
 
-/// Where rows go.
+/// The destination of the rows.
 enum Sink {
-    /// Alone on the table: sorted runs of rows and entries, one commit. The lock is released when this is dropped.
+    /// A bulk load under an exclusive table lock: sorted runs of rows and index entries, one commit. Dropping the value
+    /// releases the lock.
     Load { rows: Box<BulkRows>, _lock: LockOwner },
-    /// With the other writes of a transaction.
+    /// Writes of a transaction.
     Work(Work),
 }
 
 impl Loader {
-    /// The hidden id of the next row; 0 where there is none.
+    /// The hidden id of the next row; 0 for a table without row ids.
     pub(super) async fn next_id(&mut self) -> EngineResult<i64> {
         if !self.rows.needs_ids() {
             return Ok(0);
@@ -55,7 +56,7 @@ impl Loader {
         Ok(id)
     }
 
-    /// Takes the row that `rows` has just made.
+    /// Writes the row that `rows` has just encoded.
     pub(super) async fn put(&mut self) -> EngineResult<()> {
         self.count += 1;
         let (target, new) = (self.rows.target(), New::Cells { key: &self.rows.key, fragment: &self.rows.fragment });
@@ -69,17 +70,17 @@ impl Loader {
         }
     }
 
-    /// Can blocks of rows be made elsewhere and put here?
+    /// Whether the query threads can encode blocks for this load.
     pub(super) fn takes_blocks(&self) -> bool {
         matches!(self.sink, Sink::Load { .. }) && self.rows.fork().is_some()
     }
 
-    /// The threads that make them.
+    /// The query threads, which encode blocks.
     pub(super) fn runtime(&self) -> &crate::threads::query_runtime::QueryRuntime {
         self.engine.runtime()
     }
 
-    /// Takes rows made by a fork of `rows`, with their entries.
+    /// Writes a block of rows and index entries encoded by a fork of `rows`.
     pub(super) async fn put_block(&mut self, block: LoadBlock) -> EngineResult<()> {
         let Sink::Load { rows, .. } = &mut self.sink else {
             return fail(Fault::Internal { detail: "a block of rows for a transaction".to_string() });
@@ -88,7 +89,7 @@ impl Loader {
         rows.write_block(self.rows.target(), block).await
     }
 
-    /// Puts all rows into the table, and says how many they are.
+    /// Commits the rows, or adds them to the transaction block, and returns their number.
     pub(super) async fn end(self, session: &mut Session) -> EngineResult<u64> {
         let Self { sink, rows, count, engine, .. } = self;
         let done = match sink {
@@ -112,7 +113,7 @@ impl Loader {
 }
 
 impl Session {
-    /// Opens a table for rows with these columns; none named means all.
+    /// Opens a table for a load of rows with values for `columns`; an empty list means all columns.
     pub(super) async fn loader(
         &mut self,
         name: &ObjectName,
@@ -124,7 +125,7 @@ impl Session {
         }
         let mut sink = self.sink(name).await?;
         let (catalog, target) = loop {
-            // Under the lock the definition stays as it is.
+            // The definition does not change under the table lock.
             let catalog = self.engine.catalog().current();
             let target = self.target(&catalog, name).await?;
             if let Sink::Work(work) = &mut sink {

@@ -4,8 +4,8 @@
 //!   CopyData ──> lines ──> fields ──> rowkey, fragment ──> bulk load (or the block's transaction)
 //!   plan ──> batches ──> lines ──> CopyData
 //! ```
-//! Outside of a block a COPY FROM has its table to itself and loads sorted runs, which become visible as
-//! one commit; in a block its rows are writes like others.
+//! Outside a transaction block, COPY FROM locks its table exclusively and bulk-loads sorted runs, which become visible
+//! in one commit. Inside a block, its rows are ordinary writes of the transaction.
 
 mod append;
 mod binary;

@@ -17,25 +17,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use types::{DataType, Datum};
 
-/// A `COPY … TO STDOUT` under way. Dropping it cancels it.
+/// A running `COPY … TO STDOUT`. Dropping the value cancels the query.
 pub struct CopyOut {
-    /// How many columns a line has.
+    /// Number of columns of a line.
     pub columns: usize,
-    /// Is the data in PostgreSQL's binary form?
+    /// Whether the data is in PostgreSQL's binary format.
     pub binary: bool,
-    /// Whole encoded lines, many at a time.
+    /// Blocks of whole encoded lines.
     pub data: BoxStream<'static, EngineResult<CopyBlock>>,
     rows: Arc<AtomicU64>,
 }
 
 impl CopyOut {
-    /// How many rows were handed out so far: at the end the number in the tag `COPY n`.
+    /// Number of rows encoded so far; at the end, the number in the command tag `COPY n`.
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 }
 
-/// What COPY writes.
+/// The rows that COPY TO writes.
 struct Copied {
     names: Vec<String>,
     types: Vec<DataType>,
@@ -59,7 +59,7 @@ impl Session {
         let zone = self.settings.effective().zone;
         let header = (format.header == CopyHeader::On).then(|| CopyBlock::single(header(&format, &names)));
         let in_binary = format.binary;
-        // The binary header is a part of the first row, or of the trailer when there is none.
+        // The binary header is part of the first row's message, or of the trailer's if there is no row.
         let head = Arc::new(Mutex::new(in_binary.then(binary::header)));
         let left = Arc::clone(&head);
         let rows = Arc::new(AtomicU64::new(0));
@@ -91,7 +91,7 @@ impl Session {
         let (view, catalog) = self.read_state().await?;
         let plan = match &copy.target {
             CopyTarget::Query(query) => self.plan_source(&catalog, &source.part(query)).await?,
-            // The columns of a table: their query has a text of its own.
+            // The query of a table has its own text, so it is planned without `source`.
             CopyTarget::Table { name, columns } => {
                 let query = self.query_of_table(&catalog, name, columns)?;
                 self.plan(&catalog, &query).await?
@@ -108,7 +108,7 @@ impl Session {
         Ok(Copied { names, types, chunks })
     }
 
-    /// What a statement that writes, or locks, answers.
+    /// The rows of a statement with RETURNING or of a locking SELECT.
     async fn copied_write(&mut self, statement: &Statement, source: &Source) -> EngineResult<Copied> {
         let returning = match statement {
             Statement::Insert(insert) => &insert.returning,
@@ -121,7 +121,7 @@ impl Session {
         if returning.is_empty() && !locks {
             return Err(no_rows().into());
         }
-        // Without a text, by which its plan would be kept: that of COPY is another statement's.
+        // Without the text, which is the key of cached plans: the text of COPY belongs to another statement.
         let source = Source::of_statement(statement.clone()).written_in(source.written.clone());
         let Answer::Rows(rows) = self.run_write(&Arc::new(source), None, &[]).await? else {
             return Err(no_rows().into());
@@ -154,7 +154,7 @@ impl Session {
 }
 
 fn header(format: &Format, names: &[String]) -> Bytes {
-    // FORCE_QUOTE is about values.
+    // FORCE_QUOTE does not apply to the header.
     let unforced = Format { force_quote: Vec::new(), ..format.clone() };
     let mut out = String::new();
     for (i, name) in names.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! Values in their plainest form, which most data has: digits, and dates as year-month-day.
+//! Fast parser for the common input formats of COPY: decimal digits, and dates as year-month-day.
 //!
-//! Whatever looks otherwise is left to the general reader, which also finds the errors.
+//! All other input, valid or not, is left to the general parser `types::text`, which also reports errors.
 
 use types::{DataType, Datum, Decimal};
 
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 
-/// The value of a field; `None` says nothing about it.
+/// Parses a field. `None`: the general parser has to read the field.
 pub(super) fn plain(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
     match ty {
         DataType::SmallInt => i16::try_from(integer(bytes)?).ok().map(Datum::Int2),
@@ -22,7 +22,7 @@ pub(super) fn plain(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
     }
 }
 
-/// Up to 18 digits, perhaps behind a minus.
+/// Parses up to 18 digits with an optional minus sign.
 fn integer(bytes: &[u8]) -> Option<i64> {
     let (negative, all) = match bytes {
         [b'-', rest @ ..] => (true, rest),
@@ -32,7 +32,7 @@ fn integer(bytes: &[u8]) -> Option<i64> {
     (!all.is_empty() && all.len() <= 18).then_some(if negative { -value } else { value })
 }
 
-/// Digits with at most `scale` of them behind a point.
+/// Parses digits with at most `scale` digits after the decimal point.
 fn decimal(bytes: &[u8], scale: u8) -> Option<Decimal> {
     let (negative, all) = match bytes {
         [b'-', rest @ ..] => (true, rest),
@@ -53,7 +53,7 @@ fn decimal(bytes: &[u8], scale: u8) -> Option<Decimal> {
     Decimal::new(i128::from(if negative { -value } else { value }), scale)
 }
 
-/// The digits behind those of `value`; the caller sees to it that they are few.
+/// Appends decimal digits to `value`. The caller bounds their number, because overflow wraps.
 fn digits(bytes: &[u8], mut value: i64) -> Option<i64> {
     for byte in bytes {
         let digit = byte.wrapping_sub(b'0');
@@ -65,7 +65,7 @@ fn digits(bytes: &[u8], mut value: i64) -> Option<i64> {
     Some(value)
 }
 
-/// `2024-02-29`, of years 1 to 9999.
+/// Parses `2024-02-29`; years 1 to 9999.
 fn date(bytes: &[u8]) -> Option<i32> {
     let &[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = bytes else { return None };
     let (year, month, day) = (digits(&[y0, y1, y2, y3], 0)?, digits(&[m0, m1], 0)?, digits(&[d0, d1], 0)?);
@@ -79,7 +79,7 @@ fn date(bytes: &[u8]) -> Option<i32> {
     if year == 0 || day == 0 || day > last {
         return None;
     }
-    // Years that begin in March: the leap day is their last.
+    // Counts years from March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * month + 2) / 5 + day - 1;

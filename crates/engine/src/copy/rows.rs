@@ -1,7 +1,8 @@
-//! Fields of a line to rowkey and fragment.
+//! Encodes the fields of a line as rowkey and fragment.
 //!
-//! Most loads take the short way: each field is read once and written as its cell, no row of values is
-//! built. Computed defaults, WHERE and CHECK constraints need the whole row and take the long way.
+//! Most loads take the fast path: each field is parsed and encoded as its cell, without a row of values. Computed
+//! defaults, sequences, generated columns, WHERE and CHECK constraints need the whole row and take the slow path
+//! ([`LongWay`]).
 
 use super::lines::{Field, Fields};
 use super::plain::plain;
@@ -16,16 +17,16 @@ use query::row_codec::{Place, encode_cell};
 use std::sync::Arc;
 use types::{DataType, Datum, TypeError};
 
-/// Encodes lines for one table. Its buffers are kept from row to row.
+/// Encodes lines for one table. The buffers are reused for each row.
 pub(super) struct RowEncoder {
     target: Arc<Target>,
-    /// For each field its column.
+    /// The column position of each field.
     positions: Vec<usize>,
-    /// Values of columns that no field gives, where they are constants.
+    /// Constant defaults of the columns without a field.
     base: Row,
     hidden: Option<usize>,
     long: Option<LongWay>,
-    /// Cells of `base`, which every row begins with.
+    /// The encoded cells of `base`, with which every row begins.
     base_cells: Cells,
     base_key: Vec<Datum>,
     cells: Cells,
@@ -34,23 +35,23 @@ pub(super) struct RowEncoder {
     pub(super) fragment: Vec<u8>,
 }
 
-/// What needs the whole row.
+/// The parts of the slow path, which needs a row of values.
 #[derive(Debug)]
 pub(super) struct LongWay {
     pub(super) context: QueryContext,
     pub(super) env: Env,
-    /// Columns with computed defaults, and those.
+    /// Positions of the columns with computed defaults; `defaults` holds the expressions.
     pub(super) columns: Vec<usize>,
     pub(super) defaults: Exprs,
     /// WHERE, as the only expression.
     pub(super) filter: Option<Exprs>,
-    /// Columns that get the next value of a sequence.
+    /// Columns whose default is the next value of a sequence.
     pub(super) sequences: Vec<(usize, catalog::TableOid)>,
     pub(super) engine: Arc<Engine>,
     pub(super) taken: Arc<Taken>,
 }
 
-/// The cells of one fragment, back to back.
+/// The cells of one fragment in one buffer.
 #[derive(Clone, Debug, Default)]
 struct Cells {
     bytes: Vec<u8>,
@@ -90,7 +91,7 @@ impl RowEncoder {
         &self.target
     }
 
-    /// Where the columns of a line are in the table.
+    /// Positions of a line's columns in the table.
     pub(super) fn positions(&self) -> &[usize] {
         &self.positions
     }
@@ -105,12 +106,12 @@ impl RowEncoder {
         self.positions.iter().filter_map(|at| self.target.column(*at)).map(|column| column.ty).collect()
     }
 
-    /// Is there a hidden row id?
+    /// Whether rows have a hidden row id.
     pub(super) fn needs_ids(&self) -> bool {
         self.hidden.is_some()
     }
 
-    /// Makes `key` and `fragment` of a line. False: WHERE leaves it out.
+    /// Encodes a line into `key` and `fragment`. False if WHERE excludes the row.
     pub(super) async fn write(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<bool> {
         if self.long.is_some() {
             self.check_width(fields, buffer)?;
@@ -120,7 +121,7 @@ impl RowEncoder {
         Ok(true)
     }
 
-    /// Another writer of the same rows, for another thread; `None` when rows need more than their own line.
+    /// Returns an encoder for another thread. `None` if rows take the slow path or have row ids.
     pub(super) fn fork(&self) -> Option<Self> {
         if self.long.is_some() || self.hidden.is_some() {
             return None;
@@ -140,7 +141,7 @@ impl RowEncoder {
         })
     }
 
-    /// As [`Self::write`], for rows that are made of their line alone.
+    /// Encodes a line by the fast path.
     pub(super) fn write_short(&mut self, fields: &Fields, buffer: &[u8], id: i64) -> EngineResult<()> {
         self.check_width(fields, buffer)?;
         self.cells.bytes.truncate(self.base_cells.bytes.len());
@@ -192,7 +193,7 @@ impl RowEncoder {
         Ok(())
     }
 
-    /// As [`Self::write`], of values: one for each column of a line.
+    /// Encodes a row of values, one for each column of a line. False if WHERE excludes the row.
     pub(super) async fn write_values(&mut self, values: Vec<Datum>, id: i64) -> EngineResult<bool> {
         let (given, wanted) = (values.len(), self.positions.len());
         if given != wanted {
@@ -239,7 +240,7 @@ impl RowEncoder {
         Ok(true)
     }
 
-    /// The line as a row of values.
+    /// Parses the line into a row of values.
     fn row(&self, fields: &Fields, buffer: &[u8]) -> EngineResult<Row> {
         let mut row = self.base.clone();
         for (field, at) in fields.list.iter().zip(&self.positions) {
@@ -266,7 +267,7 @@ impl RowEncoder {
         match self.positions.get(fields.list.len()) {
             None => Ok(()),
             Some(at) => {
-                // A value before it that cannot be read comes first.
+                // As in PostgreSQL, an invalid value takes precedence over the missing column.
                 self.row(fields, buffer)?;
                 let name = self.target.column(*at).map(|column| column.name.as_str()).unwrap_or_default();
                 fail(Fault::BadCopy { message: format!("missing data for column \"{name}\"") })
@@ -274,7 +275,7 @@ impl RowEncoder {
         }
     }
 
-    /// Which column it was; the line's number is added in front by who counts lines.
+    /// Adds the column and its data to the error's context; the caller adds the line number.
     fn in_column(name: &str, bytes: &[u8], error: EngineError) -> EngineError {
         error.with_context(format!("column {name}: \"{}\"", shortened(bytes)))
     }
@@ -297,14 +298,14 @@ impl Cells {
     }
 }
 
-/// Data as an error shows it.
+/// Truncates data for an error's context.
 pub(super) fn shortened(bytes: &[u8]) -> String {
     const SHOWN: usize = 100;
     let text = String::from_utf8_lossy(bytes.get(..SHOWN).unwrap_or(bytes));
     if bytes.len() > SHOWN { format!("{text}...") } else { text.into_owned() }
 }
 
-/// Most files that are not UTF-8 are older than it.
+/// Hint for files in another encoding.
 const CONVERT: &str = "COPY reads UTF-8. Convert the file first, as with: iconv -f LATIN1 -t UTF-8";
 
 /// The error of a line that has a zero byte.
@@ -312,7 +313,7 @@ pub(super) fn zero_byte() -> EngineError {
     TypeError::InvalidEncoding { detail: "0x00".to_owned() }.into()
 }
 
-/// Bytes as text, which has no zero byte.
+/// Checks that bytes are UTF-8 without zero bytes.
 pub(super) fn utf8(bytes: &[u8]) -> EngineResult<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => {
@@ -333,10 +334,10 @@ fn read(ty: &DataType, bytes: &[u8], zone: TimeZone) -> EngineResult<Datum> {
     Ok(types::text::parse_in(ty, utf8(bytes)?, &zone)?)
 }
 
-/// Writes a field as the cell of its column.
+/// Encodes a field as the cell of its column.
 fn write_cell(column: &Column, bytes: &[u8], zone: TimeZone, out: &mut Vec<u8>) -> EngineResult<()> {
     let ty = &column.ty;
-    // Text that fits whichever way it is counted needs no value of its own.
+    // Text of at most `limit` bytes has at most `limit` characters, so it is copied without building a value.
     let limit = match ty {
         DataType::Text | DataType::Varchar(None) => usize::MAX,
         DataType::Varchar(Some(limit)) | DataType::Char(limit) => *limit as usize,
@@ -351,7 +352,7 @@ fn write_cell(column: &Column, bytes: &[u8], zone: TimeZone, out: &mut Vec<u8>) 
     Ok(encode_cell(&column.name, ty, &read(ty, bytes, zone)?, out)?)
 }
 
-/// Is the field NULL? (For header lines, which have none.)
+/// The text of a header field; empty for NULL.
 pub(super) fn header_text(fields: &Fields, buffer: &[u8], field: &Field) -> String {
     fields.bytes(buffer, field).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! ALTER COLUMN … TYPE: in the catalog alone where the bytes of values stay, else with the rows written anew.
+//! ALTER COLUMN … TYPE: changes only the catalog if the encoding of values stays, else rewrites the table.
 
 use super::alter_table::Step;
 use super::check_default;
@@ -13,8 +13,8 @@ use sql::{SequenceOptions, WrittenExpr};
 use types::DataType;
 
 impl Session {
-    /// `None`: the column is of that type already. `old` is the table as it is, whose rows USING reads; `table` as the actions
-    /// before make it.
+    /// SET DATA TYPE. `None` if the column already has the type. `old` is the current table, whose rows USING reads;
+    /// `table` is the table after the preceding actions.
     pub(super) async fn set_type(
         &mut self,
         (old, table): (&Table, &Table),
@@ -42,7 +42,8 @@ impl Session {
             }
         };
         if let Some(using) = using {
-            // The rows are read by a query that is made of its text: what is wrong with it is told here, where it stands.
+            // The rewrite's query is built from the text of USING; compiling the expression here reports errors with
+            // their position.
             let (catalog, row) = (self.engine.catalog().current(), RowTable::of(old));
             self.exprs_over(&catalog, &row, std::slice::from_ref(&using.expr), Clause::Transform).await?;
             rewrite.using.insert(column.id, using.text.clone());
@@ -54,8 +55,8 @@ impl Session {
         Ok(Some(Step::SetType(name.to_string(), ty, counting)))
     }
 
-    /// How the sequence of an identity counts when its column is of that type: with the bounds of the type, unless others
-    /// were chosen.
+    /// The options of an identity's sequence for the column's new type: the type's bounds, unless other bounds were
+    /// set.
     async fn retyped_identity(&self, column: &Column, ty: DataType) -> EngineResult<Option<(TableOid, Counting)>> {
         if !is_counted(ty) {
             let message = "identity column type must be smallint, integer, or bigint".to_string();
@@ -67,7 +68,7 @@ impl Session {
         Ok(Some((sequence.oid, self.recounted(&options, sequence).await?)))
     }
 
-    /// A default is of its column's type, as PostgreSQL keeps it.
+    /// Checks that the default can be cast to the new type, as PostgreSQL does.
     async fn check_retyped_default(&mut self, column: &Column, ty: DataType) -> EngineResult<()> {
         let Some(text) = &column.default else { return Ok(()) };
         if column.generated.is_some() || (column.sequence.is_some() && !is_counted(ty)) {
@@ -83,7 +84,7 @@ impl Session {
     }
 }
 
-/// May a sequence be of that type?
+/// Whether a sequence can have the type.
 fn is_counted(ty: DataType) -> bool {
     matches!(ty, DataType::SmallInt | DataType::Integer | DataType::BigInt)
 }

@@ -1,4 +1,4 @@
-//! CREATE TABLE … AS: the table is seen with all its rows, or not at all.
+//! CREATE TABLE … AS: publishes the table together with all its rows.
 
 use crate::Session;
 use crate::dml::Target;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use txn::ReadView;
 
 impl Session {
-    /// The command tag: `SELECT n`, as PostgreSQL says.
+    /// Returns the command tag `SELECT n`, as PostgreSQL does.
     pub(super) async fn create_table_as(&mut self, create: &CreateTable, source: &Source) -> EngineResult<String> {
         let Some(as_query) = &create.as_query else {
             return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() });
@@ -44,7 +44,7 @@ impl Session {
         }
     }
 
-    /// Without a state to read: WITH NO DATA.
+    /// Loads the rows and publishes the table. Without a `view`: WITH NO DATA.
     async fn fill(&mut self, prepared: &PreparedTable, view: Option<ReadView>, plan: &Arc<Plan>) -> EngineResult<u64> {
         let mut tally = Tally::default();
         if let Some(view) = view {
@@ -60,7 +60,7 @@ impl Session {
     }
 }
 
-/// The columns of the table: named by AS, then by the query.
+/// The columns of the table, named by the column list, else by the query.
 fn columns(as_query: &AsQuery, plan: &Plan) -> EngineResult<Vec<NewColumn>> {
     if as_query.columns.len() > plan.columns.len() {
         let message = "too many column names were specified".to_string();

@@ -1,4 +1,4 @@
-//! CHECK constraints in definitions: what a condition may be, which columns it names, and whether all rows keep it.
+//! CHECK constraints in definitions: compiles conditions, finds the columns they reference, and checks existing rows.
 
 use super::alter_table::Added;
 use super::rewrite::Rewrite;
@@ -12,10 +12,10 @@ use std::ops::ControlFlow;
 use types::ident::quote;
 
 impl Session {
-    /// A constraint as the catalog takes it, over the columns of a table in `schema`.
+    /// Compiles a CHECK constraint over the columns of a table in `schema` and returns it for the catalog.
     ///
     /// # Errors
-    /// What is wrong with its condition.
+    /// Errors of the condition.
     pub(super) async fn new_check(&mut self, schema: &str, row: &RowTable, def: &CheckDef) -> EngineResult<NewCheck> {
         let catalog = self.engine.catalog().current();
         let (text, expr) = without_table((&def.text, &def.expr), schema, &row.name)?;
@@ -25,8 +25,8 @@ impl Session {
         Ok(NewCheck { name: def.name.clone(), text, columns, validated: true })
     }
 
-    /// The constraints that ALTER TABLE adds to the table as it will be, `added` columns among what they name. No row breaks
-    /// them, or rows are looked at when they are written anew. The caller keeps writers off the table.
+    /// The constraints that ALTER TABLE adds to `table`, its future definition, which includes the `added` columns.
+    /// Checks all rows, unless the rewrite does. The caller locks the table against writers.
     ///
     /// # Errors
     /// As [`Self::new_check`]; 23514.
@@ -55,7 +55,7 @@ impl Session {
         Ok(checks)
     }
 
-    /// Refuses a constraint that a row breaks.
+    /// Refuses a constraint that a row violates.
     pub(super) async fn check_rows(
         &mut self,
         table: &Table,
@@ -78,10 +78,10 @@ impl Session {
     }
 }
 
-/// The constraints that name a column, by their names, with that column called `to` in their texts.
+/// The names and rewritten texts of the CHECK constraints that reference a renamed column.
 ///
 /// # Errors
-/// 0A000 for a condition that would not be read again as it is written.
+/// 0A000 for a condition that does not round-trip through its text.
 pub(super) fn renamed_texts(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(String, String)>> {
     let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
     let naming = table.checks.iter().filter(|check| check.columns.contains(&column.id));
@@ -89,7 +89,7 @@ pub(super) fn renamed_texts(table: &Table, from: &str, to: &str) -> EngineResult
     renamed.collect()
 }
 
-/// A text with a column called `to`.
+/// Renames a column in the text of an expression.
 ///
 /// # Errors
 /// As [`renamed_texts`].
@@ -104,7 +104,7 @@ pub(super) fn renamed_text(text: &str, from: &str, to: &str) -> EngineResult<Str
     Ok(text)
 }
 
-/// The condition with columns that stand without their table, and its text.
+/// Removes the table qualifier from the columns of a condition. Returns the text and the expression.
 pub(super) fn without_table((text, expr): (&str, &Expr), schema: &str, table: &str) -> EngineResult<(String, Expr)> {
     let is_table = |names: &[Ident]| match names {
         [name] => folded(name) == table,
@@ -126,7 +126,8 @@ pub(super) fn without_table((text, expr): (&str, &Expr), schema: &str, table: &s
     if changed { rewritten(expr, |_| {}) } else { Ok((text.to_owned(), expr)) }
 }
 
-/// An expression with its parts changed, and its text, from which it is read again as it is.
+/// Applies `change` to all subexpressions. Returns the new text, which parses to the new expression, and the
+/// expression.
 pub(super) fn rewritten(mut expr: Expr, change: impl FnMut(&mut Expr)) -> EngineResult<(String, Expr)> {
     change_parts(&mut expr, change);
     let text = expr.to_string();
@@ -143,7 +144,7 @@ fn change_parts(expr: &mut Expr, mut change: impl FnMut(&mut Expr)) {
     });
 }
 
-/// The names that stand for columns, perhaps among others, each once.
+/// The unqualified identifiers of an expression, without duplicates; not all of them need be columns.
 pub(super) fn names_in(expr: &Expr) -> Vec<String> {
     let mut names = Vec::new();
     let _ = ast::visit_expressions(expr, |part| {

@@ -1,4 +1,4 @@
-//! COMMENT ON: finds the object, and keeps the text beside it in the catalog.
+//! COMMENT ON: finds the object and stores the comment in the catalog.
 
 use super::view::shown;
 use crate::Session;
@@ -12,7 +12,7 @@ impl Session {
         if let Commented::Database(name) = &comment.on
             && name != DATABASE_NAME
         {
-            // As in PostgreSQL, so that a dump goes into a database of another name.
+            // As in PostgreSQL, so that a dump can be restored into a database of another name.
             self.notices.warning("3D000", format!("database \"{name}\" does not exist"));
             return Ok(());
         }
@@ -54,7 +54,7 @@ impl Session {
         }
     }
 
-    /// The index of the primary key of that name, which is the table itself.
+    /// The OID of the primary key's index of that name. The index is the table itself.
     fn key_index(&self, catalog: &Catalog, name: &ObjectName) -> Option<u32> {
         let schemas = self.schemas_of(catalog, name);
         let mut tables = schemas.iter().flat_map(|schema| catalog.tables_in(schema));

@@ -1,4 +1,4 @@
-//! Generated columns in definitions: what an expression may be, and which columns it names.
+//! Generated columns in definitions: compiles generation expressions and finds the columns they reference.
 
 use super::check::{names_in, rewritten};
 use crate::Session;
@@ -11,10 +11,11 @@ use sql::{ColumnDef, folded};
 use types::ident::quote;
 
 impl Session {
-    /// Makes the columns generated that `defs` say are, of a table with these columns.
+    /// Compiles the generation expressions of `defs` and sets them in `columns`. `generated` are the names of all
+    /// generated columns.
     ///
     /// # Errors
-    /// What is wrong with an expression: 42P17, 42703, 42804.
+    /// 42P17, 42703, 42804.
     pub(super) async fn compute_columns<'d>(
         &mut self,
         row: &RowTable,
@@ -49,10 +50,10 @@ impl Session {
     }
 }
 
-/// The generated columns whose expressions name a column, with that column called `to` in their texts.
+/// The names and rewritten expressions of the generated columns that reference a renamed column.
 ///
 /// # Errors
-/// 0A000 for an expression that would not be read again as it is written.
+/// 0A000 for an expression that does not round-trip through its text.
 pub(super) fn renamed_expressions(table: &Table, from: &str, to: &str) -> EngineResult<Vec<(String, String)>> {
     let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
     let naming = table.columns.iter().filter(|it| it.generated.as_ref().is_some_and(|of| of.contains(&column.id)));

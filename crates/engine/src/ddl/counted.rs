@@ -1,7 +1,8 @@
-//! Values of sequences for rows that are there, in columns that ALTER TABLE adds: given while the rows are written anew.
+//! Sequence values for existing rows in columns that ALTER TABLE adds; assigned by the table rewrite.
 //!
-//! A sequence that comes with its column is seen by nobody before it is published, so its values are counted here; it then goes
-//! on behind them. Values of any other sequence are taken for good, as nextval() takes them.
+//! The sequence of a new serial or identity column is not published yet, so its values are counted here, and the
+//! sequence is created with the next value. Values of an existing sequence are taken as by nextval(), and are not
+//! returned if the rewrite fails.
 
 use crate::Session;
 use crate::error::EngineResult;
@@ -9,10 +10,10 @@ use catalog::{CatalogError, Column, Sequence, TableOid};
 use std::sync::Arc;
 use types::Datum;
 
-/// A column whose values are counted.
+/// A column that the rewrite fills with sequence values.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// Its place among the visible columns.
+    /// The column's position among the visible columns.
     at: usize,
     column: String,
     by: By,
@@ -20,9 +21,9 @@ pub(crate) struct Counted {
 
 #[derive(Debug)]
 enum By {
-    /// A sequence that is still to come, and the last value that a row took.
+    /// A sequence that is not published yet, and its last assigned value.
     Own(Arc<Sequence>, Option<i64>),
-    /// One that is there.
+    /// An existing sequence.
     Shared(TableOid),
 }
 
@@ -39,7 +40,7 @@ impl Counted {
         &self.column
     }
 
-    /// The value behind those that rows took, of a sequence that is still to come. It may lie beyond the last one that there is.
+    /// The first unassigned value of an unpublished sequence. It may lie beyond the sequence's bounds.
     pub(super) fn next(&self) -> Option<i64> {
         match &self.by {
             By::Own(sequence, Some(last)) => {
@@ -51,10 +52,10 @@ impl Counted {
 }
 
 impl Session {
-    /// Gives rows their values, in their order.
+    /// Assigns sequence values to rows, in the order of the rows.
     ///
     /// # Errors
-    /// 2200H when there are no more values.
+    /// 2200H if a sequence is exhausted.
     pub(crate) async fn count_rows(&self, counted: &mut [Counted], rows: &mut [Vec<Datum>]) -> EngineResult<()> {
         for Counted { at, by, .. } in counted {
             let values = match by {

@@ -28,7 +28,7 @@ impl Session {
             OwnSequence::create(draft, new, &sequences)?;
             let table = draft.catalog().must_get_table(&schema, &name)?.oid;
             uniques.into_iter().try_for_each(|unique| {
-                // There is nothing yet that its storage is to be filled with.
+                // The new table has no rows to build the index from.
                 let prepared = draft.prepare_index(table, unique)?;
                 draft.publish_index(&prepared).map(drop)
             })?;
@@ -54,7 +54,8 @@ impl Session {
         Ok(())
     }
 
-    /// The definition: columns with their defaults and sequences, the key, options and CHECK constraints.
+    /// The table's definition: columns with defaults, sequences and generation expressions, primary key, options and
+    /// CHECK constraints.
     async fn new_table(&mut self, create: &CreateTable) -> EngineResult<(NewTable, Vec<OwnSequence>)> {
         let schema = self.schema_for(&self.engine.catalog().current(), &create.name)?;
         let mut new = NewTable::new(schema, create.name.name.clone());
@@ -81,7 +82,7 @@ impl Session {
         Ok((new, sequences))
     }
 
-    /// The tables that foreign keys of the new table refer to, locked; none of a table that is there already.
+    /// Locks the tables that the new table's foreign keys reference. Empty if IF NOT EXISTS skips an existing table.
     async fn parents_of_new_table(
         &mut self,
         locks: &mut LockOwner,
@@ -98,13 +99,13 @@ impl Session {
         self.lock_parents_of(locks, keys, is_self).await
     }
 
-    /// What of CREATE TABLE has no effect.
+    /// Issues notices for hints and options of CREATE TABLE that have no effect.
     pub(super) fn tell_hints(&mut self, create: &CreateTable) {
         self.hints_without_effect(&create.hints);
         self.parameters_without_effect(create.options.iter().map(|option| option.name.as_str()));
     }
 
-    /// What is the same with and without AS.
+    /// Sets the primary key, the options and the split points, for CREATE TABLE with and without AS.
     pub(super) fn key_and_options(&mut self, create: &CreateTable, new: &mut NewTable) -> EngineResult<()> {
         if let Some(key) = &create.key {
             self.check_key_storage(key)?;
@@ -118,7 +119,7 @@ impl Session {
                 return fail(Fault::Invalid { message });
             }
         }
-        // As in Phoenix: a bucket is a region, so there is nothing left to cut.
+        // As in Phoenix, the salt buckets are the regions of a salted table.
         let salted = new.properties.get("salt_buckets").is_some_and(|buckets| !matches!(buckets.as_str(), "" | "0"));
         if salted && !create.split_on.is_empty() {
             let message =
@@ -151,7 +152,7 @@ pub(super) fn new_key_part(part: &KeyPartDef) -> NewKeyPart {
     NewKeyPart { column: part.column.clone(), descending: part.descending, nulls_first: part.nulls_first }
 }
 
-/// Name and value as the catalog takes them; NULL is `None`.
+/// Name and value of a table option for the catalog; `None` for NULL.
 pub(super) fn property(option: &TableOption) -> EngineResult<(String, Option<String>)> {
     if let Some(family) = &option.family {
         let feature = format!("property {} of column family {family} alone", option.name.to_uppercase());
@@ -171,7 +172,7 @@ fn key_types(new: &NewTable) -> Vec<DataType> {
 }
 
 impl Session {
-    /// The values of a split point, which are constants.
+    /// Evaluates the constants of a split point.
     pub(super) fn split_point(&self, point: &[ast::Expr], types: &[DataType]) -> EngineResult<Vec<Datum>> {
         if point.len() > types.len() {
             let message = format!("a split point has {} values, but the key has {} columns", point.len(), types.len());

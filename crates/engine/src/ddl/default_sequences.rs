@@ -1,7 +1,7 @@
-//! Sequences in defaults.
+//! Sequences in column defaults.
 //!
-//! `nextval('s')` alone links the column to the sequence. In a larger default the name of a sequence is kept as its oid,
-//! so that the default goes with the sequence when that is renamed, moved or dropped.
+//! A default that is just `nextval('s')` links the column to the sequence. In a larger expression, the sequence's name
+//! is replaced by its OID, so that the default follows a rename, SET SCHEMA or DROP of the sequence.
 
 use super::check::rewritten;
 use crate::Session;
@@ -14,10 +14,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 impl Session {
-    /// A default as the catalog keeps it.
+    /// Converts a default to the catalog's form.
     ///
     /// # Errors
-    /// 42P01 for a sequence that is not there.
+    /// 42P01 for a sequence that does not exist.
     pub(super) fn kept_default(&self, default: &WrittenExpr) -> EngineResult<NewDefault> {
         let WrittenExpr { expr, text } = default;
         if let Expr::Function(function) = expr
@@ -38,7 +38,7 @@ impl Session {
         failed.map_or(Ok(NewDefault { text, sequence: None, sequences }), Err)
     }
 
-    /// Puts the oid of a sequence in the place of its name.
+    /// Replaces the sequence's name in a call of nextval(), currval() or setval() by its OID.
     fn refer_by_oid(&self, part: &mut Expr) -> EngineResult<Option<Arc<Sequence>>> {
         let Expr::Function(function) = part else { return Ok(None) };
         let named = is_call(function, &NAMING).then(|| constant_argument(function)).flatten();
@@ -50,7 +50,7 @@ impl Session {
         Ok(Some(sequence))
     }
 
-    /// The sequence of this name, or with this oid.
+    /// The sequence of this name or OID.
     fn sequence_named(&self, text: &str) -> EngineResult<Arc<Sequence>> {
         let catalog = self.engine.catalog().current();
         let found = match oid_in(text) {
@@ -64,10 +64,10 @@ impl Session {
     }
 }
 
-/// The functions whose first argument names a sequence.
+/// Functions whose first argument is a sequence.
 const NAMING: [&str; 3] = ["nextval", "currval", "setval"];
 
-/// Does an expression take a value of a sequence somewhere?
+/// Whether an expression calls nextval().
 pub(super) fn takes_value(expr: &Expr) -> bool {
     calls(expr, &["nextval"])
 }

@@ -58,8 +58,8 @@ impl Session {
         self.change_catalog(change).await
     }
 
-    /// TRUNCATE in a block deletes the rows, so that ROLLBACK brings them back. Nobody else writes to the tables until the
-    /// block ends.
+    /// TRUNCATE in a transaction block: deletes the rows, so that ROLLBACK restores them. The tables stay locked
+    /// against other writers until the block ends.
     pub(super) async fn truncate_in_block(
         &mut self,
         names: &[ObjectName],
@@ -82,7 +82,7 @@ impl Session {
                 Box::pin(self.run_write(&Arc::new(source), None, &[])).await?;
             }
         }
-        // No row is left that refers to what is gone.
+        // All referencing rows are deleted too, so the deferred checks of the DELETEs are not needed.
         self.keep_deferred_checks(checks);
         if restart {
             self.restart_in_block(&lock.names)?;
@@ -90,7 +90,7 @@ impl Session {
         Ok(())
     }
 
-    /// RESTART IDENTITY: the sequences of these tables begin again for the block.
+    /// RESTART IDENTITY: restarts the sequences owned by these tables, for the block.
     fn restart_in_block(&mut self, names: &[ObjectName]) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         let tables = names.iter().map(|name| self.resolve(&catalog, name)).collect::<EngineResult<Vec<_>>>()?;
@@ -106,10 +106,10 @@ impl Session {
 }
 
 impl Session {
-    /// The tables of these names, and with `cascade` those that refer to them.
+    /// The named tables, and with `cascade` the tables that reference them.
     ///
     /// # Errors
-    /// 0A000 without it, if there are such.
+    /// 0A000 without `cascade`, if another table references one of them.
     fn with_referring(&mut self, names: &[ObjectName], cascade: bool) -> EngineResult<Vec<ObjectName>> {
         let catalog = self.engine.catalog().current();
         let mut all = names.to_vec();
@@ -134,7 +134,7 @@ impl Session {
         Ok(all)
     }
 
-    /// Each table behind those that refer to it, so that none of them loses what it refers to.
+    /// Sorts the tables so that referencing tables precede the tables they reference.
     fn referring_first<'n>(&self, names: &'n [ObjectName]) -> EngineResult<Vec<&'n ObjectName>> {
         let catalog = self.engine.catalog().current();
         let table = |name: &'n ObjectName| Ok((name, self.resolve(&catalog, name)?));
@@ -151,7 +151,7 @@ impl Session {
         Ok(ordered)
     }
 
-    /// What DROP says first of a name in a schema that there is not.
+    /// The error for a name in a schema that does not exist, which PostgreSQL reports first.
     fn missing_schema(&self, name: &ObjectName) -> Option<EngineError> {
         let schema = name.schema.clone()?;
         let known = self.engine.catalog().current().schema(&schema).is_some();
@@ -159,7 +159,7 @@ impl Session {
     }
 }
 
-/// In one order for all statements, so that two of them do not wait for each other.
+/// Sorts names by storage id. All statements lock in this order, which prevents deadlocks.
 fn in_lock_order<'a>(session: &Session, names: &'a [ObjectName]) -> Vec<&'a ObjectName> {
     let catalog = session.engine.catalog().current();
     let mut sorted: Vec<&ObjectName> = names.iter().collect();

@@ -1,4 +1,4 @@
-//! Defaults in definitions.
+//! Column defaults in definitions.
 
 use super::default_sequences::takes_value;
 use crate::Session;
@@ -10,7 +10,7 @@ use sql::ast::{self, Expr};
 use std::ops::ControlFlow;
 use types::{DataType, Datum};
 
-/// Refuses a default that could not be evaluated for a row, or whose value the column could not take.
+/// Refuses a default that cannot be evaluated, or whose value cannot be assigned to the column.
 pub(crate) async fn check_default(
     session: &mut Session,
     default: Option<&WrittenExpr>,
@@ -18,7 +18,7 @@ pub(crate) async fn check_default(
     ty: DataType,
 ) -> EngineResult<()> {
     match default {
-        // To evaluate it would take a value.
+        // Evaluating nextval() would consume a value.
         Some(default) if takes_value(&default.expr) => {
             refuse_columns(&default.expr, &session.written)?;
             session.is_volatile(&default.expr, AssignedTo { ty, column: Some(column) }).map(drop)
@@ -28,7 +28,7 @@ pub(crate) async fn check_default(
     }
 }
 
-/// Refuses what a default may not hold. It stands in what was written.
+/// Refuses column references in a default, with their position in the statement.
 fn refuse_columns(expr: &Expr, written: &Written) -> EngineResult<()> {
     let found = ast::visit_expressions(expr, |part| match part {
         Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(ast::Spanned::span(part)),
@@ -44,11 +44,11 @@ fn refuse_columns(expr: &Expr, written: &Written) -> EngineResult<()> {
 }
 
 impl Session {
-    /// The value of a default now.
+    /// Evaluates a default.
     pub(crate) async fn evaluate_default(&mut self, expr: &Expr, column: &str, ty: DataType) -> EngineResult<Datum> {
         let value = self.default_value(expr, column, ty).await?;
         if !value.is_null() {
-            // Rows must be able to hold it.
+            // Checks that the value can be encoded in a row.
             query::row_codec::encode_cell(column, &ty, &value, &mut Vec::new())?;
         }
         Ok(value)

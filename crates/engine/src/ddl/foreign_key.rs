@@ -1,6 +1,7 @@
-//! Foreign keys in definitions: what they refer to, and whether all rows keep them.
+//! Foreign keys in definitions: resolves the referenced tables and checks existing rows.
 //!
-//! Both tables are locked while one is made, so that no writer of the parent goes on that knows nothing of it.
+//! Both tables are locked while a foreign key is added, because a concurrent writer of the referenced table would not
+//! check it.
 
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
@@ -12,8 +13,7 @@ use txn::{LockMode, LockOwner};
 use types::ident::quote;
 
 impl Session {
-    /// The tables that foreign keys refer to, locked against writers: by the names that they are called by. One that
-    /// `is_self` names is not looked for.
+    /// Locks the tables that foreign keys reference against writers. Skips names for which `is_self` holds.
     pub(super) async fn lock_parents_of(
         &mut self,
         locks: &mut LockOwner,
@@ -48,7 +48,8 @@ impl Session {
         Ok(parents)
     }
 
-    /// Refuses a foreign key that a row of `table` breaks, both tables as `catalog` has them. The caller keeps writers off both.
+    /// Refuses a foreign key that a row of `table` violates, with the definitions of `catalog`. The caller locks both
+    /// tables against writers.
     pub(super) async fn check_references(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -84,7 +85,7 @@ impl Session {
         }
     }
 
-    /// Refuses a store in which a lock keeps nobody out, or a statement is not one step.
+    /// Refuses a store that other processes write to, or without atomic batches.
     fn check_store_keeps(&self, what: &str) -> EngineResult<()> {
         let can = self.engine.store().capabilities();
         match can.atomic_batches() && can.exclusive {
@@ -94,7 +95,7 @@ impl Session {
     }
 }
 
-/// A table as a query names it.
+/// A table's qualified name for a query.
 struct Named<'a> {
     catalog: &'a Catalog,
     table: &'a Table,
@@ -106,18 +107,18 @@ impl Named<'_> {
     }
 }
 
-/// Tables that foreign keys refer to.
+/// Referenced tables of foreign keys, by the name in the statement.
 #[derive(Default)]
 pub(super) struct Parents(BTreeMap<String, Arc<Table>>);
 
 impl Parents {
-    /// The table that a foreign key refers to; `None`: the one that has it.
+    /// The table that a foreign key references; `None` if it references its own table.
     pub(super) fn of(&self, def: &ForeignKeyDef) -> Option<&Arc<Table>> {
         self.0.get(&def.parent.to_string())
     }
 }
 
-/// A foreign key as the catalog takes it, of a table that refers to `parent`.
+/// Converts a foreign key that references `parent` to the catalog's form.
 pub(super) fn new_foreign_key(def: &ForeignKeyDef, parent: TableOid, validated: bool) -> NewForeignKey {
     NewForeignKey {
         name: def.name.clone(),

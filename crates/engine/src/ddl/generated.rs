@@ -1,4 +1,4 @@
-//! Columns whose values come from a sequence of their own: serial and identity.
+//! Serial and identity columns, whose values come from an owned sequence.
 
 use super::sequence::counting;
 use crate::error::EngineResult;
@@ -8,25 +8,25 @@ use catalog::{
 use sql::{ColumnDef, Generated, SequenceOptions};
 use types::{DataType, Datum};
 
-/// A sequence to be made with its table.
+/// The owned sequence of a serial or identity column, to be created with the column.
 #[derive(Clone)]
 pub(super) struct OwnSequence {
     column: String,
-    /// As it is to be called; `None` is after its column.
+    /// The sequence's name; `None` derives it from the table and the column.
     name: Option<String>,
     counting: Counting,
     identity: Option<Identity>,
-    /// The next value, behind those that rows have taken which are there; `None`: it begins as it counts.
+    /// The next value, if existing rows were numbered; `None` for the sequence's start value.
     first: Option<i64>,
 }
 
 impl OwnSequence {
-    /// What a column of a table in `schema` asks for.
+    /// The owned sequence of a column definition in a table of `schema`, if it has one.
     pub(super) fn of(def: &ColumnDef, schema: &str) -> EngineResult<Option<Self>> {
         def.generated.as_ref().map(|generated| Self::new(&def.name, def.data_type, generated, schema)).transpose()
     }
 
-    /// The same, by its parts.
+    /// As [`Self::of`], for the column's name, type and options.
     pub(super) fn new(column: &str, ty: DataType, generated: &Generated, schema: &str) -> EngineResult<Self> {
         let (mut options, identity) = match generated {
             Generated::Serial => (SequenceOptions::default(), None),
@@ -47,17 +47,17 @@ impl OwnSequence {
         Ok(Self { column: column.to_owned(), name, counting: counting(&options, None)?, identity, first: None })
     }
 
-    /// The column that it is for.
+    /// The column that owns the sequence.
     pub(super) fn column(&self) -> &str {
         &self.column
     }
 
-    /// It goes on with this value.
+    /// Sets the next value.
     pub(super) fn set_first(&mut self, first: i64) {
         self.first = Some(first);
     }
 
-    /// Makes the sequence, and a column that has its values.
+    /// Creates the sequence and adds its column to the table.
     pub(super) fn add_column(self, draft: &mut Draft, table: TableOid, mut column: NewColumn) -> CatalogResult<()> {
         let old = draft.table(table)?;
         let schema = draft.catalog().schema_name(&old).to_owned();
@@ -76,7 +76,7 @@ impl OwnSequence {
         draft.alter_sequence(sequence, change).map(drop)
     }
 
-    /// Makes the sequence of an identity, and its column one.
+    /// Creates the sequence and makes an existing column an identity.
     pub(super) fn add_identity(self, draft: &mut Draft, table: TableOid) -> CatalogResult<()> {
         let Some(identity) = self.identity else { return Ok(()) };
         let old = draft.table(table)?;
@@ -87,7 +87,7 @@ impl OwnSequence {
         draft.set_identity(table, &self.column, Some((sequence, identity))).map(drop)
     }
 
-    /// Makes the sequences, their table, and them part of it.
+    /// Creates the sequences and their table, and makes the columns own the sequences.
     pub(super) fn create(draft: &mut Draft, mut new: NewTable, sequences: &[Self]) -> CatalogResult<()> {
         let mut made = Vec::with_capacity(sequences.len());
         for own in sequences {
@@ -114,7 +114,7 @@ impl OwnSequence {
     }
 }
 
-/// `<table>_<column>_seq`, with a number if that is taken.
+/// `<table>_<column>_seq`, with a number appended if the name is taken.
 fn free_name(draft: &Draft, schema: &str, table: &str, column: &str) -> String {
     let base = format!("{table}_{column}_seq");
     let taken = |name: &str| name == table || draft.catalog().has_relation(schema, name);
@@ -124,7 +124,7 @@ fn free_name(draft: &Draft, schema: &str, table: &str, column: &str) -> String {
     (1..).map(|number| format!("{base}{number}")).find(|name| !taken(name)).unwrap_or(base)
 }
 
-/// The default as PostgreSQL shows it.
+/// The default's text as PostgreSQL prints it.
 fn default_text(schema: &str, name: &str) -> String {
     let quote = types::ident::quote;
     let name = match schema {

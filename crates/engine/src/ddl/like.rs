@@ -1,4 +1,4 @@
-//! LIKE in CREATE TABLE: the columns of another relation, and what else of it is asked for, in their place.
+//! LIKE in CREATE TABLE: copies the columns of another relation, and what INCLUDING names.
 
 use super::index::schedule;
 use crate::error::{EngineResult, Fault, fail};
@@ -13,19 +13,19 @@ use sql::{
 };
 use std::sync::Arc;
 
-/// What comes from other tables and is no part of the statement.
+/// What LIKE copies besides columns and constraints: indexes and comments.
 #[derive(Default)]
 pub(super) struct Copied {
-    /// Each with its comment.
+    /// Indexes with their comments.
     indexes: Vec<(NewIndex, Option<String>)>,
-    /// By the names of columns.
+    /// Comments of columns, by column name.
     columns: Vec<(String, String)>,
-    /// By the names of CHECK constraints.
+    /// Comments of CHECK constraints, by constraint name.
     checks: Vec<(String, String)>,
 }
 
 impl Session {
-    /// The statement with columns and constraints in the place of LIKE.
+    /// Replaces each LIKE of the statement by columns and constraints.
     ///
     /// # Errors
     /// 42P01, 42P16 for a second primary key.
@@ -52,7 +52,7 @@ impl Session {
         Ok((whole, copied))
     }
 
-    /// The columns of a view; `None` where the name is no view's.
+    /// The columns of a view; `None` if the name is not a view's.
     fn view_columns(&self, catalog: &Catalog, like: &TableLike) -> Option<Vec<ColumnDef>> {
         let schemas = self.schemas_of(catalog, &like.source);
         let first = schemas.iter().find(|schema| {
@@ -64,7 +64,7 @@ impl Session {
 }
 
 impl Copied {
-    /// Makes the indexes and the comments of a table that has just been made. Returns the jobs that refresh some of them.
+    /// Creates the indexes and the comments of a new table. Returns the refresh jobs of its indexes.
     pub(super) fn apply(
         self,
         engine: &Arc<Engine>,
@@ -75,7 +75,7 @@ impl Copied {
         for (new, comment) in self.indexes {
             let every = new.refresh.and_then(|refresh| refresh.every);
             let refreshed = new.refresh.is_some();
-            // There is nothing yet that its storage is to be filled with.
+            // The new table has no rows to build the index from.
             let prepared = draft.prepare_index(table, new)?;
             draft.publish_index(&prepared)?;
             if refreshed {
@@ -192,7 +192,7 @@ fn copy_constraints(
     Ok(())
 }
 
-/// The same index of another table, under a name of its own.
+/// The definition of the index for the new table, with a generated name.
 fn new_index(table: &Table, index: &Index) -> NewIndex {
     let name = |id| table.column(id).map(|column| column.name.clone());
     let expression = |expression: &IndexExpr| NewIndexExpr {

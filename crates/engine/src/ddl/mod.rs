@@ -1,4 +1,4 @@
-//! Statements that change definitions. Each is one change of the catalog, atomic and durable by itself.
+//! DDL statements. Each is an atomic and durable catalog change of its own; a transaction block allows only TRUNCATE.
 
 mod alter_table;
 mod alter_type;
@@ -44,7 +44,7 @@ use txn::{LockMode, LockOwner, LockWait};
 use wrong_kind::wrong_kind;
 
 impl Session {
-    /// Runs a statement that changes definitions; the command tag.
+    /// Runs a DDL statement and returns the command tag.
     pub(crate) async fn change_definitions(&mut self, source: &Source) -> EngineResult<String> {
         let statement = &source.statement;
         let Some(command) = definition_tag(statement) else {
@@ -115,7 +115,8 @@ impl Session {
         Ok(command.to_string())
     }
 
-    /// Changes the catalog. The statement may be stopped while it waits for its turn and while `change` computes.
+    /// Applies a catalog change. The statement can be cancelled while it waits for its turn and while `change`
+    /// computes.
     pub(crate) async fn change_catalog<T>(
         &self,
         change: impl FnOnce(&mut Draft) -> CatalogResult<T>,
@@ -129,20 +130,20 @@ impl Session {
         Ok(self.engine.catalog().change_in(turn, change).await?)
     }
 
-    /// A draft that is never published: it shows what a change would make of the catalog.
+    /// A draft that is never published, to see the catalog after a change.
     fn trial_draft(&self, catalog: &Catalog) -> Draft {
         let mut draft = Draft::of(catalog);
         draft.set_search_path(self.schemas_in(catalog).to_vec());
         draft
     }
 
-    /// Waits for the turn to change the catalog.
+    /// Waits for this session's turn to change the catalog.
     pub(crate) async fn catalog_turn(&self) -> EngineResult<Turn> {
         let catalog = self.engine.catalog();
         self.running().stoppable(async { Ok(catalog.turn().await) }).await
     }
 
-    /// The schema that a new table of this name goes to.
+    /// The schema in which a relation of this name is created.
     pub(crate) fn schema_for(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<String> {
         check_database(name)?;
         if let Some(schema) = &name.schema {
@@ -155,7 +156,7 @@ impl Session {
         }
     }
 
-    /// The table that a statement changes.
+    /// Resolves a table by name.
     pub(crate) fn resolve(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Arc<Table>> {
         let table = self.resolve_stored(catalog, name)?;
         if table.materialized.is_none() {
@@ -164,7 +165,7 @@ impl Session {
         fail(wrong_kind(&name.name, "a table", RelationKind::MaterializedView))
     }
 
-    /// The table or materialized view that a statement is about.
+    /// Resolves a table or materialized view by name.
     pub(crate) fn resolve_stored(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Arc<Table>> {
         check_database(name)?;
         if let Some(schema) = &name.schema {
@@ -181,7 +182,7 @@ impl Session {
         }
     }
 
-    /// Keeps all writers of a table out until the owner is dropped.
+    /// Locks a table against writers until the lock owner is dropped.
     pub(crate) async fn lock_exclusive(&self, locks: &mut LockOwner, table: TableId) -> EngineResult<()> {
         self.lock_whole(locks, table, LockMode::Exclusive, self.settings.effective().lock_wait).await
     }
@@ -197,7 +198,7 @@ impl Session {
         guard.stoppable(async { Ok(locks.lock_table(table, mode, wait).await.map(drop)?) }).await
     }
 
-    /// Locks the table of that name as it is when the lock is granted.
+    /// Locks a table by name. Returns its definition as of when the lock was granted.
     pub(crate) async fn lock_table_by_name(
         &self,
         locks: &mut LockOwner,
@@ -207,7 +208,7 @@ impl Session {
         self.lock_named(locks, name, mode, self.settings.effective().lock_wait).await
     }
 
-    /// The same, waiting so long.
+    /// As [`Self::lock_table_by_name`], with a lock timeout.
     pub(crate) async fn lock_named(
         &self,
         locks: &mut LockOwner,
@@ -218,7 +219,7 @@ impl Session {
         self.lock_found(locks, mode, wait, |catalog| self.resolve(catalog, name)).await
     }
 
-    /// Locks the table or materialized view of that name as it is when the lock is granted.
+    /// Locks a table or materialized view by name. Returns its definition as of when the lock was granted.
     pub(crate) async fn lock_stored_by_name(
         &self,
         locks: &mut LockOwner,
@@ -229,7 +230,7 @@ impl Session {
         self.lock_found(locks, mode, wait, |catalog| self.resolve_stored(catalog, name)).await
     }
 
-    /// Locks a table that other definitions name by its oid.
+    /// Locks a table by OID.
     pub(crate) async fn lock_by_oid(
         &self,
         locks: &mut LockOwner,
@@ -253,7 +254,7 @@ impl Session {
         let mut table = find(&catalog.current())?;
         loop {
             self.lock_whole(locks, table.storage_id(), mode, wait).await?;
-            // While it waited, the name may have come to mean another table or other storage.
+            // The name may refer to another table or storage after the wait.
             let now = find(&catalog.current())?;
             if now.storage == table.storage {
                 return Ok(now);
@@ -262,7 +263,7 @@ impl Session {
         }
     }
 
-    /// The relation that a statement changes is not there: with IF EXISTS a notice, otherwise an error.
+    /// Reports a missing relation: a notice with IF EXISTS, otherwise an error.
     fn relation_is_missing(&mut self, name: &ObjectName, if_exists: bool) -> EngineResult<()> {
         if !if_exists {
             return fail(Fault::NoSuchObject { kind: "relation", name: view::shown(name) });
@@ -276,7 +277,7 @@ impl Session {
     }
 }
 
-/// `d.s.t` names the one database or none that there is.
+/// Refuses a name qualified with another database than the only one.
 pub(crate) fn check_database(name: &ObjectName) -> EngineResult<()> {
     match &name.database {
         Some(database) if database != catalog::DATABASE_NAME => fail(Fault::CrossDatabase { name: name.to_string() }),
@@ -291,7 +292,7 @@ fn refuse_system_schema(schema: &str, table: &str) -> EngineResult<()> {
     Ok(())
 }
 
-/// The command tag of a statement that changes definitions; `None` for others.
+/// The command tag of a DDL statement; `None` for other statements.
 pub(crate) fn definition_tag(statement: &Statement) -> Option<&'static str> {
     Some(match statement {
         Statement::CreateTable(create) if create.as_query.is_some() => "CREATE TABLE AS",

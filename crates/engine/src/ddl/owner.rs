@@ -1,4 +1,4 @@
-//! ALTER … OWNER TO: all belongs to the one role that there is, and goes on to.
+//! ALTER … OWNER TO: accepts only the session's role, which owns everything, and changes nothing.
 
 use super::view::shown;
 use crate::Session;
@@ -32,7 +32,7 @@ impl Session {
         }
     }
 
-    /// ALTER TABLE … OWNER TO takes views and sequences as well.
+    /// Whether a relation exists. ALTER TABLE … OWNER TO accepts views and sequences too.
     fn is_relation(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<bool> {
         super::check_database(name)?;
         if let Some(schema) = &name.schema {

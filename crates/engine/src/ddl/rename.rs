@@ -1,4 +1,4 @@
-//! ALTER TABLE … RENAME TO of what is no table: PostgreSQL takes the name of any relation there.
+//! ALTER TABLE … RENAME TO for views, sequences and indexes, which PostgreSQL accepts too.
 
 use crate::Session;
 use crate::error::EngineResult;
@@ -6,7 +6,7 @@ use catalog::RelationKind;
 use sql::{AlterAction, AlterTable};
 
 impl Session {
-    /// Renames the view, sequence or index that ALTER TABLE names. False: it names none of them, or does something else.
+    /// Renames the view, sequence or index that ALTER TABLE names. False for another relation or action.
     pub(super) async fn renamed_other(&mut self, alter: &AlterTable) -> EngineResult<bool> {
         let ([AlterAction::RenameTable { to }], false) = (alter.actions.as_slice(), alter.materialized) else {
             return Ok(false);

@@ -1,13 +1,13 @@
-//! ALTER TABLE that writes the rows anew: another primary key, another type, a generated column over rows that are there.
+//! Table rewrites of ALTER TABLE: another primary key, another type, a generated column for existing rows.
 //!
 //! ```text
-//!   draft      the table as it will be          only looked at
-//!   prepare    storage that nobody sees         for its rows and each of its indexes
+//!   draft      the future definition            never published
+//!   prepare    unpublished storage              for the rows and each index
 //!   fill       SELECT … FROM the table ──> rows ──row writer──> sorted runs; each index from the new rows
-//!   publish    the changes, and the storage     at once
+//!   publish    the changes and the storage      in one catalog change
 //! ```
-//! The caller keeps writers off the table. Readers go on. Where other processes write to it, their rows are looked for before and
-//! behind the filling, and the statement fails when they differ (40001).
+//! The caller locks the table against writers. Readers continue. On a store that other processes write to, the rows are
+//! hashed before and after the rewrite, and the statement fails with 40001 if they differ.
 
 use super::alter_table::{Step, apply};
 use super::counted::Counted;
@@ -22,49 +22,50 @@ use std::sync::Arc;
 use store::{KeyRange, ScanRequest};
 use types::ident::quote;
 
-/// What ALTER TABLE has to write anew.
+/// The rewrite that an ALTER TABLE needs.
 #[derive(Debug, Default)]
 pub(super) struct Rewrite {
-    /// The rows, and with them the entries of all indexes?
+    /// Whether the rows and all index entries are rewritten.
     pub(super) needed: bool,
-    /// The indexes whose entries are, though rows stay, by their oids.
+    /// OIDs of indexes whose entries are rebuilt even if the rows stay.
     pub(super) entries: BTreeSet<u32>,
-    /// Does an action drop the primary key?
+    /// Whether an action drops the primary key.
     pub(super) drops_key: bool,
-    /// What columns get other values by.
+    /// USING expressions, by column.
     pub(super) using: BTreeMap<ColumnId, String>,
-    /// Columns whose values become others, or others' equals.
+    /// Columns whose values or their equality change.
     pub(super) retyped: BTreeSet<ColumnId>,
-    /// Columns that are added with the next values of a sequence, by their names: of that one, or of one of their own.
+    /// Added columns filled from a sequence, by name; `None` for the column's own new sequence.
     numbered: BTreeMap<String, Option<TableOid>>,
-    /// Columns that are added with what an expression gives for each row, by their names.
+    /// Added columns filled by an expression evaluated for each row, by name.
     computed: BTreeMap<String, String>,
 }
 
 impl Rewrite {
-    /// Is there anything?
+    /// Whether rows or index entries are rewritten.
     pub(super) fn is_due(&self) -> bool {
         self.needed || !self.entries.is_empty()
     }
 
-    /// Does one of these columns get other values?
+    /// Whether one of these columns is retyped.
     pub(super) fn retypes(&self, columns: &[ColumnId]) -> bool {
         columns.iter().any(|column| self.retyped.contains(column))
     }
 
-    /// Rows that are there get the next values of a sequence (`None`: the column's own) in a column that is added.
+    /// Fills an added column of existing rows with values of a sequence; `None` for the column's own new sequence.
     pub(super) fn number(&mut self, column: &str, sequence: Option<TableOid>) {
         self.needed = true;
         self.numbered.insert(column.to_string(), sequence);
     }
 
-    /// Rows that are there get what an expression gives for each of them in a column that is added.
+    /// Fills an added column of existing rows with an expression evaluated for each row.
     pub(super) fn compute(&mut self, column: &str, text: &str) {
         self.needed = true;
         self.computed.insert(column.to_string(), text.to_string());
     }
 
-    /// The counters of columns that are numbered. `catalog` and `wanted` are those behind the steps.
+    /// The counters of columns filled from a sequence. `catalog` and `wanted` are the catalog and the table after the
+    /// steps.
     fn counted(&self, catalog: &Catalog, wanted: &Table) -> Vec<Counted> {
         let columns = wanted.visible_columns().enumerate();
         let counted = columns.filter_map(|(at, column)| match self.numbered.get(&column.name)? {
@@ -74,7 +75,7 @@ impl Rewrite {
         counted.collect()
     }
 
-    /// Do rows that are there get other values of the column than they read now?
+    /// Whether the rewrite gives the column new values in existing rows.
     pub(super) fn fills(&self, column: &Column) -> bool {
         self.using.contains_key(&column.id)
             || self.numbered.contains_key(&column.name)
@@ -84,7 +85,7 @@ impl Rewrite {
 }
 
 impl Session {
-    /// Does the steps and writes the rows anew.
+    /// Rewrites the table and applies the steps. Returns the objects dropped by CASCADE.
     pub(super) async fn rewrite_table(
         &mut self,
         table: &Table,
@@ -131,8 +132,7 @@ impl Session {
         }
     }
 
-    /// Fills the storage, and holds the rows in it against foreign keys. Sequences that are made go on behind the values that
-    /// rows took.
+    /// Fills the new storage and checks its rows against foreign keys. Sets the next values of new sequences.
     async fn fill_and_check(
         &mut self,
         (old, wanted): (&Table, &Table),
@@ -140,12 +140,12 @@ impl Session {
         prepared: &PreparedRewrite,
         (rewrite, mut counted): (&Rewrite, Vec<Counted>),
     ) -> EngineResult<()> {
-        // Its foreign keys are looked at when all is there: one may refer to an index that the catalog does not have yet.
+        // Foreign keys are checked at the end, because one may depend on an index that is not in the catalog yet.
         let table = Arc::new(Table { foreign_keys: Vec::new(), ..prepared.table().as_ref().clone() });
         if prepared.writes_rows() {
             self.fill_anew((old, wanted, &table), (rewrite, &mut counted)).await?;
         }
-        // A build that is under way begins anew when it finds other storage.
+        // A running index build restarts when it finds other storage.
         for index in prepared.indexes().filter(|index| index.state.is_filled()) {
             self.fill_entries(&table, index).await?;
         }
@@ -159,8 +159,8 @@ impl Session {
         self.check_changed_references(old, steps, rewrite, Some(prepared)).await
     }
 
-    /// What rows the table has, as one number, where other processes write to it too: the lock keeps out those of this process
-    /// alone. A row that comes while the others are written anew would be lost.
+    /// Hashes the table's rows on a store that other processes write to, to detect writes that the table lock does not
+    /// block and the rewrite would lose. `None` on an exclusive store.
     async fn state_elsewhere(&self, table: &Table) -> EngineResult<Option<u64>> {
         let store = self.engine.store();
         if store.capabilities().exclusive {
@@ -172,15 +172,15 @@ impl Session {
         let mut state = DefaultHasher::new();
         let guard = self.running();
         while let Some(batch) = guard.stoppable(async { Ok(scan.next().await?) }).await? {
-            // A fragment has the stamp of its commit.
+            // A fragment includes the stamp of its commit.
             batch.keys().zip(batch.fragments()).for_each(|row| row.hash(&mut state));
             guard.check()?;
         }
         Ok(Some(state.finish()))
     }
 
-    /// Its rows. `wanted` is the table as it will be, before its storage was prepared: it knows what columns that are added have in
-    /// rows that are there.
+    /// Fills the new storage with rows. `wanted` is the future definition before its storage was prepared, which has
+    /// the values of added columns in existing rows.
     async fn fill_anew(
         &mut self,
         (old, wanted, new): (&Table, &Table, &Table),
@@ -203,7 +203,7 @@ impl Session {
         let mut text = format!("SELECT {} FROM {from}", items.join(", "));
         let mut reading = Arc::clone(&catalog);
         if !counted.is_empty() {
-            // Values are given in the order of keys, hidden ones among them.
+            // Sequence values are assigned in the order of the rowkey, which may be a hidden row id.
             let mut draft = self.trial_draft(&catalog);
             draft.show_row_id(old.oid)?;
             let shown = draft.table(old.oid)?;
@@ -217,7 +217,7 @@ impl Session {
                 return Err(no_cast(&column.name, &column.ty.column_name(), using));
             }
         }
-        // Entries are made of the rows when these are all there.
+        // The index entries are built from the rows after all rows are loaded.
         let mut rows = Table { indexes: Vec::new(), ..new.clone() };
         rows.checks.retain(|check| check.validated);
         let target = Target::new(&catalog, &Arc::new(rows), self.time_zone())?;
@@ -228,7 +228,7 @@ impl Session {
         Ok(())
     }
 
-    /// Its storage goes; the error, as the table's.
+    /// Drops the storage of a failed rewrite and converts the error to one about the table.
     pub(super) async fn give_up_rewrite<T>(
         &self,
         prepared: &PreparedRewrite,
@@ -250,7 +250,7 @@ impl Session {
         })
     }
 
-    /// Gives up a table that could not be filled: its storage would else stay until the next start.
+    /// Drops the storage of a table that could not be filled, which would otherwise stay until the next start.
     pub(super) async fn give_up(&self, prepared: &PreparedTable, command: &str) {
         match self.engine.catalog().change(|draft| draft.discard_table(prepared)).await {
             Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
@@ -259,12 +259,12 @@ impl Session {
     }
 }
 
-/// What rows that are there have in a column that is added: its default as it is now. Generated ones are computed.
+/// The value of an added column in existing rows as a SQL constant.
 fn added_value(column: &catalog::Column) -> String {
     super::alter_table::constant_of(&column.ty, &column.missing)
 }
 
-/// The order of a table's key, as ORDER BY has it.
+/// The order of the table's key as an ORDER BY list.
 fn key_order(table: &Table) -> String {
     let parts = table.key.iter().filter_map(|part| Some((part, table.column(part.column)?)));
     let parts = parts.map(|(part, column)| {

@@ -28,7 +28,7 @@ impl Session {
         }
         let mut locks = self.own_locks();
         let mut tables: Vec<_> = there.iter().flat_map(|name| catalog.tables_in(name)).collect();
-        // In one order, so that two such statements do not wait for each other.
+        // All statements lock in this order, which prevents deadlocks.
         tables.sort_by_key(|table| table.storage);
         for table in tables {
             self.lock_exclusive(&mut locks, table.storage_id()).await?;
@@ -36,7 +36,7 @@ impl Session {
         let change = |draft: &mut catalog::Draft| there.iter().try_for_each(|name| draft.drop_schema(name, cascade));
         self.lock_bases_of_dropped(&mut locks, change).await?;
         self.change_catalog(change).await?;
-        // Those that refreshed a view that is gone.
+        // Ends the refresh jobs of dropped views.
         self.engine.jobs().look_again();
         Ok(())
     }

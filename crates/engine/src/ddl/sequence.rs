@@ -59,12 +59,12 @@ impl Session {
         Ok(())
     }
 
-    /// What the options make of a sequence that is there. It must stand at a value that it may have, unless it begins anew.
+    /// The new options of an existing sequence. Without RESTART, its last value must lie within the new bounds.
     pub(super) async fn recounted(&self, options: &SequenceOptions, old: &Sequence) -> EngineResult<Counting> {
         let counting = counting(options, Some(old))?;
         if options.restart.is_none() {
             let (last, _) = self.engine.catalog().sequence_values().position(old).await;
-            // It stands behind its bounds where rows of before took all of its values.
+            // The position lies beyond the bounds if a table rewrite used all values.
             check_value("RESTART", last.clamp(old.min, old.max), (counting.min, counting.max))?;
         }
         Ok(counting)
@@ -95,7 +95,7 @@ impl Session {
         self.drop_named("sequence", found, if_exists, cascade).await
     }
 
-    /// The sequence of that name; another object of that name is an error.
+    /// Finds a sequence by name; another kind of relation is an error.
     pub(crate) fn find_sequence(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<Sequence>>> {
         super::check_database(name)?;
         let schemas = self.schemas_of(catalog, name);
@@ -113,7 +113,7 @@ impl Session {
     }
 }
 
-/// The sequence of that name in the first of these schemas that has one.
+/// Finds a sequence by name in the first of these schemas that has a relation of that name.
 pub(crate) fn find_sequence(catalog: &Catalog, schemas: &[String], name: &str) -> EngineResult<Option<Arc<Sequence>>> {
     for schema in schemas {
         if let Some(sequence) = catalog.sequence(schema, name) {
@@ -130,7 +130,7 @@ fn invalid<T>(message: String) -> EngineResult<T> {
     fail(Fault::BadSequence { message })
 }
 
-/// What the options make of a new sequence, or of one that is there, wherever it stands.
+/// Resolves the options of a new sequence, or of the existing sequence `old`, and checks them.
 pub(super) fn counting(options: &SequenceOptions, old: Option<&Sequence>) -> EngineResult<Counting> {
     let ty = options.data_type.or(old.map(|old| old.ty)).unwrap_or(DataType::BigInt);
     let increment = options.increment.or(old.map(|old| old.increment)).unwrap_or(1);
@@ -157,7 +157,7 @@ fn check_value(word: &str, value: i64, (min, max): (i64, i64)) -> EngineResult<(
     Ok(())
 }
 
-/// MINVALUE and MAXVALUE of a sequence of that type and increment.
+/// MINVALUE and MAXVALUE for a type and an increment.
 fn bounds(
     options: &SequenceOptions,
     old: Option<&Sequence>,
@@ -168,7 +168,7 @@ fn bounds(
         return invalid("INCREMENT must not be zero".to_string());
     }
     let (lowest, highest) = if increment > 0 { (1, high) } else { (low, -1) };
-    // AS changes a bound that was the old type's; any other one was chosen.
+    // AS resets only the bounds that equal the old type's.
     let retyped = match old.filter(|_| options.data_type.is_some()) {
         Some(old) => Some((old, range_of(old.ty)?)),
         None => None,
@@ -192,7 +192,7 @@ fn bounds(
     }
 }
 
-/// A bound as written, else as it was, else the default, which NO MINVALUE and NO MAXVALUE ask for too.
+/// The given bound, else the old one, else the default, which NO MINVALUE and NO MAXVALUE mean too.
 fn bound(written: Option<Option<i64>>, was: Option<i64>, default: i64) -> i64 {
     match written {
         Some(written) => written.unwrap_or(default),
@@ -200,7 +200,7 @@ fn bound(written: Option<Option<i64>>, was: Option<i64>, default: i64) -> i64 {
     }
 }
 
-/// The values of a type that sequences may have.
+/// The range of a sequence's data type.
 fn range_of(ty: DataType) -> EngineResult<(i64, i64)> {
     match ty {
         DataType::SmallInt => Ok((i64::from(i16::MIN), i64::from(i16::MAX))),

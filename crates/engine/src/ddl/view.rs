@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::DataType;
 
-/// What a view is made of.
+/// The planned query of a view and its dependencies.
 pub(super) struct ViewDefinition {
     pub(super) plan: Arc<Plan>,
-    /// Relations that its query names.
+    /// Relations that the query references directly.
     pub(super) reads: Vec<ViewRead>,
 }
 
@@ -64,7 +64,7 @@ impl Session {
         self.change_catalog(|draft| draft.rename_view(view.oid, to).map(drop)).await
     }
 
-    /// The columns of a view's query, and what it reads.
+    /// Binds and plans a view's query, and finds the relations it reads.
     pub(super) async fn view_definition(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -94,7 +94,7 @@ impl Session {
         self.drop_named("view", found, if_exists, cascade).await
     }
 
-    /// Drops objects of a kind, each given as its name and what was found under it.
+    /// Drops objects of a kind, each given by its name and its OID; `None` if the object does not exist.
     pub(super) async fn drop_named(
         &mut self,
         kind: &'static str,
@@ -113,7 +113,7 @@ impl Session {
         self.drop_relations(&oids, cascade).await
     }
 
-    /// Drops relations, and tells what went with them.
+    /// Drops relations, and issues a notice about objects dropped by CASCADE.
     pub(super) async fn drop_relations(&mut self, oids: &[TableOid], cascade: bool) -> EngineResult<()> {
         let mut oids = oids.to_vec();
         oids.sort_unstable();
@@ -124,13 +124,13 @@ impl Session {
         let mut locks = self.own_locks();
         self.lock_bases_of_dropped(&mut locks, |draft| draft.drop_relations(&oids, cascade)).await?;
         let dropped = self.change_catalog(|draft| draft.drop_relations(&oids, cascade)).await?;
-        // Those that refreshed a view that is gone.
+        // Ends the refresh jobs of dropped views.
         self.engine.jobs().look_again();
         self.tell_dropped(&dropped);
         Ok(())
     }
 
-    /// NOTICE of what was dropped with what was named.
+    /// Issues the notice about objects dropped by CASCADE.
     pub(super) fn tell_dropped(&mut self, dropped: &[String]) {
         let lines: Vec<String> = dropped.iter().map(|object| format!("drop cascades to {object}")).collect();
         match lines.as_slice() {
@@ -159,7 +159,7 @@ impl Session {
     }
 }
 
-/// A name as errors show it.
+/// A name for error messages.
 pub(super) fn shown(name: &ObjectName) -> String {
     match &name.schema {
         Some(schema) => format!("{schema}.{}", name.name),
@@ -167,7 +167,7 @@ pub(super) fn shown(name: &ObjectName) -> String {
     }
 }
 
-/// Named by the statement, then by the query.
+/// The columns of the view, named by the column list, else by the query.
 fn columns(names: &[String], found: &[query::OutputColumn]) -> EngineResult<Vec<ViewColumn>> {
     if names.len() > found.len() {
         let message = "CREATE VIEW specifies more column names than columns".to_string();
@@ -184,7 +184,7 @@ fn columns(names: &[String], found: &[query::OutputColumn]) -> EngineResult<Vec<
     Ok(columns)
 }
 
-/// A view that takes another's place begins with its columns.
+/// CREATE OR REPLACE VIEW: the new columns must begin with the old ones.
 fn check_columns(old: &View, new: &[ViewColumn], found: &[query::OutputColumn]) -> EngineResult<()> {
     if new.len() < old.columns.len() {
         return fail(Fault::InvalidDefinition { message: "cannot drop columns from view".to_string() });
@@ -194,7 +194,7 @@ fn check_columns(old: &View, new: &[ViewColumn], found: &[query::OutputColumn]) 
             let message = format!("cannot change name of view column \"{}\" to \"{}\"", was.name, is.name);
             return fail(Fault::InvalidDefinition { message });
         }
-        // Digits of what is computed are no part of its type.
+        // The precision and scale of a computed numeric are not part of its type.
         let numerics = matches!((was.ty, found.declared), (DataType::Numeric(_), DataType::Numeric(None)));
         if was.ty != is.ty && !numerics {
             let (from, to) = (was.ty.sql_name(), is.ty.sql_name());
@@ -205,7 +205,7 @@ fn check_columns(old: &View, new: &[ViewColumn], found: &[query::OutputColumn]) 
     Ok(())
 }
 
-/// A view must not read itself, through whatever other views.
+/// Refuses a view that reads itself, directly or through other views.
 fn refuse_circle(catalog: &Catalog, view: &View, reads: &[ViewRead]) -> EngineResult<()> {
     let mut queue: Vec<TableOid> = reads.iter().map(|read| read.relation).collect();
     let mut met = BTreeSet::new();

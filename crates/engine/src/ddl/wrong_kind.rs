@@ -1,11 +1,11 @@
-//! 42809: the name that a statement gives is that of another kind of relation than the statement is about.
+//! 42809: a name refers to another kind of relation than the statement expects.
 
 use crate::Session;
 use crate::error::Fault;
 use catalog::{Catalog, RelationKind};
 use sql::ObjectName;
 
-/// The error of a statement about `wanted`, such as "an index", with the command that removes what has the name.
+/// The error of a statement about `wanted`, such as "an index", with a hint at the DROP command for `found`.
 pub(super) fn wrong_kind(name: &str, wanted: &str, found: RelationKind) -> Fault {
     let hint = match found {
         RelationKind::Table => "Use DROP TABLE to remove a table.",
@@ -17,7 +17,7 @@ pub(super) fn wrong_kind(name: &str, wanted: &str, found: RelationKind) -> Fault
     Fault::WrongObject { message: format!("\"{name}\" is not {wanted}"), hint: Some(hint) }
 }
 
-/// As PostgreSQL names them in the details of its errors.
+/// The plural in PostgreSQL's error details.
 pub(super) fn plural(kind: RelationKind) -> &'static str {
     match kind {
         RelationKind::Table => "tables",
@@ -29,7 +29,7 @@ pub(super) fn plural(kind: RelationKind) -> &'static str {
 }
 
 impl Session {
-    /// The kind of the relation that a name means.
+    /// The kind of the relation that a name refers to.
     pub(super) fn relation_kind(&self, catalog: &Catalog, name: &ObjectName) -> Option<RelationKind> {
         self.schemas_of(catalog, name).iter().find_map(|schema| catalog.relation_kind(schema, &name.name))
     }

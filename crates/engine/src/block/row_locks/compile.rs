@@ -1,4 +1,4 @@
-//! Compiling a query that locks rows.
+//! Compiles SELECT … FOR UPDATE and the other locking clauses.
 
 use super::{Finder, LockProgram, LockedTable};
 use crate::Session;
@@ -14,10 +14,10 @@ use txn::LockMode;
 use types::Datum;
 
 impl Session {
-    /// Compiles SELECT … FOR UPDATE and its like.
+    /// Compiles a query with a locking clause.
     ///
     /// # Errors
-    /// What is wrong with the query itself.
+    /// Errors of compiling the query.
     pub(crate) async fn lock_program(
         &mut self,
         writing: &Writing<'_>,
@@ -54,7 +54,7 @@ impl Session {
     }
 }
 
-/// Where a column stands among the outputs, to which it is added if it is not there.
+/// The position of a column among the outputs; adds the column if it is missing.
 fn place_of(col: ColId, outputs: &mut Vec<Output>) -> usize {
     match outputs.iter().position(|output| output.col == col) {
         Some(place) => place,
@@ -65,7 +65,7 @@ fn place_of(col: ColId, outputs: &mut Vec<Output>) -> usize {
     }
 }
 
-/// LIMIT or OFFSET; NULL is none.
+/// LIMIT or OFFSET as an expression; NULL if the clause is missing.
 fn bound_of(bound: Option<&Scalar>) -> Scalar {
     let none = || Scalar { kind: Kind::Const(Datum::Null), ty: Ty::INT8, span: Span::default() };
     bound.cloned().unwrap_or_else(none)
@@ -80,7 +80,7 @@ fn mode_of(strength: RowLockStrength) -> LockMode {
     }
 }
 
-/// What messages call a statement with that clause.
+/// The command's name in messages.
 pub(crate) fn command(strength: RowLockStrength) -> &'static str {
     match strength {
         RowLockStrength::KeyShare => "SELECT FOR KEY SHARE",

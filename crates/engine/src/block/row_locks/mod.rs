@@ -1,17 +1,18 @@
-//! SELECT … FOR UPDATE | NO KEY UPDATE | SHARE | KEY SHARE: a query whose rows stay as they are to the end of the transaction.
+//! SELECT … FOR UPDATE | NO KEY UPDATE | SHARE | KEY SHARE: a query that takes row locks to the end of the transaction.
 //!
 //! ```text
 //!   SELECT a FROM t WHERE … ORDER BY a LIMIT 3 FOR UPDATE
 //!     └──> SELECT a, t.key FROM t WHERE … ORDER BY a     rows one by one
-//!            └──> lock the row, compare it with what was read ──> answered, until there are 3
+//!            └──> lock the row, compare it with what was read ──> returned, until there are 3
 //! ```
-//! The query runs in whatever tier suits it, with the keys of the locked tables among its columns, which the binder has found
-//! (`bind::tree::LockedRows`). LIMIT and OFFSET count rows that are locked, so they are counted here (`run.rs`). A row that others changed since it was read makes the
-//! query run again on a newer state, with the locks kept, as UPDATE does (`dml/rows_changed.rs`).
+//! The query runs as a key program, a short program or a DataFusion plan. The binder adds the keys of the locked tables
+//! to its columns (`bind::tree::LockedRows`). LIMIT and OFFSET count locked rows, so `run.rs` applies them. If another
+//! transaction changed a row since it was read, the query runs again on a newer snapshot and keeps its locks, as UPDATE
+//! does (`dml/rows_changed.rs`).
 //!
-//! Subqueries that lock rows run before the statement that they are in (`subqueries.rs`).
+//! Subqueries with a locking clause run before the statement that contains them (`subqueries.rs`).
 //!
-//! All rows are locked before the first one is answered, those of a cursor and of a portal too.
+//! All rows are locked before the first row is returned, also for a cursor and a portal.
 
 mod compile;
 mod run;
@@ -31,19 +32,19 @@ use txn::LockMode;
 #[derive(Debug)]
 pub(crate) struct LockProgram {
     pub(crate) finder: Finder,
-    /// None, where subqueries alone lock rows.
+    /// Empty if only subqueries lock rows.
     tables: Vec<LockedTable>,
-    /// All columns of the query.
+    /// All columns of the query, with the key columns added for locking.
     all: Arc<Vec<ColumnDesc>>,
-    /// Those that are answered: the first ones.
+    /// The columns of the result: the first ones of `all`.
     pub(crate) columns: Arc<Vec<ColumnDesc>>,
-    /// LIMIT and OFFSET, NULL where there is none.
+    /// LIMIT and OFFSET; NULL if the clause is missing.
     bounds: Exprs,
-    /// Is a row judged by what stands in it alone, and is it asked for whatever others there are?
+    /// Whether each result row comes from one row of one table and depends on no other row (`LockedRows::own`).
     own: bool,
 }
 
-/// What finds the rows.
+/// The program that finds the rows.
 #[derive(Debug)]
 pub(crate) enum Finder {
     Key(KeyProgram),
@@ -56,17 +57,17 @@ struct LockedTable {
     target: Target,
     mode: LockMode,
     wait: RowLockWait,
-    /// Where its key stands among the columns of the query.
+    /// Positions of the table's key among the columns of the query.
     key: Vec<usize>,
 }
 
 impl LockProgram {
-    /// The table that is locked first.
+    /// The first locked table.
     pub(crate) fn target(&self) -> Option<&Target> {
         self.tables.first().map(|table| &table.target)
     }
 
-    /// The tables.
+    /// The locked tables.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         self.tables.iter().map(|table| &table.target)
     }

@@ -1,4 +1,4 @@
-//! Running it: rows are locked one by one, in the order of the query, until there are as many as are wanted.
+//! Runs a locking SELECT: locks rows one by one in the order of the query, until LIMIT is reached.
 
 use super::{Finder, LockProgram, LockedTable};
 use crate::block::work::Work;
@@ -16,27 +16,28 @@ use store::{Bytes, CommitNo};
 use txn::{LockWait, ReadView, TxnError};
 use types::Datum;
 
-/// Rows that were locked, by their table's place in the program.
+/// Keys of the rows that were found, with their table's index in the program.
 type Seen = HashSet<(usize, Bytes)>;
 
-/// What came of one row of the query.
+/// The outcome of locking one row of the query.
 enum Taken {
-    /// All its rows are locked, and as the query read them.
+    /// All its table rows are locked and unchanged since the query read them.
     Yes,
-    /// Somebody else has locked one of them, or it is gone by this transaction itself.
+    /// SKIP LOCKED skips the row, this transaction itself has deleted it, or a repeated run finds it for the first
+    /// time.
     No,
-    /// Others changed one of them.
+    /// Another transaction changed one of its table rows.
     Changed(Changes),
 }
 
-/// What came of one look at the rows.
+/// The result of one run of the query.
 struct Pass {
     rows: Vec<Row>,
     changes: Option<Changes>,
 }
 
 impl Session {
-    /// The rows of the query, locked.
+    /// Runs the query and locks its rows.
     ///
     /// # Errors
     /// 55P03, 40P01, 53200, and those of the query.
@@ -51,7 +52,8 @@ impl Session {
         let mut changes = Changes { seen: self.last_commit, gone: false };
         let (mut seen, mut attempt) = (Seen::new(), 0);
         let rows = loop {
-            // As UPDATE does it: after the first look no other rows are looked for, unless they may be elsewhere now.
+            // As in UPDATE, repeated runs ignore rows that the first run did not find, unless rows may have moved to
+            // other keys.
             let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !program.own));
             let pass = self.one_pass(work, program, (scope.params, most), changes.seen, (&mut seen, any)).await?;
             match pass.changes {
@@ -102,7 +104,7 @@ impl Session {
         Ok(pass)
     }
 
-    /// The rows of the query in a state.
+    /// Runs the query on a snapshot.
     async fn found_rows(
         &mut self,
         program: &LockProgram,
@@ -124,7 +126,7 @@ impl Session {
         Ok(futures::stream::iter([Ok(Chunk::Rows(rows))]).boxed())
     }
 
-    /// Locks the rows of tables that a row of the query is made of.
+    /// Locks the table rows of one row of the query.
     async fn take_row(
         &mut self,
         work: &mut Work,
@@ -153,7 +155,7 @@ impl Session {
         Ok(Taken::Yes)
     }
 
-    /// Locks a row as its clause says. False: somebody else has it, and it is to be left out.
+    /// Locks a row as its clause demands. False if SKIP LOCKED skips it.
     async fn obtain(&self, work: &mut Work, table: &LockedTable, key: &Bytes) -> EngineResult<bool> {
         let wait = match table.wait {
             RowLockWait::Block => work.wait,
@@ -181,7 +183,7 @@ fn key_of(table: &LockedTable, row: &Row) -> EngineResult<Bytes> {
 fn merged(before: Option<Changes>, found: Changes) -> Changes {
     match before {
         None => found,
-        // What was found later holds what was found before.
+        // The later commit number includes the earlier one.
         Some(before) => Changes { seen: found.seen, gone: before.gone || found.gone },
     }
 }
@@ -190,7 +192,7 @@ fn hold(memory: &HeldMemory, rows: &[Row]) -> EngineResult<()> {
     Ok(crate::session::held::hold_rows(memory, rows)?)
 }
 
-/// LIMIT and OFFSET; NULL is none.
+/// The values of LIMIT and OFFSET; NULL means no limit or offset.
 fn bounds(values: &[Datum]) -> EngineResult<(Option<u64>, u64)> {
     let bound = |at: usize| match values.get(at) {
         Some(Datum::Int8(value)) => Some(u64::try_from(*value)),

@@ -6,8 +6,8 @@
 //!       └─────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 //!   none is left ──> compiled and run as any other
 //! ```
-//! So each runs once, before the statement and in its transaction, whatever joins and conditions are around it. One that reads
-//! columns of the query around it cannot.
+//! Each such subquery runs once, before the statement and in its transaction, whatever joins and conditions surround
+//! it. A correlated subquery is therefore refused.
 
 use super::LockProgram;
 use crate::block::work::Work;
@@ -26,10 +26,10 @@ use types::ident::quote;
 use types::{DataType, Datum};
 
 impl Session {
-    /// The statement compiled with the rows of its locking subqueries, which are locked by now.
+    /// Runs the locking subqueries, replaces them by their rows and compiles the statement again.
     ///
     /// # Errors
-    /// 0A000 for a subquery that reads columns of the query around it; those of locks and of queries.
+    /// 0A000 for a correlated subquery; errors of row locks and of the query.
     pub(crate) async fn compile_over_locked(
         &mut self,
         work: &mut Work,
@@ -48,7 +48,7 @@ impl Session {
                 None => return Err(QueryError::SubqueryRows.into()),
             }
         }
-        // What follows sees what was locked, and not what was read before.
+        // The statement reads a snapshot taken after the rows were locked.
         work.txn.end_statement()?;
         let (text, written) = (Arc::from(""), source.written.clone());
         let source = Source { text, written, statement, types, hints: source.hints.clone() };
@@ -74,7 +74,7 @@ impl Session {
         Ok((Arc::clone(&program.columns), rows))
     }
 
-    /// Its program, with the definitions of its tables locked.
+    /// Compiles the subquery and locks its tables against DDL.
     async fn lockable(
         &mut self,
         work: &mut Work,
@@ -106,7 +106,8 @@ impl Session {
     }
 }
 
-/// The statement without locking clauses has a plan, so what a subquery does not find by itself is of the query around it.
+/// Reports a name that the subquery alone cannot resolve as 0A000: the whole statement was compiled, so the name
+/// belongs to an outer query.
 fn of_outer_columns(error: &BindError, source: &Source) -> EngineError {
     use BindErrorKind::{InvalidFromReference, MissingFrom, UndefinedColumn, UndefinedTable};
     match error.kind.as_ref() {
@@ -114,7 +115,7 @@ fn of_outer_columns(error: &BindError, source: &Source) -> EngineError {
             let feature = "a locking clause in a subquery that reads columns or WITH queries of what is around it";
             Fault::Unsupported { feature: feature.to_string() }.into()
         }
-        // Also a table that OF names: it is looked for in the subquery's own FROM.
+        // Includes an unknown table in OF, which has to be in the subquery's own FROM.
         _ => EngineError::of_bind(error, &source.written),
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the line reader: every case is read whole and cut at every byte.
+//! Tests of the line reader: each case is read as a whole, cut in two at every byte, and byte by byte.
 
 use super::*;
 use sql::{CopyFormat, CopyOptions};
@@ -10,7 +10,7 @@ fn format(csv: bool, change: impl FnOnce(&mut CopyOptions)) -> Format {
     Format::new(&options, &["a".to_string(), "b".to_string(), "c".to_string()]).unwrap()
 }
 
-/// Rows as text, NULL as `~`; `!` ends data inside quotes.
+/// Rows as text, with NULL as `~`; a row of `!` is an open quote at the end of the data.
 fn rows_of_pieces(format: &Format, pieces: &[&[u8]]) -> Vec<String> {
     let (mut fields, mut buffer, mut rows) = (Fields::default(), Vec::new(), Vec::new());
     let mut drain = |buffer: &mut Vec<u8>, last: bool| {
@@ -55,7 +55,7 @@ fn rows_of_pieces(format: &Format, pieces: &[&[u8]]) -> Vec<String> {
         drain(&mut buffer, false);
     }
     drain(&mut buffer, true);
-    // What follows the end mark is not read by COPY.
+    // COPY does not read data after the end marker.
     if let Some(end) = rows.iter().position(|row| row == "END") {
         rows.truncate(end + 1);
     }

@@ -1,4 +1,4 @@
-//! Columns that ALTER TABLE adds, changes and drops.
+//! ALTER TABLE … ADD, ALTER, DROP and RENAME COLUMN.
 
 use super::step::{RenamedTexts, Step};
 use crate::Session;
@@ -17,7 +17,7 @@ use sql::{ColumnDef, WrittenExpr};
 use types::Datum;
 
 impl Session {
-    /// `None`: it is there already, and may be.
+    /// ADD COLUMN. `None` if the column exists and IF NOT EXISTS is given.
     pub(super) async fn added_column(
         &mut self,
         table: &Table,
@@ -33,7 +33,8 @@ impl Session {
         self.add_column(table, def, rewrite).await.map(Some)
     }
 
-    /// Rows that are there read the default as it is now, and no row is touched; unless each row gets a value of its own.
+    /// Adds a column. Existing rows read its constant default from the catalog and are not rewritten, unless each row
+    /// needs a value of its own.
     async fn add_column(&mut self, table: &Table, def: &ColumnDef, rewrite: &mut Rewrite) -> EngineResult<Step> {
         let schema = self.engine.catalog().current().schema_name(table).to_string();
         if let Some(sequence) = OwnSequence::of(def, &schema)? {
@@ -65,8 +66,8 @@ impl Session {
         Ok(Step::Add { column: new_column(def), missing })
     }
 
-    /// A column whose default is another one for each row: the next value of a sequence, or what is computed by a volatile
-    /// function. `None`: it is not.
+    /// Adds a column whose default differs from row to row: a sequence's next value or a volatile expression. `None`
+    /// for any other default.
     async fn add_with_values(
         &mut self,
         table: &Table,
@@ -89,7 +90,7 @@ impl Session {
         Ok(Some(Step::Add { column, missing: Datum::Null }))
     }
 
-    /// `None`: it is not there, and need not be.
+    /// DROP COLUMN. `None` if the column does not exist and IF EXISTS is given.
     pub(super) fn dropped_column(
         &mut self,
         table: &Table,
@@ -109,13 +110,13 @@ impl Session {
             names.splice(0..0, table.columns.iter().filter(from).map(|it| it.name.clone()));
         }
         if found.is_some_and(|it| !it.hidden && table.key_position(it.id).is_some()) {
-            // The key goes with it.
+            // Dropping a key column drops the primary key.
             (rewrite.needed, rewrite.drops_key) = (true, true);
         }
         Some(Step::Drop(names, cascade))
     }
 
-    /// DROP EXPRESSION. `None`: the column is not computed, and need not be.
+    /// DROP EXPRESSION. `None` if the column is not generated and IF EXISTS is given.
     pub(super) fn dropped_expression(
         &mut self,
         table: &Table,
@@ -129,7 +130,7 @@ impl Session {
         self.skipped_if(if_exists, what)
     }
 
-    /// A NOTICE instead of the error that `what` is.
+    /// Reports `what` as a NOTICE with IF EXISTS, as an error without.
     pub(super) fn skipped_if(&mut self, if_exists: bool, what: String) -> EngineResult<Option<Step>> {
         if !if_exists {
             return fail(Fault::Refused { message: what });
@@ -151,13 +152,13 @@ impl Session {
         Ok(Step::SetDefault(column.to_string(), Some(self.kept_default(default)?)))
     }
 
-    /// 23502 of rows that are there.
+    /// 23502 for existing rows with NULL.
     pub(in crate::ddl) fn contains_nulls(&self, table: &Table, column: &str) -> Fault {
         let schema = self.engine.catalog().current().schema_name(table).to_string();
         Fault::ContainsNulls { schema, table: table.name.clone(), column: column.to_string() }
     }
 
-    /// `old` is the table as it is, `now` as the actions before make it.
+    /// SET NOT NULL. `old` is the current table, `now` the table after the preceding actions.
     pub(super) async fn set_not_null(
         &mut self,
         (old, now): (&Table, &Table),
@@ -166,7 +167,7 @@ impl Session {
     ) -> EngineResult<Step> {
         let column = now.must_get_column(name)?;
         let null = match old.column(column.id) {
-            // What is written anew is looked at then.
+            // The rewrite checks the new values.
             _ if rewrite.fills(column) => false,
             Some(old_column) => self.has_row(old, Some(&old_column.name)).await?,
             None => column.missing.is_null() && self.has_row(old, None).await?,
@@ -177,7 +178,7 @@ impl Session {
         }
     }
 
-    /// Has the table a row (with NULL in that column)?
+    /// Whether the table has a row, or a row with NULL in `null_column`.
     pub(in crate::ddl) async fn has_row(&mut self, table: &Table, null_column: Option<&str>) -> EngineResult<bool> {
         let catalog = self.engine.catalog().current();
         let quote = types::ident::quote;
@@ -190,7 +191,7 @@ impl Session {
     }
 }
 
-/// RENAME COLUMN, with all texts that name the column.
+/// RENAME COLUMN: also rewrites the expressions that reference the column.
 pub(super) fn renamed_column(table: &Table, from: &str, to: &str) -> EngineResult<Step> {
     let texts = RenamedTexts {
         checks: renamed_texts(table, from, to)?,
@@ -201,7 +202,7 @@ pub(super) fn renamed_column(table: &Table, from: &str, to: &str) -> EngineResul
     Ok(Step::RenameColumn(from.to_string(), to.to_string(), texts))
 }
 
-/// 42601 for the default of a column that has its values from elsewhere: one that is generated, or an identity.
+/// Returns 42601 for the default of a generated or identity column.
 fn refuse_default(table: &Table, name: &str, drops: bool) -> EngineResult<()> {
     let column = table.must_get_column(name)?;
     let (kind, instead) = match (column.identity, &column.generated) {
@@ -216,7 +217,7 @@ fn refuse_default(table: &Table, name: &str, drops: bool) -> EngineResult<()> {
     })
 }
 
-/// DROP NOT NULL. 42601 for an identity, which has a value in every row.
+/// DROP NOT NULL. 42601 for an identity column.
 pub(super) fn dropped_not_null(table: &Table, name: &str) -> EngineResult<Step> {
     match table.must_get_column(name)?.identity {
         Some(_) => fail(Fault::Invalid { message: is_a(table, name, "an identity column") }),

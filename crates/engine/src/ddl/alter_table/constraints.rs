@@ -1,4 +1,4 @@
-//! Constraints that ALTER TABLE adds, validates and drops.
+//! ALTER TABLE … ADD, ALTER, VALIDATE and DROP CONSTRAINT.
 
 use super::step::Step;
 use super::unsupported;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use txn::LockOwner;
 use types::{DataType, Datum};
 
-/// A column that a statement adds, as constraints beside it see it in rows that are there.
+/// A column added by the same statement, with its value in existing rows, for constraints that reference it.
 pub(in crate::ddl) struct Added {
     pub(in crate::ddl) name: String,
     pub(in crate::ddl) ty: DataType,
@@ -22,18 +22,18 @@ pub(in crate::ddl) struct Added {
 }
 
 impl Added {
-    /// Its value as SQL.
+    /// The value in existing rows as a SQL expression.
     pub(in crate::ddl) fn value(&self) -> String {
         constant_of(&self.ty, &self.missing)
     }
 }
 
-/// Do the steps add a column of that name? Not if it was there and might be.
+/// Whether the steps add a column of that name; false if ADD COLUMN IF NOT EXISTS skipped it.
 fn is_added(steps: &[Step], name: &str) -> bool {
     steps.iter().filter_map(Step::added).any(|column| column.name == name)
 }
 
-/// A value as SQL.
+/// A value as a SQL expression.
 pub(crate) fn constant_of(ty: &DataType, value: &Datum) -> String {
     let name = ty.column_name();
     if value.is_null() {
@@ -45,8 +45,8 @@ pub(crate) fn constant_of(ty: &DataType, value: &Datum) -> String {
 }
 
 impl Session {
-    /// The foreign keys among the actions, alone and of columns that `steps` add. Their parents are locked; that no row breaks
-    /// them is for [`Session::check_changed_references`] to see.
+    /// The foreign keys of the actions, as table constraints and as constraints of columns that `steps` add. Locks the
+    /// referenced tables; [`Session::check_changed_references`] checks the rows.
     pub(super) async fn foreign_keys_of(
         &mut self,
         locks: &mut LockOwner,
@@ -71,8 +71,8 @@ impl Session {
         Ok(defs.iter().map(key).collect())
     }
 
-    /// The CHECK constraints among the actions, alone and of columns that `steps` add. `now` is the table behind the steps. No
-    /// row breaks them, or all rows are written anew and looked at then.
+    /// The CHECK constraints of the actions, as table constraints and as constraints of columns that `steps` add. `now`
+    /// is the table after the steps. Checks all rows, unless the rewrite does.
     pub(super) async fn checks_of(
         &mut self,
         now: &Table,
@@ -96,7 +96,8 @@ impl Session {
         self.added_checks(now, &added, &defs, rewrite).await
     }
 
-    /// The UNIQUE constraints among the actions, alone and of columns that `steps` add. `now` is the table behind the steps.
+    /// The UNIQUE constraints of the actions, as table constraints and as constraints of columns that `steps` add.
+    /// `now` is the table after the steps.
     pub(super) fn uniques_of(
         &mut self,
         now: &Table,
@@ -119,7 +120,7 @@ impl Session {
         Ok(uniques)
     }
 
-    /// ADD PRIMARY KEY USING INDEX: rows are kept by the key, so that the index is not needed beside it.
+    /// ADD PRIMARY KEY USING INDEX: rewrites the table with the new rowkey, which makes the index redundant.
     pub(super) async fn key_using_index(
         &mut self,
         table: &Table,
@@ -141,7 +142,7 @@ impl Session {
         Ok(Step::KeyUsingIndex(found.oid, parts, key.name.unwrap_or_default()))
     }
 
-    /// VALIDATE CONSTRAINT: a foreign key or CHECK that was made NOT VALID; others always are.
+    /// VALIDATE CONSTRAINT for a foreign key or CHECK constraint. `None` if it is already validated.
     pub(super) async fn validate(&mut self, table: &Table, name: &str) -> EngineResult<Option<Step>> {
         let Some(key) = table.foreign_key(name).cloned() else {
             if let Some(check) = table.check(name).cloned() {
@@ -169,7 +170,7 @@ impl Session {
         Ok(Some(Step::Validate(name.to_string())))
     }
 
-    /// `None`: it is not there, and need not be.
+    /// DROP CONSTRAINT. `None` if the constraint does not exist and IF EXISTS is given.
     pub(super) fn dropped_constraint(
         &mut self,
         table: &Table,
@@ -189,7 +190,7 @@ impl Session {
         Some(Step::DropConstraint(name.to_string(), cascade))
     }
 
-    /// Refuses a key beside another one, and NULLs in it.
+    /// Refuses a second primary key, and NULLs in key columns.
     pub(in crate::ddl) async fn check_new_key(
         &mut self,
         table: &Table,
@@ -210,7 +211,7 @@ impl Session {
     }
 }
 
-/// ALTER CONSTRAINT: of foreign keys alone, as in PostgreSQL.
+/// ALTER CONSTRAINT, for foreign keys only, as in PostgreSQL.
 pub(super) fn altered_constraint(table: &Table, name: &str, deferrable: bool, deferred: bool) -> EngineResult<Step> {
     if table.foreign_key(name).is_some() {
         return Ok(Step::AlterConstraint(name.to_string(), deferrable, deferred));

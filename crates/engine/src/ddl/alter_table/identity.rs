@@ -1,4 +1,4 @@
-//! Columns that become identities, are none any more, or count in another way.
+//! ALTER COLUMN … ADD GENERATED AS IDENTITY, DROP IDENTITY, and changes of an identity's sequence.
 
 use super::step::Step;
 use crate::Session;
@@ -8,7 +8,7 @@ use catalog::{Identity, Table};
 use sql::{Generated, IdentityChange};
 
 impl Session {
-    /// The sequence of a column that becomes an identity.
+    /// ADD GENERATED AS IDENTITY: the new sequence of the column.
     pub(super) fn own_sequence(&self, table: &Table, name: &str, generated: &Generated) -> EngineResult<OwnSequence> {
         let column = table.must_get_column(name)?;
         let what = format!("column \"{name}\" of relation \"{}\"", table.name);
@@ -26,7 +26,7 @@ impl Session {
         fail(Fault::Refused { message })
     }
 
-    /// DROP IDENTITY. `None`: the column is none, and need not be.
+    /// DROP IDENTITY. `None` if the column is not an identity and IF EXISTS is given.
     pub(super) fn dropped_identity(
         &mut self,
         table: &Table,
@@ -40,7 +40,7 @@ impl Session {
         self.skipped_if(if_exists, what)
     }
 
-    /// SET GENERATED, SET of an option, RESTART.
+    /// SET GENERATED, SET of a sequence option, RESTART.
     pub(super) async fn changed_identity(
         &self,
         table: &Table,
@@ -56,7 +56,7 @@ impl Session {
         };
         let mut options = change.options.clone();
         if sequence.ty != column.ty {
-            // An action before has given the column its type, and the sequence with it.
+            // A preceding SET DATA TYPE of the same statement changes the sequence's type too.
             options.data_type = Some(column.ty);
         }
         let counting = self.recounted(&options, sequence).await?;

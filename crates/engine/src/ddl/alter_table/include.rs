@@ -1,5 +1,5 @@
-//! ADD … CASCADE INDEX of Phoenix: columns that a statement adds are included in indexes of the table, whose entries are made
-//! anew. Unlike Phoenix, local indexes may be among them.
+//! Phoenix's ADD … CASCADE INDEX: includes added columns in indexes of the table and rebuilds their entries. Unlike
+//! Phoenix, it supports local indexes.
 
 use super::step::Step;
 use crate::Session;
@@ -8,7 +8,8 @@ use crate::error::{EngineResult, Fault};
 use catalog::{Index, Table};
 
 impl Session {
-    /// `indexes`: their names; `None` means all that CREATE INDEX has made. `None` is returned where there is nothing to include.
+    /// `indexes` are index names; `None` means all indexes without a constraint. Returns `None` if there is no column
+    /// or index to change.
     pub(super) fn included_columns(
         &mut self,
         (old, now): (&Table, &Table),

@@ -1,8 +1,8 @@
-//! ALTER TABLE: all actions are one change of the catalog.
+//! ALTER TABLE: applies all actions in one change of the catalog.
 //!
 //! ```text
 //!   AlterAction ──columns, constraints──> Step ──apply──> Draft
-//!                 conditions are looked at        or a table that is written anew
+//!                 expressions are checked         or a table rewrite
 //! ```
 
 mod columns;
@@ -44,7 +44,7 @@ impl Session {
         if alter.materialized {
             return not_materialized(alter);
         }
-        // What rows there are is looked at below: all that were written before the lock.
+        // The checks below have to read all rows written before the lock.
         let last = self.last_of_all().await?;
         self.note_commit(last);
         if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice()
@@ -82,8 +82,8 @@ impl Session {
         Ok(())
     }
 
-    /// All that the actions change, looked at, and what is to be written anew for it. Each action is looked at with the table
-    /// as those before it make it.
+    /// Checks the actions and returns their steps and the rewrite they need. Each action is checked against the table
+    /// after the preceding actions.
     async fn steps_of(
         &mut self,
         locks: &mut LockOwner,
@@ -104,12 +104,12 @@ impl Session {
         let now = draft.table(table.oid)?;
         let uniques = self.uniques_of(&now, actions, &steps)?;
         let retyped = self.retyped_index_texts(table, &steps).await?;
-        // Entries are made of other values, or with the rows.
+        // The rewrite builds the entries of new and changed indexes.
         rewrite.needed |= !uniques.is_empty() || !retyped.is_empty();
         let checks = self.checks_of(&now, actions, &steps, &rewrite).await?;
         let keys = self.foreign_keys_of(locks, table, actions, &steps).await?;
         self.lock_parents_of_retyped(locks, table, &rewrite).await?;
-        // Columns are there before what names them, as in PostgreSQL.
+        // Columns precede the constraints and indexes that reference them, as in PostgreSQL.
         steps.extend(checks.into_iter().map(Step::AddCheck));
         steps.extend(uniques.into_iter().map(Step::AddIndex));
         steps.extend(keys.into_iter().map(Step::AddForeignKey));
@@ -119,7 +119,8 @@ impl Session {
         Ok((steps, rewrite))
     }
 
-    /// `None`: there is nothing to do, or nothing yet. `old` is the table as it is, `now` as the actions before make it.
+    /// The step of an action. `None` if there is nothing to do, or only after all columns are known. `old` is the
+    /// current table, `now` the table after the preceding actions.
     async fn step(
         &mut self,
         (old, now): (&Table, &Table),
@@ -207,14 +208,14 @@ impl Session {
                 return Ok(self.dropped_constraint(now, name, (*if_exists, *cascade), rewrite));
             }
             AlterAction::RenameConstraint { from, to } => Step::RenameConstraint(from.clone(), to.clone()),
-            // Those that are added follow when all columns are known.
+            // `steps_of` adds new constraints after all columns are known.
             _ => return Ok(None),
         }))
     }
 }
 
-/// When PostgreSQL does an action, whatever its place: what is dropped goes first, then types change, then columns come, and
-/// then what names them. Source: `AT_PASS_DROP` and those behind it.
+/// PostgreSQL's order of actions, whatever their order in the statement: drops, type changes, new columns, and then
+/// what references them. Source: `AT_PASS_DROP` and the following passes.
 fn pass(action: &AlterAction) -> u8 {
     match action {
         AlterAction::DropColumn { .. }
@@ -231,7 +232,7 @@ fn pass(action: &AlterAction) -> u8 {
 }
 
 impl Session {
-    /// Tells what has no effect, if the column and the index are there that it names.
+    /// Issues the notice that an action has no effect, after checking that its column and index exist.
     pub(in crate::ddl) fn told_without_effect(
         &mut self,
         table: &Table,

@@ -1,5 +1,5 @@
-//! Foreign keys that an ALTER TABLE makes, or whose columns it gives other values: all rows are held against them as they will
-//! be, before anybody sees that.
+//! Checks all rows against the foreign keys that an ALTER TABLE adds or whose columns it retypes, before the change is
+//! published.
 
 use super::step::{Step, apply};
 use crate::Session;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 use txn::{LockMode, LockOwner};
 
 impl Session {
-    /// Keeps writers off the tables that columns refer to which get other values. (Who refers to the table cannot write while it
-    /// is locked: see [`Session::lock_parents`].)
+    /// Locks the tables that retyped columns reference, to block their writers. Referencing tables need no lock: their
+    /// writers lock the altered table ([`Session::lock_parents`]).
     pub(super) async fn lock_parents_of_retyped(
         &mut self,
         locks: &mut LockOwner,
@@ -28,11 +28,11 @@ impl Session {
         Ok(())
     }
 
-    /// Refuses a row that breaks such a key when the steps are done. `rows`: the rows that were written anew, if they were. The
-    /// caller keeps writers off all tables that are looked at.
+    /// Refuses a row that violates an added or retyped foreign key after the steps. `rows` are the rewritten rows, if
+    /// any. The caller locks all tables concerned against writers.
     ///
     /// # Errors
-    /// 23503; 42804 and what else is wrong with a key that is made.
+    /// 23503; 42804 and other errors of a new foreign key.
     pub(in crate::ddl) async fn check_changed_references(
         &mut self,
         old: &Table,
@@ -52,7 +52,7 @@ impl Session {
             draft.adopt_rewrite(rows)?;
         }
         let catalog = Arc::new(draft.catalog().clone());
-        // What was committed before the tables were locked may not be published yet.
+        // Commits from before the tables were locked may not be published yet.
         let last = self.last_of_all().await?;
         self.note_commit(last);
         for (child, key) in changed_keys(&catalog, old, rewrite) {
@@ -62,7 +62,7 @@ impl Session {
     }
 }
 
-/// The validated foreign keys, with their tables, that are new or have other values on either side.
+/// The validated foreign keys, with their tables, that are new or have a retyped column on either side.
 fn changed_keys(catalog: &Catalog, old: &Table, rewrite: &Rewrite) -> Vec<(Arc<Table>, ForeignKey)> {
     let changed = |child: &Table, key: &ForeignKey| {
         let own = child.oid == old.oid;

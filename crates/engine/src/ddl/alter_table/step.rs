@@ -1,4 +1,4 @@
-//! Actions of ALTER TABLE whose expressions and conditions were looked at, and what they change in the catalog.
+//! Checked actions of ALTER TABLE, and the catalog changes they make.
 
 use crate::ddl::generated::OwnSequence;
 use catalog::{
@@ -8,7 +8,7 @@ use catalog::{
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
 
-/// An action whose expressions and conditions were looked at.
+/// An action of ALTER TABLE with checked expressions.
 #[derive(Clone)]
 pub(in crate::ddl) enum Step {
     Add {
@@ -17,29 +17,30 @@ pub(in crate::ddl) enum Step {
     },
     /// A column with a sequence of its own.
     AddOwned(NewColumn, OwnSequence),
-    /// Includes columns in indexes, by their oids.
+    /// Includes columns in the indexes of these OIDs.
     Include(Vec<u32>, Vec<String>),
     AddCheck(NewCheck),
     AddForeignKey(NewForeignKey),
     Validate(String),
-    /// DEFERRABLE? INITIALLY DEFERRED?
+    /// Constraint name, DEFERRABLE, INITIALLY DEFERRED.
     AlterConstraint(String, bool, bool),
-    /// With what depends on it?
+    /// Constraint name, CASCADE.
     DropConstraint(String, bool),
     RenameConstraint(String, String),
-    /// Columns, those first that are computed from the others. With what depends on a key that one of them is in?
+    /// Column names, with the generated columns before the column they depend on; CASCADE.
     Drop(Vec<String>, bool),
-    /// An index, whose entries are made with the rows.
+    /// Adds an index; the rewrite of the rows builds its entries.
     AddIndex(NewIndex),
-    /// The index goes, and its columns are the key.
+    /// Drops the index and makes its columns the primary key.
     KeyUsingIndex(u32, Vec<NewKeyPart>, String),
     AddKey(Vec<NewKeyPart>, Option<String>),
-    /// To be followed by other storage, unless bytes of values stay. With how the sequence of an identity counts then.
+    /// Column name, new type, new options of an identity's sequence. Needs a rewrite of the rows unless the encoding
+    /// stays.
     SetType(String, DataType, Option<(TableOid, Counting)>),
-    /// What indexes compute with columns of other types.
+    /// New index expressions for retyped columns, by index OID.
     SetIndexTexts(Vec<(u32, Vec<IndexText>)>),
     DropExpression(String),
-    /// With the texts of the constraints, indexes and generated columns that name it, with its new name.
+    /// Old name, new name, and the rewritten expressions that reference the column.
     RenameColumn(String, String, RenamedTexts),
     RenameTable(String),
     SetDefault(String, Option<NewDefault>),
@@ -52,7 +53,7 @@ pub(in crate::ddl) enum Step {
         sequence: TableOid,
         identity: Option<Identity>,
         counting: Counting,
-        /// The next value.
+        /// The next value, for RESTART.
         restart: Option<i64>,
     },
     SetSchema(String),
@@ -60,7 +61,7 @@ pub(in crate::ddl) enum Step {
 }
 
 impl Step {
-    /// The column that it adds.
+    /// The column that the step adds.
     pub(in crate::ddl) fn added(&self) -> Option<&NewColumn> {
         match self {
             Self::Add { column, .. } | Self::AddOwned(column, _) => Some(column),
@@ -69,20 +70,20 @@ impl Step {
     }
 }
 
-/// The texts that name a column, with its new name.
+/// Expression texts with a renamed column.
 #[derive(Clone, Default)]
 pub(in crate::ddl) struct RenamedTexts {
-    /// Of CHECK constraints, by their names.
+    /// CHECK constraints, by name.
     pub(in crate::ddl) checks: Vec<(String, String)>,
-    /// Of indexes, by their oids.
+    /// Index expressions and predicates, by index OID.
     pub(in crate::ddl) indexes: Vec<(u32, Vec<IndexText>)>,
-    /// Of generated columns, by their names.
+    /// Generation expressions, by column name.
     pub(in crate::ddl) generated: Vec<(String, String)>,
     /// The query of a materialized view.
     pub(in crate::ddl) query: Option<String>,
 }
 
-/// Returns what else was dropped, kind and name.
+/// Applies a step to the draft. Returns the kinds and names of the other objects dropped by CASCADE.
 pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<String>> {
     let done = match step {
         Step::DropConstraint(name, cascade) => return draft.drop_constraint(oid, &name, cascade),
@@ -93,7 +94,7 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         }
         Step::Drop(names, cascade) => return drop_columns(draft, oid, &names, cascade),
         Step::AddIndex(new) => {
-            // Its entries are those of the storage that the table takes behind this.
+            // The rewrite that follows builds the entries.
             let prepared = draft.prepare_index(oid, new)?;
             draft.publish_index(&prepared).map(drop)
         }
@@ -155,7 +156,8 @@ fn count_as(draft: &mut Draft, sequence: TableOid, counting: Counting, restart: 
     draft.alter_sequence(sequence, change).map(drop)
 }
 
-/// The last column, and before it those that are computed from it. A key goes with a column that is in it.
+/// Drops the last column of `names` and before it the generated columns that depend on it. Drops the primary key if one
+/// of them is part of it.
 fn drop_columns(draft: &mut Draft, oid: TableOid, names: &[String], cascade: bool) -> CatalogResult<Vec<String>> {
     let table = draft.table(oid)?;
     let in_key =

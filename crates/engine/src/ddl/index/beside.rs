@@ -1,14 +1,15 @@
-//! Makes an index in dual-write mode: while its table is written to, here and by other processes.
+//! Builds an index in dual-write mode, where other processes write to the table during the build.
 //!
 //! ```text
-//!   DeleteOnly ──wait──> WriteOnly ──wait──> each row's entry made ──(UNIQUE: neighbours)──> Public
+//!   DeleteOnly ──wait──> WriteOnly ──wait──> entries of all rows ──(UNIQUE: check duplicates)──> Public
 //! ```
-//! The states are those of an online build (`jobs/index_build`). A writer of another process has no lock that could be waited for,
-//! but it looks at the definitions right before it writes, and again while it does: after [`WRITERS_LOOK_AGAIN`] all
-//! go by the new state. Settling an entry makes a writer fail that looked at the row before, so that none is missed.
+//! The states are those of an online build (`jobs/index_build`). Writers of other processes hold no lock to wait for,
+//! but they read the catalog right before they write and again while they write, so all use the new state after
+//! [`WRITERS_LOOK_AGAIN`]. Writing a row's entry makes a concurrent writer that read the row before fail, so no row is
+//! missed.
 //!
-//! The statement does the work itself. If its process dies, the index stays in one of the first two states, which nobody
-//! reads: DROP INDEX takes it away.
+//! The statement builds the index itself, without a job. If its process dies, the index stays in one of the first two
+//! states, which queries do not read, until DROP INDEX removes it.
 
 use crate::Session;
 use crate::dml::{FAMILY, Target};
@@ -22,13 +23,13 @@ use std::time::Duration;
 use store::{Durability, KeyRange, ScanRequest, WriteBatch};
 use types::interrupt;
 
-/// A commit under way looks at the definitions every 50 ms; the rest is for its last row and for clocks.
+/// A running commit reads the catalog every 50 ms; the rest allows for its last row and for clock skew.
 const WRITERS_LOOK_AGAIN: Duration = Duration::from_millis(250);
-/// What it takes to make an entry.
+/// Cost of building an entry, as `types::interrupt` counts it.
 const STEPS_OF_AN_ENTRY: usize = 512;
 
 impl Session {
-    /// CREATE INDEX, UNIQUE.
+    /// CREATE INDEX, ADD UNIQUE.
     pub(in crate::ddl) async fn add_index_beside(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
         let index = self.change_catalog(|draft| draft.begin_index(table.oid, new)).await?;
         let built = self.build_beside(table.oid, index.oid).await;
@@ -42,7 +43,7 @@ impl Session {
         self.or_drop(built, table.oid, &index).await
     }
 
-    /// REINDEX, ALTER INDEX … REBUILD: a second index, whose entries the first one gets.
+    /// REINDEX, ALTER INDEX … REBUILD: builds a second index and swaps its entries into the first.
     pub(in crate::ddl) async fn rebuild_index_beside(&mut self, table: &Table, old: &Index) -> EngineResult<()> {
         let index = self.change_catalog(|draft| draft.begin_reindex(table.oid, old.oid)).await?;
         let built = match self.build_beside(table.oid, index.oid).await {
@@ -59,7 +60,7 @@ impl Session {
         self.or_drop(built, table.oid, &index).await
     }
 
-    /// What is not built is taken away.
+    /// Drops the index if its build has failed.
     async fn or_drop(&self, built: EngineResult<()>, table: TableOid, index: &Index) -> EngineResult<()> {
         let Err(error) = built else { return Ok(()) };
         match self.engine.catalog().change(|draft| draft.drop_index(table, index.oid).map(drop)).await {
@@ -71,7 +72,7 @@ impl Session {
         Err(error)
     }
 
-    /// From DeleteOnly to entries of all rows.
+    /// Takes an index in state DeleteOnly to WriteOnly, and builds the entries of all rows.
     async fn build_beside(&mut self, table: TableOid, index: u32) -> EngineResult<()> {
         self.wait_for_other_writers().await?;
         self.change_catalog(|draft| draft.set_build_state(table, index, IndexState::WriteOnly).map(drop)).await?;
@@ -81,7 +82,7 @@ impl Session {
         self.make_entries_with(&catalog, &table, &index).await
     }
 
-    /// Makes the entries of all rows in storage that nobody sees yet, and reserves their unique values.
+    /// Builds the entries of all rows in unpublished storage, and reserves their unique values.
     pub(in crate::ddl) async fn make_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         self.make_entries_with(&catalog, table, index).await
@@ -98,7 +99,8 @@ impl Session {
         self.make_entries_of_rows(catalog, table, index).await
     }
 
-    /// Writers of this process are kept out by the table's lock; a store of its own has no others.
+    /// Waits until writers of other processes use the current catalog. The table lock blocks the writers of this
+    /// process.
     pub(in crate::ddl) async fn wait_for_other_writers(&self) -> EngineResult<()> {
         if self.engine.store().capabilities().exclusive {
             return Ok(());
@@ -122,7 +124,7 @@ impl Session {
         let target = Target::new(catalog, table, self.time_zone())?;
         let codec = index_codec(table, index)?;
         let store = Arc::clone(self.engine.store());
-        // Whoever committed before may not be published yet.
+        // Earlier commits may not be published yet.
         let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
         let rows = store.snapshot(last).await?;
         let guard = self.running();

@@ -1,11 +1,11 @@
-//! Makes an index from the rows of its table: nobody sees it before it has them all.
+//! Builds an index from the rows of its table and publishes it when it is complete.
 //!
 //! ```text
-//!   prepare    storage that nobody sees          dropped at the next start, should the process die
-//!   fill       pieces of the table ──workers──> entries ──> sorted runs; a unique index is then looked through for neighbours
+//!   prepare    unpublished storage               dropped at the next start if the process dies
+//!   fill       ranges of the table ──workers──> entries ──> sorted runs; a unique index is then scanned for duplicates
 //!   publish    the table has the index
 //! ```
-//! The caller keeps writers off the table from before the first to behind the last. Readers go on.
+//! The caller locks the table against writers for the whole build. Readers continue.
 
 use crate::Session;
 use crate::dml::{FAMILY, Target};
@@ -21,15 +21,15 @@ use store::{BulkLoad, KeyRange, LoadRows, ScanRequest, Snapshot, Store, TableId}
 use tokio::sync::mpsc;
 use types::interrupt;
 
-/// What it takes to make an entry.
+/// Cost of building an entry, as `types::interrupt` counts it.
 const STEPS_OF_AN_ENTRY: usize = 512;
-/// Who makes entries at the same time.
+/// Number of parallel workers.
 const WORKERS: usize = 2;
-/// Pieces that a table is cut into for each of them, so that they end at about the same time.
+/// Ranges of the table for each worker; more than one, so that the workers finish at about the same time.
 const PIECES: usize = 4;
-/// Bytes of entries that are handed on at a time.
+/// Bytes of a batch of entries.
 const HANDED_ON: usize = 256 << 10;
-/// Room for the entry that makes them as many, which mostly fits: memory that grows is copied.
+/// Extra capacity of a batch for its last entry, which avoids reallocation.
 const ROOM: usize = 4 << 10;
 
 impl Session {
@@ -46,7 +46,7 @@ impl Session {
         self.or_give_up(filled, &prepared, "CREATE INDEX").await
     }
 
-    /// Makes an index anew.
+    /// Rebuilds an index.
     pub(in crate::ddl) async fn rebuild_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
         if index.refresh.is_some() {
             return self.refresh_index(table, index).await;
@@ -81,7 +81,7 @@ impl Session {
         self.fill_entries(prepared.table(), prepared.index()).await
     }
 
-    /// Fills the storage of an index, which nobody sees yet, from the rows of its table.
+    /// Builds the entries of an index in its unpublished storage from the rows of its table.
     pub(in crate::ddl) async fn fill_entries(&mut self, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         self.compile_indexes(&catalog, table).await?;
@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// The entries of all rows, in any order.
+    /// Builds the entries of all rows in parallel and writes them to `load`, in any order.
     async fn load_entries(
         &self,
         rows: Snapshot,
@@ -136,7 +136,7 @@ impl Session {
     }
 }
 
-/// Makes the entries of pieces of a table until there are none.
+/// Builds the entries of ranges of the table until no range is left.
 #[derive(Clone)]
 struct Worker {
     store: Arc<dyn Store>,
@@ -144,18 +144,18 @@ struct Worker {
     table: TableId,
     pieces: Arc<Mutex<Vec<Vec<KeyRange>>>>,
     maker: EntryMaker,
-    /// Those that were not handed on yet.
+    /// Entries that are not sent yet.
     entries: LoadRows,
     made: mpsc::Sender<EngineResult<LoadRows>>,
 }
 
 impl Worker {
-    /// Ends early with an error, or when nobody wants entries any more.
+    /// Builds entries until no range is left or an error occurs.
     async fn run(mut self) {
         loop {
             let Some(ranges) = self.pieces.lock().pop() else { return };
             if let Err(error) = self.piece(ranges).await {
-                // Whoever is not there any more needs no error.
+                // The receiver is gone if the statement has ended.
                 let _ = self.made.send(Err(error)).await;
                 return;
             }
@@ -182,7 +182,7 @@ impl Worker {
         let next = LoadRows::with_capacity(HANDED_ON + ROOM);
         let entries = std::mem::replace(&mut self.entries, next);
         if !entries.is_empty() {
-            // The statement has ended: the next question whether to go on says so.
+            // A send fails only if the statement has ended; the next interrupt check then ends the worker.
             let _ = self.made.send(Ok(entries)).await;
         }
     }

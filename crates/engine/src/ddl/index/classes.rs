@@ -1,10 +1,10 @@
-//! Access methods and operator classes by name: those that mean what an index here is.
+//! Checks the access method and the operator classes of CREATE INDEX.
 
 use crate::error::{EngineResult, Fault, fail};
 use builtins::lists::operator_classes;
 use types::DataType;
 
-/// Entries are kept in order, which clients know as `btree`.
+/// Refuses access methods other than `btree`, because index entries are sorted.
 pub(super) fn check_method(method: Option<&str>) -> EngineResult<()> {
     match method {
         None | Some("btree") => Ok(()),
@@ -15,8 +15,8 @@ pub(super) fn check_method(method: Option<&str>) -> EngineResult<()> {
     }
 }
 
-/// Every operator class of a type means the order that the type has. Those whose names end in `_pattern_ops` are for the
-/// order of bytes, which text has here anyway.
+/// Refuses an operator class that does not fit the type. All operator classes of a type mean its only sort order;
+/// `_pattern_ops` classes mean byte order, which is the order of text anyway.
 pub(super) fn check_operator_class(class: &str, ty: DataType) -> EngineResult<()> {
     match operator_classes().iter().find(|known| known.name == class) {
         Some(known) if known.accepts(ty.oid()) => Ok(()),

@@ -1,4 +1,4 @@
-//! Indexes that are there: by name, under a lock; DROP INDEX, RENAME, SET and RESET.
+//! Finds and locks existing indexes by name; DROP INDEX, ALTER INDEX … RENAME, SET and RESET.
 
 use crate::Session;
 use crate::ddl::wrong_kind::wrong_kind;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use txn::{LockMode, LockOwner};
 
 impl Session {
-    /// `table`: Phoenix names the table of the index.
+    /// DROP INDEX. `table` is the table in Phoenix's DROP INDEX … ON.
     pub(in crate::ddl) async fn drop_indexes(
         &mut self,
         names: &[ObjectName],
@@ -53,7 +53,7 @@ impl Session {
         let mut locks = self.own_locks();
         let catalog = self.engine.catalog().current();
         if let Some(IndexOrKey::Key(table)) = self.find_index_or_key(&catalog, name)? {
-            // The name is that of the constraint.
+            // The index of a primary key has the name of the constraint.
             let table = self.lock_stored_by_name(&mut locks, &qualified(&catalog, &table), LockMode::Exclusive).await?;
             let catalog = self.engine.catalog().current();
             if catalog.has_relation(catalog.schema_name(&table), to) {
@@ -71,7 +71,7 @@ impl Session {
         self.change_catalog(|draft| draft.rename_index(table.oid, index.oid, to).map(drop)).await
     }
 
-    /// ALTER INDEX … SET and RESET: PostgreSQL's parameters have no effect on entries.
+    /// ALTER INDEX … SET and RESET: PostgreSQL's storage parameters have no effect.
     pub(in crate::ddl) fn set_index_options(
         &mut self,
         name: &ObjectName,
@@ -99,7 +99,7 @@ impl Session {
         Ok(())
     }
 
-    /// The index of that name, and its table, which is locked against writers.
+    /// Finds an index by name and locks its table against writers.
     pub(super) async fn lock_index(
         &self,
         locks: &mut LockOwner,
@@ -108,7 +108,7 @@ impl Session {
         self.lock_index_in(locks, name, LockMode::Exclusive).await
     }
 
-    /// The same in another mode.
+    /// Finds an index by name and locks its table in `mode`.
     pub(in crate::ddl) async fn lock_index_in(
         &self,
         locks: &mut LockOwner,
@@ -125,10 +125,10 @@ impl Session {
         }
     }
 
-    /// The index of that name, and its table.
+    /// Finds an index by name. Returns it with its table.
     ///
     /// # Errors
-    /// 2BP01 for that of a primary key, 42809 for another kind of relation.
+    /// 2BP01 for the index of a primary key, 42809 for another kind of relation.
     pub(crate) fn find_index(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<(Arc<Table>, Index)>> {
         match self.find_index_or_key(catalog, name)? {
             Some(IndexOrKey::Index(table, index)) => Ok(Some((table, *index))),
@@ -137,7 +137,7 @@ impl Session {
         }
     }
 
-    /// What the name of an index stands for.
+    /// Finds an index or a primary key by name.
     ///
     /// # Errors
     /// 42809 for another kind of relation.
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-/// What the name of an index stands for.
+/// The relation that an index name refers to.
 pub(super) enum IndexOrKey {
     /// An index, and its table.
     Index(Arc<Table>, Box<Index>),
@@ -169,12 +169,12 @@ pub(super) enum IndexOrKey {
     Key(Arc<Table>),
 }
 
-/// An index with that name is not there.
+/// 42P01 for an index that does not exist.
 pub(super) fn no_such_index<T>(name: &ObjectName) -> EngineResult<T> {
     fail(Fault::NoSuchObject { kind: "relation", name: crate::ddl::view::shown(name) })
 }
 
-/// 2BP01: the index goes with its constraint.
+/// 2BP01: the index belongs to a constraint.
 pub(super) fn required(index: &str, constraint: &str, table: &Table) -> CatalogError {
     let by = format!("constraint {constraint} on table {}", table.name);
     CatalogError::RequiredBy { what: format!("index {index}"), by }

@@ -1,4 +1,4 @@
-//! Expressions and predicates in definitions of indexes: what they may be, and how clients see them.
+//! Expressions and predicates in index definitions: compiles and prints them.
 
 use crate::Session;
 use crate::ddl::alter_table::{Step, apply};
@@ -14,10 +14,10 @@ use types::DataType;
 use types::temporal::{Utc, ZoneRules};
 
 impl Session {
-    /// An expression, or a predicate, as the catalog takes it.
+    /// Compiles an index expression or predicate and returns it for the catalog.
     ///
     /// # Errors
-    /// What is wrong with it; 42P17 if the same row may give another value.
+    /// Errors of the expression; 42P17 if it is not immutable.
     pub(in crate::ddl) async fn new_index_expr(
         &mut self,
         table: &Arc<Table>,
@@ -29,7 +29,7 @@ impl Session {
         let (text, expr) = without_table((&def.text, &def.expr), &schema, &table.name)?;
         let compiled = self.compile_index_expr(&catalog, &RowTable::of(table), &expr, clause).await?;
         let ty = match compiled.types().first().copied().unwrap_or(DataType::Text) {
-            // Each value of a computed numeric has digits of its own.
+            // The scale of a computed numeric may differ from row to row.
             DataType::Numeric(_) => DataType::Numeric(None),
             ty => ty,
         };
@@ -47,11 +47,11 @@ impl Session {
 }
 
 impl Session {
-    /// What indexes compute with columns that get another type in these steps, by the oids of the indexes: bound once more, with
-    /// the casts that it had, as in PostgreSQL.
+    /// Binds the expressions and predicates of indexes on retyped columns again, keeping their explicit and implicit
+    /// casts, as in PostgreSQL. Returns them by index OID.
     ///
     /// # Errors
-    /// What is wrong with it now, such as 42883 for a function that the new type does not go to.
+    /// Errors of binding with the new type, such as 42883 for a function that does not accept it.
     pub(in crate::ddl) async fn retyped_index_texts(
         &mut self,
         table: &Table,
@@ -89,10 +89,10 @@ impl Session {
     }
 }
 
-/// Texts of indexes that name a column, by the oids of the indexes, with that column called `to`.
+/// The rewritten expressions and predicates of the indexes that reference a renamed column, by index OID.
 ///
 /// # Errors
-/// 0A000 for a text that would not be read again as it is written.
+/// 0A000 for an expression that does not round-trip through its text.
 pub(in crate::ddl) fn renamed_index_texts(
     table: &Table,
     from: &str,
@@ -123,7 +123,7 @@ fn bound(table: &Arc<Table>, text: &str, expr: &Expr) -> Option<OverTable> {
     bind_over(table, expr, &Environment { text, rules: &Utc }).ok()
 }
 
-/// As PostgreSQL prints it, in both forms; as it was written where that is not known.
+/// The expression's plain and pretty forms as PostgreSQL prints them; the original text if it cannot be deparsed.
 fn shown(table: &Arc<Table>, text: &str, expr: &Expr) -> (String, String) {
     let bound = bound(table, text, expr);
     let printed = |pretty| bound.as_ref().and_then(|bound| bind::deparse(bound, table, pretty));
@@ -134,13 +134,13 @@ fn shown(table: &Arc<Table>, text: &str, expr: &Expr) -> (String, String) {
     }
 }
 
-/// Does a literal mean another value in another zone?
+/// Whether the value of a literal depends on the session's time zone.
 fn depends_on_zone(in_utc: &OverTable, table: &Arc<Table>, text: &str, expr: &Expr) -> bool {
     let elsewhere = bind_over(table, expr, &Environment { text, rules: &Elsewhere });
     elsewhere.is_ok_and(|elsewhere| !bind::is_same(&in_utc.value, &elsewhere.value))
 }
 
-/// A zone that is not UTC.
+/// Time zone rules that differ from UTC.
 struct Elsewhere;
 
 impl ZoneRules for Elsewhere {
@@ -152,7 +152,7 @@ impl ZoneRules for Elsewhere {
     }
 }
 
-/// The name that an expression suggests for its column. Source: `FigureIndexColname` of PostgreSQL.
+/// The column name that PostgreSQL derives from an expression. Source: `FigureIndexColname` of PostgreSQL.
 fn name_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(name) => Some(folded(name)),

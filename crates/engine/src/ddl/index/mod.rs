@@ -1,9 +1,9 @@
-//! Indexes: how a definition is read, built, changed and dropped. Here is CREATE INDEX.
+//! Index definitions: create, build, alter and drop. This file has CREATE INDEX.
 //!
 //! ```text
-//!   CREATE INDEX ──options, classes, expr──> NewIndex ──┬ build    beside readers, its table locked
-//!   UNIQUE       ──unique──────────────────>            ├ online   beside writers, by a job
-//!                                                       └ beside   on stores without a lock that all share
+//!   CREATE INDEX ──options, classes, expr──> NewIndex ──┬ build    table locked against writers
+//!   UNIQUE       ──unique──────────────────>            ├ online   concurrent with writers, by a job
+//!                                                       └ beside   on stores that other processes write to
 //! ```
 
 mod beside;
@@ -33,11 +33,11 @@ use std::sync::Arc;
 use txn::{LockMode, LockOwner};
 use types::DataType;
 
-/// Why there is no such index.
+/// The error message for a UNIQUE index with `refresh`.
 const UNIQUE_REFRESHED: &str =
     "a UNIQUE index cannot be refreshed by a job: between two refreshes nothing would keep its values unique";
 
-/// As PostgreSQL has it.
+/// PostgreSQL's limit, INDEX_MAX_KEYS.
 const MAX_COLUMNS: usize = 32;
 
 impl Session {
@@ -50,7 +50,7 @@ impl Session {
         }
     }
 
-    /// The table or materialized view that gets an index.
+    /// Locks the table or materialized view to index.
     pub(super) async fn lock_indexed(
         &self,
         locks: &mut LockOwner,
@@ -66,7 +66,7 @@ impl Session {
         })
     }
 
-    /// The index that is to be made; `None`: there is one of its name, and that is fine.
+    /// The definition of the index. `None` if its name exists and IF NOT EXISTS is given.
     pub(super) async fn wanted_index(
         &mut self,
         table: &Arc<Table>,
@@ -141,7 +141,7 @@ impl Session {
     }
 }
 
-/// Refuses salt and split points that contradict each other, or what the index is.
+/// Refuses salt buckets and split points that conflict with each other, with LOCAL or with UNIQUE.
 fn check_regions(create: &CreateIndex, salted: bool) -> EngineResult<()> {
     let message = match (create.local, create.unique && salted, salted, !create.split_on.is_empty()) {
         (true, _, true, _) | (true, _, _, true) => {

@@ -1,7 +1,7 @@
-//! CREATE INDEX CONCURRENTLY and ASYNC, REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY: a change of the catalog that begins
-//! a job, for which all but ASYNC wait.
+//! CREATE INDEX CONCURRENTLY and ASYNC, REINDEX CONCURRENTLY, DROP INDEX CONCURRENTLY: a catalog change that begins a
+//! job. All but ASYNC wait for the job.
 //!
-//! The table is locked as writers do, for the change alone: other DDL is kept off, writers go on.
+//! The table is locked in shared mode during the catalog change: the lock blocks other DDL and admits writers.
 
 use super::existing::required;
 use crate::Session;
@@ -22,7 +22,7 @@ impl Session {
         let table = self.lock_indexed(&mut locks, &create.table, LockMode::Shared).await?;
         let Some(new) = self.wanted_index(&table, create).await? else { return Ok(()) };
         if self.is_shared() {
-            // No job, but writers go on all the same: it waits for none of them.
+            // Builds without a job and without the table lock, so writers continue here too.
             drop(locks);
             return self.add_index_beside(&table, new).await;
         }
@@ -47,7 +47,7 @@ impl Session {
         for index in indexes {
             let mut locks = self.own_locks();
             let name = ObjectName { schema: Some(schema.clone()), ..ObjectName::bare(index.name.clone()) };
-            // It may have gone while another one was built.
+            // The index may have been dropped while another one was built.
             let Some((table, index)) = self.lock_index_in(&mut locks, &name, LockMode::Shared).await? else { continue };
             if index.refresh.is_some() {
                 self.refresh_index(&table, &index).await?;
@@ -62,7 +62,7 @@ impl Session {
         Ok(())
     }
 
-    /// ALTER INDEX … REBUILD ASYNC. The caller keeps other definitions off the table.
+    /// ALTER INDEX … REBUILD ASYNC. The caller locks the table against other DDL.
     pub(in crate::ddl) async fn rebuild_async(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
         self.check_jobs("ALTER INDEX ... REBUILD ASYNC")?;
         if matches!(index.state, IndexState::DeleteOnly | IndexState::WriteOnly) {
@@ -99,7 +99,7 @@ impl Session {
             return Err(required(&index.name, &index.name, &table).into());
         }
         if index.refresh.is_some() {
-            // No writer knows its entries, and who reads them has a state in which they stay.
+            // Writers do not maintain the entries, and running queries keep reading their snapshot.
             return self.change_catalog(|draft| draft.drop_index(table.oid, index.oid).map(drop)).await;
         }
         if !index.state.is_public() {
@@ -121,12 +121,12 @@ impl Session {
         self.wait_for_job(job).await
     }
 
-    /// Do other processes write to the store?
+    /// Whether other processes write to the store.
     fn is_shared(&self) -> bool {
         !self.engine.store().capabilities().exclusive
     }
 
-    /// Refuses what is a job where other processes write to the store: none of them could go on with the jobs of one that died.
+    /// Refuses jobs on a store that other processes write to, because no process resumes the jobs of another that died.
     pub(super) fn check_jobs(&self, what: &str) -> EngineResult<()> {
         match self.is_shared() {
             false => Ok(()),
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Makes an index and its job in one change.
+    /// Creates an index and its build job in one catalog change, and begins the job.
     async fn begin_build(
         &self,
         table: &Table,

@@ -1,4 +1,4 @@
-//! Parameters of storage and Phoenix's properties of an index.
+//! Storage parameters and Phoenix properties of an index.
 
 use crate::Session;
 use crate::ddl::create_table::property;
@@ -9,8 +9,8 @@ use sql::TableOption;
 use std::collections::BTreeMap;
 
 impl Session {
-    /// Parameters of storage, which entries here do not have, and Phoenix's properties as tables take them. The salt
-    /// buckets, and how often entries are made anew, in microseconds.
+    /// Checks storage parameters, which have no effect, and Phoenix properties. Returns the number of salt buckets and
+    /// the refresh interval in microseconds.
     pub(super) fn check_options(&mut self, options: &[TableOption]) -> EngineResult<(Option<u16>, Option<i64>)> {
         let (mut properties, mut every) = (BTreeMap::new(), None);
         for option in options {
@@ -41,10 +41,10 @@ impl Session {
     }
 }
 
-/// Parameters of PostgreSQL's indexes about their pages, which entries here are not kept in.
+/// PostgreSQL's index parameters about pages. They have no effect, because entries are not stored in pages.
 pub(super) const PAGE_PARAMETERS: &[&str] = &["fillfactor", "deduplicate_items"];
 
-/// Phoenix's CONSISTENCY: entries are written with their rows.
+/// Phoenix's CONSISTENCY: only STRONG, because entries are written with their rows.
 fn check_consistency(option: &TableOption) -> EngineResult<()> {
     match property(option)?.1.map(|value| value.to_ascii_lowercase()).as_deref() {
         Some("strong") => Ok(()),

@@ -1,12 +1,12 @@
-//! `CREATE INDEX … WITH (refresh = '10 minutes')`: an index whose entries are not written with their rows. A job makes them anew
-//! so often; who puts up with old ones reads by them (`bennu.max_staleness`).
+//! `CREATE INDEX … WITH (refresh = '10 minutes')`: an index that writers do not maintain. A job rebuilds its entries at
+//! this interval; only sessions that set `bennu.max_staleness` read them.
 //!
 //! ```text
-//!   prepare    other storage, which nobody sees       writers go on: none of them writes to it
-//!   fill       as any index is filled, of the rows as they are now
-//!   publish    the storage, and when it was begun      the old one goes away
+//!   prepare    new unpublished storage               writers continue and do not write to it
+//!   fill       as any index, from a current snapshot of the rows
+//!   publish    the storage and the start time         drops the old storage
 //! ```
-//! The table is locked as writers do, so that its definition stays.
+//! The table is locked in shared mode, so that its definition does not change.
 
 use super::UNIQUE_REFRESHED;
 use crate::error::{EngineResult, Fault, fail};
@@ -18,12 +18,12 @@ use sql::CreateIndex;
 use std::sync::Arc;
 use txn::LockMode;
 
-/// Is it to be made of an option of this statement?
+/// Whether the statement has the option `refresh`.
 pub(in crate::ddl) fn is_refreshed(create: &CreateIndex) -> bool {
     create.options.iter().any(|option| option.name == "refresh" && option.family.is_none())
 }
 
-/// Notes in an index of a table when it was refreshed, and the job that does it again and again. Returns the job.
+/// Records an index's refresh time and refresh job in the catalog. Returns the job.
 pub(in crate::ddl) fn schedule(
     draft: &mut Draft,
     (table, index): (TableOid, u32),
@@ -39,7 +39,7 @@ pub(in crate::ddl) fn schedule(
 }
 
 impl Engine {
-    /// The job that refreshes an index, still to be begun.
+    /// The record of an index's refresh job, which is not begun yet.
     pub(in crate::ddl) fn refreshing_job(self: &Arc<Self>, draft: &Draft, table: &Table, index: &Index) -> JobRecord {
         let what = format!("REFRESH INDEX {}.{}", draft.catalog().schema_name(table), index.name);
         self.jobs().record(self, INDEX_REFRESH, what, &IndexRefreshSpec { table: table.oid.0, index: index.oid })
@@ -47,14 +47,14 @@ impl Engine {
 }
 
 impl Session {
-    /// CREATE INDEX … WITH (refresh = …). Writers go on, whether or not it is said to be CONCURRENTLY or ASYNC.
+    /// CREATE INDEX … WITH (refresh = …). Writers continue, with or without CONCURRENTLY or ASYNC.
     pub(in crate::ddl) async fn create_refreshed_index(&mut self, create: &CreateIndex) -> EngineResult<()> {
         self.check_refreshes("an index")?;
         let mut locks = self.own_locks();
         let table = self.lock_stored_by_name(&mut locks, &create.table, LockMode::Shared).await?;
         let Some(new) = self.wanted_index(&table, create).await? else { return Ok(()) };
         if new.refresh.is_none() {
-            // NULL, which is not said.
+            // `refresh = NULL` is the same as no option.
             drop(locks);
             return Box::pin(self.create_index(create)).await;
         }
@@ -75,7 +75,7 @@ impl Session {
         self.or_give_up(done, &prepared, "CREATE INDEX").await
     }
 
-    /// Shows it, with the job that refreshes it.
+    /// Publishes the index and begins its refresh job.
     async fn publish_refreshed(&mut self, prepared: &PreparedIndex, began: i64) -> EngineResult<()> {
         let engine = Arc::clone(&self.engine);
         let (table, index) = (prepared.table().oid, prepared.index().oid);
@@ -91,7 +91,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes its entries anew. The caller keeps other definitions off the table.
+    /// Rebuilds the entries. The caller locks the table against other DDL.
     pub(in crate::ddl) async fn refresh_index(&mut self, table: &Table, index: &Index) -> EngineResult<()> {
         let began = self.engine.now();
         let (table, index) = (table.oid, index.oid);
@@ -111,7 +111,7 @@ impl Session {
         Ok(())
     }
 
-    /// The same as a statement of its own, of an index that may have gone: its job's.
+    /// Refreshes an index as a statement of its job. Does nothing if the index was dropped.
     pub(crate) async fn refresh_index_of(&mut self, table: u32, index: u32) -> EngineResult<()> {
         self.begin_statement();
         let done = self.refresh_found(TableOid(table), index).await;

@@ -20,7 +20,7 @@ impl Session {
             ReindexOf::Schema | ReindexOf::Database => {
                 for table in self.tables_with_indexes(reindex)? {
                     match self.reindex_table(&table, reindex).await {
-                        // It was dropped meanwhile.
+                        // The table was dropped meanwhile.
                         Err(error) if error.is_undefined_table() => {}
                         done => done?,
                     }
@@ -30,7 +30,7 @@ impl Session {
         }
     }
 
-    /// The tables of a schema, or of the database, that have indexes.
+    /// The tables of a schema or of the database with indexes.
     fn tables_with_indexes(&self, Reindex { of, name, .. }: &Reindex) -> EngineResult<Vec<ObjectName>> {
         let catalog = self.engine.catalog().current();
         let schema = match of {
@@ -49,7 +49,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let (table, index) = match self.find_index_or_key(&catalog, name)? {
             Some(IndexOrKey::Index(table, index)) => (table, *index),
-            // Rows are kept by it: there are no entries.
+            // A primary key is the rowkey and has no entries.
             Some(IndexOrKey::Key(_)) => return Ok(()),
             None => return no_such_index(name),
         };
@@ -93,7 +93,7 @@ impl Session {
         Ok(())
     }
 
-    /// VERBOSE.
+    /// Issues the message of VERBOSE.
     pub(super) fn tell_reindexed(&mut self, index: &Index, verbose: bool) {
         if verbose {
             let message = format!("index \"{}\" was reindexed", index.name);
@@ -102,12 +102,12 @@ impl Session {
     }
 }
 
-/// Is it being built? Then its entries are made anyway.
+/// Whether the index is being built or dropped by another statement.
 fn is_under_way(index: &Index) -> bool {
     matches!(index.state, IndexState::DeleteOnly | IndexState::WriteOnly)
 }
 
-/// REINDEX of all indexes of a table leaves those alone that ALTER INDEX has taken out of use.
+/// Whether REINDEX TABLE rebuilds the index. It skips indexes that ALTER INDEX has made unusable or disabled.
 fn is_read(index: &Index) -> bool {
     index.state.is_public() || index.refresh.is_some()
 }

@@ -1,4 +1,4 @@
-//! What becomes of an index that is there: Phoenix's states, and constraints USING INDEX.
+//! Phoenix's index states, and constraints USING INDEX.
 
 use crate::Session;
 use crate::ddl::rewrite::Rewrite;
@@ -63,8 +63,8 @@ impl Session {
         self.change_catalog(|draft| draft.set_index_state(table.oid, index.oid, state).map(drop)).await
     }
 
-    /// ADD [CONSTRAINT name] UNIQUE USING INDEX, and a primary key that is DEFERRABLE: rows are not kept by it. The caller keeps
-    /// writers off the table.
+    /// ADD [CONSTRAINT name] UNIQUE USING INDEX, and DEFERRABLE PRIMARY KEY USING INDEX, which does not become the
+    /// rowkey. The caller locks the table against writers.
     pub(in crate::ddl) async fn constraint_using_index(
         &mut self,
         table: &Arc<Table>,
@@ -84,7 +84,7 @@ impl Session {
         self.change_catalog(|draft| draft.make_constraint(table.oid, found.oid, name, kind).map(drop)).await
     }
 
-    /// The index that becomes that of a constraint; with a name, it is called so.
+    /// The index for a new constraint. Issues a notice if the constraint's name renames the index.
     pub(in crate::ddl) fn index_for_constraint<'t>(
         &mut self,
         table: &'t Table,
@@ -112,7 +112,7 @@ impl Session {
     }
 }
 
-/// Is it such an index as a UNIQUE constraint makes? Source: `transformIndexConstraint` of PostgreSQL.
+/// Refuses an index that cannot serve a UNIQUE constraint. Source: `transformIndexConstraint` of PostgreSQL.
 pub(in crate::ddl) fn check_is_fit(index: &Index) -> EngineResult<()> {
     let name = &index.name;
     if index.constraint.is_some() {

@@ -1,4 +1,4 @@
-//! UNIQUE constraints: indexes that a table definition asks for.
+//! The indexes of UNIQUE constraints.
 
 use super::{UNIQUE_REFRESHED, check_width};
 use crate::Session;
@@ -7,14 +7,14 @@ use catalog::{CatalogError, NewIndex, NewIndexPart, NewPartOf, Table};
 use sql::{CreateTable, KeyPartDef, PrimaryKeyDef, TableOption, UniqueDef};
 
 impl Session {
-    /// ALTER TABLE … ADD UNIQUE. The caller keeps writers off the table.
+    /// ALTER TABLE … ADD UNIQUE. The caller locks the table against writers.
     pub(in crate::ddl) async fn add_unique(&mut self, table: &Table, unique: &UniqueDef) -> EngineResult<()> {
         let is_column = |name: &str| table.visible_columns().any(|column| column.name == name);
         self.check_unique_storage(unique)?;
         self.add_index(table, new_unique(unique, is_column)?).await
     }
 
-    /// The UNIQUE constraints of a new table, those left out that its key or another one of them is already.
+    /// The UNIQUE constraints of a new table, without duplicates of its primary key or of each other.
     pub(in crate::ddl) fn new_uniques(&mut self, create: &CreateTable) -> EngineResult<Vec<NewIndex>> {
         let is_column = |name: &str| create.columns.iter().any(|column| column.name == name);
         let key: Vec<&String> = create.key.iter().flat_map(|key| &key.parts).map(|part| &part.column).collect();
@@ -32,7 +32,7 @@ impl Session {
             };
             match made.iter_mut().find(same) {
                 _ if is_key => {}
-                // As in PostgreSQL: the first one gets the name of the second, if it has none.
+                // As in PostgreSQL, an unnamed constraint takes the name of its duplicate.
                 Some((_, known)) => known.name = known.name.take().or(new.name),
                 None => made.push((unique, new)),
             }
@@ -40,13 +40,13 @@ impl Session {
         Ok(made.into_iter().map(|(_, new)| new).collect())
     }
 
-    /// Refuses what the index of a constraint cannot be.
+    /// Checks the storage options of a UNIQUE constraint's index.
     pub(in crate::ddl) fn check_unique_storage(&mut self, unique: &UniqueDef) -> EngineResult<()> {
         self.tablespace_without_effect(unique.tablespace.as_deref());
         self.check_constraint_options(&unique.options)
     }
 
-    /// The same of a primary key, whose index is the table itself.
+    /// Checks the storage options of a primary key.
     pub(in crate::ddl) fn check_key_storage(&mut self, key: &PrimaryKeyDef) -> EngineResult<()> {
         self.tablespace_without_effect(key.tablespace.as_deref());
         self.check_constraint_options(&key.options)

@@ -1,4 +1,4 @@
-//! ALTER MATERIALIZED VIEW, and what ALTER TABLE may do to one: names, options, and nothing of its rows.
+//! ALTER MATERIALIZED VIEW, and ALTER TABLE of a materialized view: renames, SET SCHEMA and options.
 
 use super::super::alter_table::{RenamedTexts, Step, apply};
 use super::schedule::{Options, options};
@@ -9,7 +9,7 @@ use catalog::{Draft, Table};
 use sql::{AlterAction, AlterTable};
 
 impl Session {
-    /// The caller holds the lock of the view.
+    /// ALTER MATERIALIZED VIEW. The caller has locked the view.
     pub(crate) async fn alter_materialized_view(&mut self, table: &Table, alter: &AlterTable) -> EngineResult<()> {
         let (mut steps, mut schedule) = (Vec::new(), None);
         for action in &alter.actions {
@@ -70,7 +70,7 @@ fn changes_incremental() -> Fault {
     Fault::Unsupported { feature: feature.to_string() }
 }
 
-/// The query with another name for one of its columns.
+/// The view's query with a renamed output column.
 fn renamed_query(table: &Table, from: &str, to: &str) -> EngineResult<Option<String>> {
     let Some(made_of) = &table.materialized else { return Ok(None) };
     let own: Vec<&str> = table.visible_columns().map(|column| column.name.as_str()).collect();
@@ -78,7 +78,7 @@ fn renamed_query(table: &Table, from: &str, to: &str) -> EngineResult<Option<Str
     Ok(Some(sql::with_names(&*sql::parse_query(&made_of.query)?, &own, &wanted, &table.name)))
 }
 
-/// As PostgreSQL calls it.
+/// The action's name in PostgreSQL's messages.
 fn action_name(action: &AlterAction) -> &'static str {
     match action {
         AlterAction::AddColumn { .. } | AlterAction::CascadeIndex { .. } => "ADD COLUMN",

@@ -1,4 +1,4 @@
-//! CREATE MATERIALIZED VIEW: the view is seen with all its rows, or not at all.
+//! CREATE MATERIALIZED VIEW: publishes the view together with all its rows.
 
 use super::incremental::Shape;
 use super::refresh::fill;
@@ -16,7 +16,7 @@ use txn::{LockMode, LockOwner};
 const TAG: &str = "CREATE MATERIALIZED VIEW";
 
 impl Session {
-    /// The command tag: `SELECT n` of one that is filled.
+    /// Returns the command tag: `SELECT n`, or the command's name WITH NO DATA.
     pub(crate) async fn create_materialized_view(&mut self, create: &CreateMaterializedView) -> EngineResult<String> {
         let catalog = self.engine.catalog().current();
         let schema = self.schema_for(&catalog, &create.name)?;
@@ -52,7 +52,7 @@ impl Session {
         Ok(rows.map_or_else(|| TAG.to_string(), |rows| format!("SELECT {rows}")))
     }
 
-    /// As it will be, without rows yet.
+    /// The definition of the view.
     async fn new_materialized(&mut self, schema: String, create: &CreateMaterializedView) -> EngineResult<NewTable> {
         let catalog = self.engine.catalog().current();
         let statement = sql::Statement::Query(create.query.clone());
@@ -72,8 +72,8 @@ impl Session {
         Ok(new)
     }
 
-    /// What an incremental view is made of. Writers of its table are kept out while it is filled: what they write later is in its
-    /// log.
+    /// The shape of an incremental view. Locks its base table against writers while the view is filled; later writes go
+    /// to its change log.
     async fn lock_shape(&mut self, locks: &mut LockOwner, query: &ast::Query, fills: bool) -> EngineResult<Shape> {
         self.check_incremental()?;
         loop {
@@ -84,7 +84,7 @@ impl Session {
             }
             let base = self.lock_by_oid(locks, shape.base.oid, LockMode::Exclusive).await?;
             if base.version == shape.base.version {
-                // What was written before the lock was granted is seen.
+                // Makes the next snapshot include all rows written before the lock.
                 let last = self.last_of_all().await?;
                 self.note_commit(last);
                 return Ok(shape);
@@ -120,7 +120,7 @@ impl Session {
         Ok(rows)
     }
 
-    /// Shows a view that `make` makes, with the job that refreshes it.
+    /// Publishes the view that `make` creates, and begins its refresh job.
     async fn publish_materialized(
         &mut self,
         every: Option<i64>,
@@ -131,7 +131,7 @@ impl Session {
     }
 }
 
-/// The columns of the view: named by the statement, then by the query.
+/// The columns of the view, named by the column list, else by the query.
 fn columns(names: &[String], plan: &Plan) -> EngineResult<Vec<NewColumn>> {
     if names.len() > plan.columns.len() {
         return fail(Fault::Invalid { message: "too many column names were specified".to_string() });

@@ -1,12 +1,12 @@
-//! REFRESH MATERIALIZED VIEW CONCURRENTLY: only the rows that differ are written, in one transaction.
+//! REFRESH MATERIALIZED VIEW CONCURRENTLY: writes only the rows that differ, in one transaction.
 //!
 //! ```text
-//!   rows of the query ──> a table that nobody sees
-//!   rows of the view without an equal one there     leave
-//!   rows there without an equal one in the view     come
+//!   rows of the query ──> unpublished staging table
+//!   rows of the view without an equal staged row    deleted
+//!   staged rows without an equal row in the view    inserted
 //! ```
-//! Rows are equal when they look the same: `1.0` and `1.00` are not. Rows are paired by a unique index, so that an equal row is
-//! found by a join on its columns; a row with a NULL in them has no pair, and is written anew, as in PostgreSQL.
+//! Rows are equal if their text representations are: `1.0` and `1.00` differ. The query joins rows on the columns of a
+//! unique index; a row with NULL in these columns has no match and is deleted and inserted again, as in PostgreSQL.
 
 use crate::Session;
 use crate::block::work::Work;
@@ -21,17 +21,17 @@ use std::sync::Arc;
 use types::ident::quote;
 use types::{DataType, Datum};
 
-/// Rows that are on their way at a time.
+/// Rows that get row ids at once.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// The rows of the query beside those of the view.
+/// Builds the queries that compare the staged rows with the rows of the view.
 struct Differences {
     target: Target,
-    /// With a name for the rows of the query.
+    /// A catalog that includes the staging table.
     catalog: Arc<Catalog>,
-    /// That name.
+    /// Name of the staging table.
     new: String,
-    /// Columns of the view that pair rows.
+    /// Columns of the unique index that matches rows.
     keys: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Session {
         let table = self.lock_materialized(work.txn.locks(), name).await?;
         work.txn.note_epoch(table.storage_id(), table.version);
         let keys = self.pairing_columns(&table)?;
-        // What was written before the lock was granted is seen.
+        // Makes the next snapshot include all rows written before the lock.
         let last = self.last_of_all().await?;
         self.note_commit(last);
         let staged = self.stage_rows(&table).await?;
@@ -56,7 +56,7 @@ impl Session {
         self.change_catalog(|draft| draft.change_materialized(table.oid, note).map(drop)).await
     }
 
-    /// The columns of a unique index over columns of all rows.
+    /// The columns of a unique index without predicate and expressions.
     fn pairing_columns(&self, table: &Table) -> EngineResult<Vec<String>> {
         if table.is_unpopulated() {
             let message = "CONCURRENTLY cannot be used when the materialized view is not populated".to_string();
@@ -77,7 +77,7 @@ impl Session {
         }
     }
 
-    /// The rows of the query in storage of their own.
+    /// Writes the rows of the query to the staging table.
     async fn stage_rows(&mut self, table: &Arc<Table>) -> EngineResult<PreparedTable> {
         let Some(made_of) = &table.materialized else {
             return fail(Fault::Internal { detail: "a materialized view without a query".to_string() });
@@ -119,7 +119,7 @@ impl Session {
         self.write_coming(work, &differences.target, coming).await
     }
 
-    /// 21000: of two equal rows one would be lost, unless they have a NULL.
+    /// Returns 21000 for two equal rows without NULLs, as PostgreSQL does, because one of them would be lost.
     async fn refuse_doubled(&mut self, differences: &Differences) -> EngineResult<()> {
         let plan = self.plan_text(&differences.catalog, &differences.doubled()).await?;
         let view = self.read_view().await?;
@@ -138,7 +138,7 @@ impl Session {
         self.write_query_rows(work, target, plan, self.query_context(view)).await
     }
 
-    /// Writes the rows of a query into a view whose lock is held.
+    /// Inserts the rows of a query into a locked view.
     pub(super) async fn write_query_rows(
         &mut self,
         work: &mut Work,
@@ -187,14 +187,14 @@ impl Differences {
         format!("{schema}.{table} AS m")
     }
 
-    /// Are a row `n` of the query and a row `m` of the view equal?
+    /// The condition that the staged row `n` and the view's row `m` are equal.
     fn equal(&self) -> String {
         let keys = self.keys.iter().map(|key| format!("n.{0} = m.{0}", quote(key)));
         let same = |column: &&Column| format!("{} IS NOT DISTINCT FROM {}", look("n", column), look("m", column));
         keys.chain(self.columns().iter().map(same)).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// Rows of the view that the query has no more, as a statement that deletes them.
+    /// DELETE of the view's rows without an equal staged row.
     fn leaving(&self) -> String {
         format!(
             "DELETE FROM {} WHERE NOT EXISTS (SELECT 1 FROM {} WHERE {})",
@@ -204,7 +204,7 @@ impl Differences {
         )
     }
 
-    /// Rows of the query that the view does not have.
+    /// SELECT of the staged rows without an equal row in the view.
     fn coming(&self) -> String {
         let items: Vec<String> = self.columns().iter().map(|column| format!("n.{}", quote(&column.name))).collect();
         format!(
@@ -216,7 +216,7 @@ impl Differences {
         )
     }
 
-    /// A row that the query has twice, with no NULL in it.
+    /// SELECT of a duplicate staged row without NULLs.
     fn doubled(&self) -> String {
         let columns = self.columns();
         let given = |column: &&Column| format!("n.{} IS NOT NULL", quote(&column.name));
@@ -236,7 +236,7 @@ impl Differences {
     }
 }
 
-/// A value that is equal just where the column's values look the same.
+/// An expression that is equal exactly if the column's values have the same text.
 fn look(row: &str, column: &Column) -> String {
     let exact = matches!(
         column.ty,

@@ -1,13 +1,13 @@
-//! Materialized views: made, filled anew, altered, dropped.
+//! Materialized views: create, refresh, alter and drop.
 //!
 //! ```text
-//!   CREATE … AS query           storage that nobody sees ──rows of the query──> the view has it        create.rs
-//!   REFRESH                     the same for its rows and each of its indexes, then they are swapped   refresh.rs
-//!   REFRESH, WITH (incremental) the groups whose rows have changed, in one transaction                  incremental/
-//!   REFRESH CONCURRENTLY        the rows that differ leave and come, in one transaction                differences.rs
-//!   WITH (refresh = '10 min')   a job does the first of these again and again                          schedule.rs
+//!   CREATE … AS query           unpublished storage ──rows of the query──> published with the view     create.rs
+//!   REFRESH                     new storage for the rows and each index, then a swap                   refresh.rs
+//!   REFRESH, WITH (incremental) recomputes the changed groups, in one transaction                      incremental/
+//!   REFRESH CONCURRENTLY        deletes and inserts the rows that differ, in one transaction           differences.rs
+//!   WITH (refresh = '10 min')   a job refreshes the view at this interval                              schedule.rs
 //! ```
-//! A refresh keeps other refreshes out by the lock of the view's table; readers go on with the state that they read.
+//! A refresh locks the view's table exclusively against other refreshes; readers continue on their snapshots.
 
 mod alter;
 mod create;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use txn::{LockMode, LockOwner, ReadView};
 use types::ident::quote;
 
-/// The query of a materialized view, planned for a state of its tables.
+/// The query of a materialized view, planned for a snapshot.
 struct Planned {
     view: ReadView,
     plan: Arc<Plan>,
@@ -60,10 +60,11 @@ impl Session {
         self.drop_named("materialized view", found, if_exists, cascade).await
     }
 
-    /// Keeps writers out of the tables that lose a change log with incremental views: those that `drop` drops.
+    /// Locks against writers the base tables whose change logs are removed because `drop` drops their incremental
+    /// views.
     ///
     /// # Errors
-    /// What `drop` fails with; 40P01, 55P03, 57014.
+    /// Errors of `drop`; 40P01, 55P03, 57014.
     pub(super) async fn lock_bases_of_dropped<T>(
         &self,
         locks: &mut LockOwner,
@@ -79,7 +80,7 @@ impl Session {
         self.lock_bases(locks, |view, base| !stays(view.oid) && stays(base)).await
     }
 
-    /// Keeps writers out of the tables that these incremental views, given with the table of each, read.
+    /// Locks the base tables of the incremental views for which `which(view, base)` holds against writers.
     async fn lock_bases(&self, locks: &mut LockOwner, which: impl Fn(&Table, TableOid) -> bool) -> EngineResult<()> {
         let catalog = self.engine.catalog().current();
         let base = |view: &Arc<Table>| {
@@ -87,7 +88,7 @@ impl Session {
             which(view, base).then_some(base)
         };
         let mut bases: Vec<TableOid> = catalog.tables().filter_map(base).collect();
-        // In one order for all statements, so that two of them do not wait for each other.
+        // All statements lock in this order, which prevents deadlocks.
         bases.sort_by_key(|oid| catalog.table_by_oid(*oid).map(|table| table.storage));
         for base in bases {
             self.lock_by_oid(locks, base, LockMode::Exclusive).await?;
@@ -95,7 +96,7 @@ impl Session {
         Ok(())
     }
 
-    /// The materialized view of that name, and no other relation.
+    /// Finds a materialized view by name; 42809 for another kind of relation.
     pub(crate) fn find_materialized(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<Arc<Table>>> {
         super::check_database(name)?;
         let schemas = self.schemas_of(catalog, name);
@@ -111,7 +112,7 @@ impl Session {
         Ok(None)
     }
 
-    /// The materialized view that a name means, locked against other refreshes and definitions.
+    /// Finds a materialized view by name and locks it against other refreshes and DDL.
     async fn lock_materialized(&self, locks: &mut LockOwner, name: &ObjectName) -> EngineResult<Arc<Table>> {
         let catalog = self.engine.catalog().current();
         let schemas = self.schemas_of(&catalog, name);
@@ -131,15 +132,15 @@ impl Session {
         }
     }
 
-    /// A state to read, and the view's query planned for the definitions of that state. Names are looked up as they were when
-    /// the view was made.
+    /// Takes a snapshot and plans the view's query with its definitions, resolving names in the search path of the
+    /// view's creation.
     async fn plan_materialized(&mut self, table: &Table, made_of: &Materialized) -> EngineResult<Planned> {
         let (view, catalog) = self.read_state().await?;
         let query = sql::parse_query(&made_of.query)?;
         let mut plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
         let wanted: Vec<String> = table.visible_columns().map(|column| quote(&column.name).into_owned()).collect();
         if plan.columns.len() != wanted.len() {
-            // A `*` has more columns now than when the view was made.
+            // A `*` expands to more columns now than when the view was created.
             let (items, name) = (wanted.join(", "), quote(&table.name));
             let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
             plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
@@ -147,7 +148,7 @@ impl Session {
         Ok(Planned { view, plan, search_path: made_of.search_path.clone() })
     }
 
-    /// A plan whose names are looked up in that path.
+    /// Plans a query with names resolved in the search path `path`.
     async fn plan_in(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -160,7 +161,7 @@ impl Session {
         self.lowered(catalog, &bound, Vec::new()).await
     }
 
-    /// The plan of the keys of the rows that a DELETE is about, with its names looked up in these schemas.
+    /// Plans the query for the keys of a DELETE's rows, with names resolved in the search path `path`.
     async fn plan_keys(&mut self, catalog: &Arc<Catalog>, path: &[String], text: &str) -> EngineResult<Arc<Plan>> {
         let Some(parsed) = sql::parse(text)?.pop() else {
             return fail(Fault::Internal { detail: format!("no statement: {text}") });
@@ -173,7 +174,7 @@ impl Session {
         }
     }
 
-    /// Writes the rows of the query into storage that nobody sees yet, of a table without indexes.
+    /// Writes the rows of the query to the unpublished storage of a table without indexes.
     async fn load_materialized(&mut self, rows_of: &Arc<Table>, planned: Planned) -> EngineResult<u64> {
         let Planned { view, plan, search_path } = planned;
         let catalog = self.engine.catalog().current();
@@ -186,7 +187,7 @@ impl Session {
     }
 }
 
-/// 42809 for a statement that is for tables alone: `cannot … materialized view "v"`.
+/// Refuses a materialized view with 42809: `cannot … materialized view "v"`.
 pub(crate) fn refuse_materialized(table: &Table, what: &str, hint: Option<&'static str>) -> EngineResult<()> {
     match table.materialized {
         None => Ok(()),

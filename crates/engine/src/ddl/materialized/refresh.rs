@@ -1,6 +1,7 @@
-//! REFRESH MATERIALIZED VIEW: other storage for its rows and each of its indexes, swapped in one change of the catalog.
+//! REFRESH MATERIALIZED VIEW: fills new storage for the rows and each index, and swaps it in one catalog change.
 //!
-//! Until then nobody sees it; a process that dies leaves the old rows, and its successor removes the new storage.
+//! The new storage is unpublished until then. If the process dies, the old rows stay, and the next start drops the new
+//! storage.
 
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
@@ -23,7 +24,7 @@ impl Session {
             }
             true => self.refill(&table).await,
             false => {
-                // Its log goes.
+                // The change log is dropped.
                 self.lock_bases(&mut locks, |view, _| view.oid == table.oid).await?;
                 let empty = |view: &mut Materialized| (view.populated, view.refreshed) = (false, None);
                 self.change_catalog(|draft| {
@@ -36,7 +37,7 @@ impl Session {
         }
     }
 
-    /// Its rows anew. The caller holds its lock.
+    /// Recomputes all rows. The caller has locked the view.
     pub(super) async fn refill(&mut self, table: &Arc<Table>) -> EngineResult<()> {
         let Some(made_of) = &table.materialized else {
             return fail(Fault::Internal { detail: "a materialized view without a query".to_string() });
@@ -56,12 +57,12 @@ impl Session {
 
     async fn fill_prepared(&mut self, prepared: &PreparedRewrite, planned: super::Planned) -> EngineResult<()> {
         let new = prepared.table();
-        // Entries are made of the rows when these are all there.
+        // The index entries are built from the rows after all rows are loaded.
         let rows = Arc::new(Table { indexes: Vec::new(), ..new.as_ref().clone() });
         self.load_materialized(&rows, planned).await?;
         for index in &new.indexes {
             match index.unique && self.engine.dual().is_some() {
-                // With reservations of the values.
+                // Also reserves the unique values.
                 true => self.make_entries(new, index).await?,
                 false => self.fill_entries(new, index).await?,
             }
@@ -75,7 +76,7 @@ fn adopt(draft: &mut Draft, prepared: &PreparedRewrite, began: i64) -> CatalogRe
     fill(draft, prepared.table().oid, began).map(drop)
 }
 
-/// The view has rows of all groups, as of when the state was read.
+/// Marks the view as populated and refreshed at `began`, from the current storage of its base table.
 pub(super) fn fill(draft: &mut Draft, view: TableOid, began: i64) -> CatalogResult<Arc<Table>> {
     let made_of = draft.table(view)?.materialized.clone();
     let base = made_of.and_then(|view| view.incremental).map(|it| draft.table(it.base)).transpose()?;

@@ -1,7 +1,7 @@
-//! `WITH (refresh = '10 minutes')`: a job refreshes the view so often.
+//! `WITH (refresh = '10 minutes')`: a job refreshes the view at this interval.
 //!
-//! The interval and the number of the job stand in the view, and are changed with the record of the job in one change of the
-//! catalog. A job that finds another number there than its own, or no view, is over.
+//! The view's definition has the interval and the job's number; one catalog change updates them and the job's record. A
+//! job ends when the view is dropped or has another job number.
 
 use super::super::create_table::property;
 use crate::Session;
@@ -17,20 +17,20 @@ const LEAST: i64 = 1_000_000;
 /// A day without leap seconds, in microseconds.
 const DAY: i64 = 86_400_000_000;
 
-/// What WITH and SET say.
+/// Options of WITH and SET.
 pub(super) struct Options {
-    /// Those of tables.
+    /// Table properties.
     pub(super) properties: BTreeMap<String, Option<String>>,
-    /// Microseconds between two refreshes: `None` is not said, and `Some(None)` is NULL.
+    /// Refresh interval in microseconds; `None` without the option, `Some(None)` for NULL.
     pub(super) every: Option<Option<i64>>,
-    /// Are only the groups made anew that have changed?
+    /// Whether a refresh recomputes only the changed groups.
     pub(super) incremental: Option<bool>,
 }
 
-/// Reads them.
+/// Parses the options.
 ///
 /// # Errors
-/// 22023 for what is no interval or no boolean.
+/// 22023 for an invalid interval or boolean.
 pub(super) fn options(given: &[TableOption]) -> EngineResult<Options> {
     let mut all = Options { properties: BTreeMap::new(), every: None, incremental: None };
     for option in given {
@@ -51,10 +51,10 @@ fn boolean(text: &str) -> EngineResult<bool> {
     }
 }
 
-/// Microseconds. Months differ in length.
+/// Parses an interval into microseconds. Refuses months, because their length varies.
 ///
 /// # Errors
-/// 22023 for what is no interval.
+/// 22023 for an invalid interval.
 pub(crate) fn interval(text: &str) -> EngineResult<i64> {
     let invalid = || Fault::BadParameter {
         name: "refresh",
@@ -71,12 +71,12 @@ pub(crate) fn interval(text: &str) -> EngineResult<i64> {
 }
 
 impl Session {
-    /// Refuses a store on which no jobs are worked on.
+    /// Refuses a scheduled refresh on a store without jobs.
     pub(super) fn check_schedule(&self) -> EngineResult<()> {
         self.check_refreshes("a materialized view")
     }
 
-    /// Refuses to refresh `what` again and again where no jobs are worked on.
+    /// Refuses a scheduled refresh of `what` on a store that other processes write to, which has no jobs.
     ///
     /// # Errors
     /// 0A000.
@@ -89,7 +89,7 @@ impl Session {
         }
     }
 
-    /// Refuses a store on which a row and the log of its table are not written in one step.
+    /// Refuses a store that cannot write a row and its change log row atomically.
     pub(super) fn check_incremental(&self) -> EngineResult<()> {
         let can = self.engine.store().capabilities();
         match can.exclusive && can.atomic_batches() && can.store_snapshots() {
@@ -102,7 +102,8 @@ impl Session {
         }
     }
 
-    /// Makes `change`, which tells the view, together with how often it is refreshed and the job that does it.
+    /// Applies `change`, which returns the view, and sets the refresh interval and the refresh job in the same catalog
+    /// change.
     pub(super) async fn change_schedule(
         &mut self,
         change: impl FnOnce(&mut Draft) -> CatalogResult<TableOid>,

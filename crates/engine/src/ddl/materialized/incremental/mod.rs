@@ -1,16 +1,16 @@
-//! Incremental refreshes: only the groups are made anew whose rows have changed since the last refresh.
+//! Incremental refreshes: recompute only the groups whose rows have changed since the last refresh.
 //!
 //! ```text
-//!   writers   row ──> a row of the log for its group, in the same transaction        row_writer/changed_groups.rs
-//!   REFRESH   in one state S of table, log and view, and in one transaction:
-//!             rows of the view in groups of the log leave, those groups as of S come, rows of the log go
+//!   writers   row ──> a change log row for its group, in the same transaction        row_writer/changed_groups.rs
+//!   REFRESH   in one snapshot S of table, log and view, and in one transaction:
+//!             deletes the view's rows of the logged groups, inserts these groups as of S, deletes the log rows
 //! ```
-//! Rows of the log that are committed after S stay for the next refresh; groups without a row in S have not changed since the state of
-//! the refresh before. So the view is what its query gives in S. A process that dies before the commit leaves all as it was.
+//! Log rows committed after S stay for the next refresh; groups without a log row in S have not changed since the
+//! previous refresh. So the view equals its query in S. The commit is atomic, so a crash before it changes nothing.
 //!
-//! All is made anew where the log does not tell what has changed: at first and after WITH NO DATA, which takes the log away; where a
-//! statement has changed more groups than it noted; after TRUNCATE and other new storage of the table; and where a key of a row that is
-//! gone cannot be computed.
+//! The refresh recomputes all rows if the log is incomplete: for the first refresh and after WITH NO DATA, which drops
+//! the log; if a statement has changed too many groups to log; after TRUNCATE and other rewrites of the table; and if
+//! the grouping key of a deleted row cannot be computed.
 
 mod shape;
 mod texts;
@@ -30,11 +30,11 @@ use store::{Bytes, TableId};
 use texts::{Texts, Which};
 use txn::{LockMode, ReadView};
 
-/// The queries of a refresh, planned for one state.
+/// The queries of a refresh, planned for one snapshot.
 struct Groups {
     view: ReadView,
     search_path: Vec<String>,
-    /// With the log.
+    /// A catalog that includes the change log as a table.
     catalog: Arc<Catalog>,
     texts: Texts,
     everything: Arc<Plan>,
@@ -42,7 +42,7 @@ struct Groups {
     log: Arc<Table>,
 }
 
-/// What is refreshed: definitions that stay as they are, since both tables are locked.
+/// The view and its base table. Both are locked, so their definitions do not change.
 struct Refreshed {
     table: Arc<Table>,
     base: Arc<Table>,
@@ -51,10 +51,10 @@ struct Refreshed {
 }
 
 impl Session {
-    /// REFRESH of an incremental view: the groups that have changed, or all.
+    /// REFRESH of an incremental view: recomputes the changed groups, or all groups.
     pub(super) async fn refresh_groups(&mut self, name: &ObjectName) -> EngineResult<()> {
         match self.refresh_as_logged(name, false).await {
-            // A key of a row that is gone cannot be computed; with the rows that there are all may be well.
+            // Computing the key of a deleted row fails; a full refresh computes keys of existing rows only.
             Err(error) if error.code().starts_with("22") => self.refresh_as_logged(name, true).await,
             done => done,
         }
@@ -65,7 +65,7 @@ impl Session {
         let mut work = self.take_transaction()?;
         let table = self.lock_materialized(work.txn.locks(), name).await?;
         let found = self.lock_base(&mut work, &table).await?;
-        // What was written before the locks were granted is seen.
+        // Makes the next snapshot include all rows written before the locks.
         let last = self.last_of_all().await?;
         self.note_commit(last);
         let groups = self.plan_groups(&found).await?;
@@ -81,8 +81,8 @@ impl Session {
         self.change_catalog(|draft| draft.change_materialized(table.oid, note).map(drop)).await
     }
 
-    /// Locks the table of a view as writers do, so that it stays as it is while they go on. Its log is made if there is none:
-    /// for that writers are kept out for a moment.
+    /// Locks the base table in shared mode, so that its definition does not change and writers continue. Creates the
+    /// change log if there is none, under a short exclusive lock.
     async fn lock_base(&mut self, work: &mut Work, table: &Arc<Table>) -> EngineResult<Refreshed> {
         let Some(made_of) = table.materialized.as_ref().and_then(|view| view.incremental.clone()) else {
             return fail(Fault::Internal { detail: "an incremental view that is none".to_string() });
@@ -123,7 +123,7 @@ impl Session {
         })
     }
 
-    /// Queries of the groups that have changed: their rows as they were, and as they are.
+    /// Plans the queries for the old and the new rows of the changed groups.
     async fn plan_parts(&mut self, found: &Refreshed, groups: &Groups) -> EngineResult<Vec<(Arc<Plan>, Arc<Plan>)>> {
         let Groups { catalog, search_path, texts, .. } = groups;
         let schema = catalog.schema_name(&found.table).to_string();
@@ -193,7 +193,7 @@ impl Session {
         Ok(())
     }
 
-    /// The rows of the log that this state has are done with.
+    /// Deletes the log rows of the snapshot.
     async fn take_log_rows(&mut self, work: &mut Work, groups: &Groups) -> EngineResult<()> {
         let codec = catalog::RowCodec::new(&groups.log)?;
         let storage: TableId = groups.log.storage_id();
@@ -209,7 +209,7 @@ impl Session {
     }
 }
 
-/// The keys that a chunk has the columns of.
+/// Encodes the rowkeys from a chunk of key columns.
 fn keys_of(chunk: Chunk, plan: &Plan, codec: &catalog::RowCodec) -> EngineResult<Vec<Bytes>> {
     let types: Vec<_> = plan.columns.iter().map(|column| column.ty).collect();
     let rows = chunk.into_rows(&types)?;

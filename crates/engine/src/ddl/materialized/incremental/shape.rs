@@ -1,10 +1,10 @@
-//! Which queries can be refreshed incrementally: those whose groups can be made anew one by one.
+//! Finds out whether a query can be refreshed incrementally, that is, whether its groups can be recomputed one by one.
 //!
 //! ```text
 //!   [Project, Filter: HAVING]  over  Aggregate by keys  over  [Project, Filter: WHERE]  over  Scan of one table
 //! ```
-//! The bound tree is looked at, so that names, ordinals and aliases of GROUP BY need no reading here. A group is found in the view
-//! by its keys, so each key must be a column of the view.
+//! The checks use the bound tree, in which names, ordinals and aliases of GROUP BY are resolved. A refresh finds a
+//! group in the view by its grouping keys, so each key must be an output column of the view.
 
 use crate::Session;
 use crate::error::{EngineError, EngineResult, Fault, fail};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Aggregates of which the order of rows makes no difference.
+/// Aggregates whose result does not depend on the order of rows, apart from floating-point rounding.
 const AGGREGATES: [&str; 20] = [
     "count",
     "sum",
@@ -41,21 +41,21 @@ const AGGREGATES: [&str; 20] = [
     "covar_samp",
 ];
 
-/// What is known of an incremental view's query.
+/// The parts of an incremental view's query.
 #[derive(Debug)]
 pub(in crate::ddl::materialized) struct Shape {
-    /// The table that it reads.
+    /// The base table.
     pub(in crate::ddl::materialized) base: Arc<Table>,
-    /// Places of the outputs that are grouping expressions.
+    /// Positions of the grouping keys among the outputs.
     pub(in crate::ddl::materialized) keys: Vec<usize>,
-    /// Columns of the table that it reads.
+    /// Columns of the base table that the query reads.
     pub(in crate::ddl::materialized) reads: Vec<ColumnId>,
-    /// Those that the grouping expressions name.
+    /// Columns that the grouping expressions reference.
     pub(in crate::ddl::materialized) groups: Vec<ColumnId>,
 }
 
 impl Shape {
-    /// What the view remembers of it; it has no rows yet.
+    /// The catalog's description of the view, which has no rows yet.
     pub(in crate::ddl::materialized) fn made_of(&self, query: &sql::ast::Query) -> Incremental {
         let Self { base, keys, reads, groups } = self;
         Incremental {
@@ -70,10 +70,10 @@ impl Shape {
 }
 
 impl Session {
-    /// The shape of a query.
+    /// Checks that a query can be refreshed incrementally and returns its shape.
     ///
     /// # Errors
-    /// 0A000 that says why it cannot be refreshed incrementally; what is wrong with the query.
+    /// 0A000 with the reason why it cannot be refreshed incrementally; errors of the query.
     pub(in crate::ddl::materialized) fn incremental_shape(
         &self,
         catalog: &Catalog,
@@ -93,7 +93,7 @@ fn refused(reason: &str, fix: &'static str) -> EngineError {
     Fault::NotIncremental { reason: reason.to_string(), fix }.into()
 }
 
-/// The query is taken apart as text when it is refreshed: its list and its table must be found there.
+/// Checks the syntax tree: the refresh builds its queries from the SELECT list and the table name in FROM.
 fn check_names(query: &sql::ast::Query) -> EngineResult<()> {
     let fix = "Write SELECT … FROM one table [WHERE …] GROUP BY … [HAVING …].";
     let SetExpr::Select(select) = query.body.as_ref() else {
@@ -118,7 +118,7 @@ fn check_names(query: &sql::ast::Query) -> EngineResult<()> {
     }
 }
 
-/// Groups that are not made anew must be as if they had been.
+/// Refuses functions whose results can change while the rows of a group stay the same.
 fn check_functions(bound: &Bound) -> EngineResult<()> {
     if bound.facts.catalogs {
         return Err(refused("it reads catalogs", "Leave incremental out."));
@@ -174,7 +174,7 @@ fn shape_of(query: &Query) -> EngineResult<Shape> {
     })
 }
 
-/// Below projections and conditions, whose expressions are kept.
+/// Descends through projections and filters. Collects the projected expressions in `computed`.
 fn beneath<'t>(
     mut rel: &'t Rel,
     computed: &mut BTreeMap<ColId, &'t Scalar>,
@@ -198,7 +198,7 @@ fn beneath<'t>(
     }
 }
 
-/// Why this node is none that can stand there.
+/// The error for an unsupported node.
 fn not_plain(rel: &Rel, missing: &'static str) -> EngineError {
     let out = "Leave incremental out.";
     match rel {
@@ -234,7 +234,7 @@ fn check_base(table: &Table) -> EngineResult<()> {
     }
 }
 
-/// The column that a column is another name of.
+/// Resolves a column through projections that only rename it.
 fn origin(mut col: ColId, computed: &BTreeMap<ColId, &Scalar>) -> ColId {
     while let Some(Scalar { kind: Kind::Col(other), .. }) = computed.get(&col) {
         col = other.id;
@@ -242,7 +242,7 @@ fn origin(mut col: ColId, computed: &BTreeMap<ColId, &Scalar>) -> ColId {
     col
 }
 
-/// The columns that are not computed of which a column is made.
+/// Collects the base table's columns from which a column is computed.
 fn columns_of(col: ColId, computed: &BTreeMap<ColId, &Scalar>, found: &mut BTreeSet<ColId>) {
     match computed.get(&col) {
         Some(value) => {

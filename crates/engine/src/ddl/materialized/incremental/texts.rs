@@ -1,38 +1,39 @@
 //! The queries of an incremental refresh, as text.
 //!
 //! ```text
-//!   touched   SELECT DISTINCT keys FROM log AS t                     keys of the groups that have changed
-//!   new       the view's query, its table JOIN touched ON keys       those groups as they are now
-//!   old       DELETE of rows of the view USING touched               those groups as they were
+//!   touched   SELECT DISTINCT keys FROM log AS t                     keys of the changed groups
+//!   new       the view's query, its table JOIN touched ON keys       new rows of these groups
+//!   old       DELETE of rows of the view USING touched               old rows of these groups
 //! ```
-//! Keys without NULL are joined by `=`, which finds rows by an index or the rowkey; those with one in a second pair of queries.
+//! Keys without NULL are joined by `=`, which can use an index or the rowkey; keys with NULL by a second pair of
+//! queries with IS NOT DISTINCT FROM.
 //!
-//! The log has the columns that keys name, under the names that they have in the table, and stands where the table stands in the
-//! view's query: the expressions of the keys mean there what they mean in the view.
+//! The log has the columns that the grouping keys reference, under the base table's names, and replaces the base table
+//! in `touched` under the same alias, so the key expressions compile against the log unchanged.
 
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{Catalog, EVERYTHING_COLUMN, Incremental, Table};
 use sql::ast::{Expr, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins};
 use types::ident::quote;
 
-/// What the touched groups are called in the view's query. No name of a user's is this.
+/// Alias of the changed groups in the view's query; the control character prevents name clashes.
 const TOUCHED: &str = "\u{1}touched";
 
-/// The view's query, taken apart.
+/// The view's query and its parts.
 pub(super) struct Texts {
     query: Query,
     /// The expressions of the keys.
     keys: Vec<Expr>,
-    /// Names of the keys in the view.
+    /// Column names of the keys in the view.
     names: Vec<String>,
-    /// The log and the name that it goes by.
+    /// Qualified name of the log.
     log: String,
-    /// What the table goes by in the view's query.
+    /// Alias or name of the base table in the view's query.
     table: String,
 }
 
 impl Texts {
-    /// For a view, with the log of the table that it reads as `catalog` shows it.
+    /// Parses the query of a view. `log` is the change log as a table of `catalog`.
     pub(super) fn new(catalog: &Catalog, view: &Table, made_of: &Incremental, log: &Table) -> EngineResult<Self> {
         let query = *sql::parse_query(&made_of.query)?;
         let (mut keys, mut names) = (Vec::new(), Vec::new());
@@ -48,23 +49,23 @@ impl Texts {
         Ok(Self { query, keys, names, log, table })
     }
 
-    /// A row, if all groups are to be made anew.
+    /// SELECT that returns a row if the log demands a full refresh.
     pub(super) fn everything(&self) -> String {
         format!("SELECT 1 FROM {} WHERE {} LIMIT 1", self.log, quote(EVERYTHING_COLUMN))
     }
 
-    /// The rows of the log, as a statement that deletes them.
+    /// DELETE of the log rows.
     pub(super) fn log_rows(&self) -> String {
         format!("DELETE FROM {}", self.log)
     }
 
-    /// A row, if one of the groups has a NULL in its key.
+    /// SELECT that returns a row if a changed group has NULL in its key.
     pub(super) fn nulls(&self) -> String {
         let touched = quote(TOUCHED);
         format!("SELECT 1 FROM ({}) AS {touched} WHERE {} LIMIT 1", self.touched(), self.has_null())
     }
 
-    /// The view's rows of the groups that have changed, as a statement that deletes them.
+    /// DELETE of the view's rows of the changed groups.
     pub(super) fn old_rows(&self, schema: &str, view: &Table, which: Which) -> String {
         let names = self.names.iter().map(|name| format!("m.{name}"));
         format!(
@@ -77,7 +78,7 @@ impl Texts {
         )
     }
 
-    /// Rows of the view's query of the groups that have changed.
+    /// The view's query, restricted to the changed groups.
     pub(super) fn new_rows(&self, which: Which) -> EngineResult<String> {
         let mut query = self.query.clone();
         let keys = self.keys.iter().map(|key| format!("({key})"));
@@ -87,12 +88,12 @@ impl Texts {
         Ok(query.to_string())
     }
 
-    /// Joins the groups that have changed to rows with these keys: each row has one at most.
+    /// A JOIN with the changed groups. `touched` is distinct, so the join does not duplicate rows.
     fn join(&self, keys: impl Iterator<Item = String>, which: Which) -> String {
         format!("JOIN ({}) AS {} ON {}", self.touched(), quote(TOUCHED), self.same(keys, which))
     }
 
-    /// Are these the keys of a group that has changed?
+    /// The condition that `keys` are the keys of a changed group.
     fn same(&self, keys: impl Iterator<Item = String>, which: Which) -> String {
         let touched = quote(TOUCHED);
         let operator = match which {
@@ -120,14 +121,14 @@ impl Texts {
     }
 }
 
-/// Groups that have a NULL in their keys, or have none.
+/// Selects groups without or with NULL in their keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     WithoutNull,
     WithNull,
 }
 
-/// The one table that a query reads.
+/// The only FROM item of a query.
 fn from_of(query: &mut Query) -> Option<&mut TableWithJoins> {
     match query.body.as_mut() {
         SetExpr::Select(select) => select.from.first_mut(),
