@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use txn::ReadView;
 use types::Datum;
 
-/// What EXPLAIN says, and the state that EXPLAIN ANALYZE reads.
+/// The options of EXPLAIN, and the snapshot that EXPLAIN ANALYZE reads.
 pub(crate) struct Explained<'a> {
     pub(crate) explain: &'a Explain,
     pub(crate) view: ReadView,
@@ -99,7 +99,7 @@ impl Session {
 
     async fn explain_plan(&mut self, plan: &Arc<Plan>, explained: &Explained<'_>) -> EngineResult<Vec<String>> {
         let Explained { explain, view, compiling, params } = explained;
-        // What is neither lowering nor optimizing is binding.
+        // The rest of the compile time is binding.
         let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
         let options = ExplainOptions {
             analyze: explain.analyze,
@@ -119,14 +119,14 @@ impl Session {
     }
 }
 
-/// The statement that EXPLAIN is about.
+/// The statement that EXPLAIN explains.
 ///
 /// # Errors
-/// 0A000 for one that cannot be explained.
+/// 0A000 for a statement that cannot be explained.
 pub(crate) fn explained(explain: &Explain, whole: &Source) -> EngineResult<Arc<Source>> {
     let statement = match explain.statement.as_ref() {
         Statement::CreateTable(create) if create.as_query.is_some() && !explain.analyze => {
-            // Only its query has a plan.
+            // Only the query of CREATE TABLE AS has a plan.
             match &create.as_query {
                 Some(as_query) => Statement::Query(as_query.query.clone()),
                 None => return fail(Fault::Internal { detail: "CREATE TABLE AS without a query".to_string() }),
@@ -139,13 +139,14 @@ pub(crate) fn explained(explain: &Explain, whole: &Source) -> EngineResult<Arc<S
         | Statement::Delete(_)) => statement.clone(),
         _ => return fail(Fault::Unsupported { feature: "EXPLAIN ANALYZE of SELECT INTO".to_string() }),
     };
-    // Not kept: its text is EXPLAIN's. What key programs do is what plans say of them.
+    // A write gets no text, so that EXPLAIN ANALYZE does not cache it: plans are cached by text, and this one is
+    // EXPLAIN's.
     let text = if matches!(statement, Statement::Query(_)) { Arc::clone(&whole.text) } else { Arc::from("") };
     let written = whole.written.clone();
     Ok(Arc::new(Source { text, written, statement, types: whole.types.clone(), hints: Vec::new() }))
 }
 
-/// The node that writes.
+/// The lines of the node that writes.
 fn write_lines(program: &WriteProgram) -> Vec<String> {
     let table = program.target().map_or("", |target| target.table.name.as_str());
     match program {
@@ -162,7 +163,7 @@ fn insert_lines(insert: &InsertProgram, table: &str) -> Vec<String> {
     lines
 }
 
-/// Below another node.
+/// Indents lines below their parent node.
 fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
     lines
         .into_iter()
@@ -174,7 +175,7 @@ fn shows_planning(explain: &Explain) -> bool {
     explain.timing && explain.summary.unwrap_or(explain.analyze)
 }
 
-/// What it took until the statement was compiled, if that is to be shown.
+/// The line with the planning time, if EXPLAIN shows it.
 pub(crate) fn planning_time(explain: &Explain, took: Duration) -> Option<String> {
     shows_planning(explain).then(|| format!("Planning Time: {:.3} ms", took.as_secs_f64() * 1000.0))
 }
