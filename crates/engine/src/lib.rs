@@ -15,7 +15,7 @@
 //! - A statement reads one snapshot and one catalog version; a session always sees its own commits.
 //! - A statement is atomic, in a transaction block too (where its failure fails the whole block).
 //! - Changes of a statement are durable before its answer is returned (unless `synchronous_commit = off`).
-//! - Every error has one SQLSTATE, chosen in `error/sqlstate.rs` and nowhere else.
+//! - Every error has one SQLSTATE; `error/sqlstate.rs` chooses those of other crates' errors.
 //!
 //! Read next: `pg-server` (this interface in the wire protocol).
 

@@ -171,7 +171,7 @@ impl Session {
                 self.row_writer(work, target).lock_row(row.key(), LockMode::Exclusive).await?;
             }
             if program.action.completes_row() {
-                // A generated column of the row alone was computed when the row was made.
+                // `NewRow::partial` has computed the generated columns, but checked only NOT NULL.
                 target.check_conditions(row.row())?;
             }
             let old = if program.arbiters.key { Old::Missing } else { Old::Unique };

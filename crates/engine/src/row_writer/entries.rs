@@ -35,7 +35,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// Locks the unique prefixes that [`Self::entry_locks`] returns.
+    /// Locks the unique prefixes that [`Self::entry_locks`] determines.
     pub(super) async fn lock_entries(&mut self, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
         if !self.target.has_unique_index() {
             return Ok(());

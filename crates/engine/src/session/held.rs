@@ -19,7 +19,7 @@ const TIMES_CHANGED: usize = 3;
 /// The row's key in the statement and in its lock.
 const KEY_AND_LOCK: usize = 256;
 
-/// The writes of a transaction stay in memory up to this fraction of the shared memory, within these bounds.
+/// The writes of a transaction stay in memory up to one part in this many of the shared memory, within these bounds.
 const PART_OF_MEMORY: usize = 16;
 const LEAST_WRITES: usize = 1 << 20;
 const MOST_WRITES: usize = 64 << 20;

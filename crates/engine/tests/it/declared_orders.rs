@@ -68,7 +68,7 @@ fn from(numbers: &mut Random, suffix: &str) -> (String, Vec<String>) {
     (text, aliases)
 }
 
-/// A query, the number of its leading columns that ORDER BY names, and a flag.
+/// A query, the number of its leading columns that ORDER BY names, and whether it has a LIMIT.
 fn query(seed: u64, suffix: &str) -> (String, usize, bool) {
     let mut numbers = Random::new(seed);
     let numbers = &mut numbers;
