@@ -99,7 +99,7 @@ pub(crate) struct Environment {
     row_programs: RowPrograms,
     row_budget: u64,
     index_choice: IndexChoice,
-    /// Whether any hint applies. The hints themselves are part of the text.
+    /// Whether a hint on access paths applies. The hints themselves are part of the text.
     hinted: bool,
 }
 
