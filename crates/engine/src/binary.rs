@@ -1,7 +1,7 @@
-//! The binary format of values, on the wire and in COPY, as PostgreSQL's `*send` and `*recv` functions define it.
+//! The binary format of values, in the protocol and in COPY, as PostgreSQL's `*send` and `*recv` functions define it.
 //!
-//! Dates and times count from 2000-01-01 on the wire and from 1970-01-01 inside. A numeric is a
-//! header (digit count, weight, sign, display scale: 16 bits each) and digits in base 10,000.
+//! The format counts dates and times from 2000-01-01, a [`Datum`] from 1970-01-01. A numeric is a header (digit
+//! count, weight, sign, display scale: 16 bits each) and digits in base 10,000.
 
 mod array;
 
@@ -21,7 +21,7 @@ pub fn put(ty: &DataType, value: &Datum, out: &mut Vec<u8>) {
         Datum::Bool(v) => out.put_u8(u8::from(*v)),
         Datum::Int2(v) => out.put_i16(*v),
         Datum::Int4(v) => out.put_i32(*v),
-        // Of an oid, which is not negative and fits.
+        // An oid is not negative and fits into 32 bits.
         Datum::Int8(v) if *ty == DataType::Oid => out.put_u32(*v as u32),
         Datum::Int8(v) => out.put_i64(*v),
         Datum::Float4(v) => out.put_f32(*v),
@@ -48,7 +48,7 @@ pub fn put(ty: &DataType, value: &Datum, out: &mut Vec<u8>) {
     }
 }
 
-/// Infinities are the extremes of the integer on both sides.
+/// The smallest and largest integers are the infinities in both representations.
 fn shift_date(days: i32, by: i32) -> i32 {
     if days == i32::MIN || days == i32::MAX { days } else { days.saturating_add(by) }
 }
@@ -59,7 +59,7 @@ fn shift_time(micros: i64, by: i64) -> i64 {
 
 fn put_numeric(value: &Decimal, out: &mut Vec<u8>) {
     let mut digits = Vec::with_capacity(12);
-    // Groups of four digits are counted from the point, so the fraction is filled up to a multiple of four.
+    // Groups of four digits are aligned at the decimal point, so the fraction is padded to a multiple of four digits.
     let fill = (4 - u32::from(value.scale) % 4) % 4;
     let mut rest = value.unscaled.unsigned_abs();
     let first = 10u128.pow(4 - fill);
@@ -120,8 +120,8 @@ pub fn get(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     })
 }
 
-/// A date or time, counted from 1970. Infinities are the extremes of the integer, and what would become one by counting
-/// from elsewhere is out of range.
+/// Reads a date or time and counts it from 1970. The smallest and largest integers are infinities. A value that only
+/// the conversion turns into one of them is out of range.
 fn moment(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     let micros = |value: i64| match value {
         i64::MIN | i64::MAX => Some(value),
@@ -144,7 +144,7 @@ fn moment(ty: &DataType, bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     }
 }
 
-/// Microseconds, days, months.
+/// Reads microseconds, days, months.
 fn interval(mut bytes: &[u8]) -> Datum {
     let (micros, days, months) = (bytes.get_i64(), bytes.get_i32(), bytes.get_i32());
     Datum::Interval(Interval { months, days, micros })
@@ -168,7 +168,7 @@ fn get_numeric(mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     let (count, weight) = (bytes.get_u16(), bytes.get_i16());
     let (sign, scale) = (bytes.get_u16(), bytes.get_u16());
     if bytes.len() != usize::from(count) * 2 || !matches!(sign, 0 | NUMERIC_NEGATIVE) {
-        // NaN and infinities of numeric have no place here.
+        // A numeric has no NaN or infinities here.
         let special = sign & 0xC000 == 0xC000 && bytes.is_empty();
         return if special { Err(out_of_range()) } else { Ok(None) };
     }
@@ -178,7 +178,8 @@ fn get_numeric(mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
         if digit > 9_999 {
             return Ok(None);
         }
-        // Each group's places in units of the last digit; what lies behind that is zeros, or cut as PostgreSQL does.
+        // The power of ten of each group, in units of the last digit. Digits beyond the scale are zeros, or are
+        // truncated as in PostgreSQL.
         let place = 4 * position + i32::from(scale);
         let unit = 10i128.checked_pow(place.unsigned_abs());
         let part = if place >= 0 {

@@ -1,14 +1,14 @@
-//! CHECK INDEX, CHECK TABLE: are there exactly the entries that the rows of a table say?
+//! CHECK INDEX, CHECK TABLE: compares the entries of indexes with the rows of their table.
 //!
 //! ```text
-//!   rows     ──> the entry of each   ──look──> missing, altered
-//!   entries  ──> the row of each     ──look──> extra
+//!   rows     ──> the entry of each   ──look up──> missing, altered
+//!   entries  ──> the row of each     ──look up──> extra
 //! ```
-//! Both sides are of one state, which rows and entries are in together, so that writers may go on. REPAIR keeps them out,
-//! and makes entries what they should be in one transaction.
+//! Rows and entries are read from one snapshot, so that writers may continue. REPAIR locks the table exclusively, and
+//! corrects the entries in one transaction.
 //!
-//! In dual-write mode there is no such state: an entry that seems wrong is looked at again, alone. Entries that a writer left
-//! unverified, and rows without the reservation of their unique value, are told, too.
+//! In dual-write mode there is no such snapshot, so an entry that seems wrong is read again on its own. The check
+//! also reports unverified entries that writers left behind, and rows without the reservation of their unique value.
 
 use crate::block::work::Work;
 use crate::dml::{FAMILY, Target};
@@ -27,7 +27,7 @@ use store::{Bytes, KeyRange, PointRead, RowBatch, Scan, ScanRequest};
 use txn::{LockMode, ReadView};
 use types::{Datum, interrupt};
 
-/// What it takes to look one up.
+/// Steps of an interrupt check that one look-up counts as.
 const STEPS_OF_A_LOOK: usize = 512;
 
 /// One difference between an index and its table.
@@ -37,18 +37,18 @@ struct Difference {
     key: String,
 }
 
-/// Is it built, and not disabled?
+/// Whether the index is built and not disabled.
 fn has_all_entries(index: &Index) -> bool {
     matches!(index.state, IndexState::Public | IndexState::Unusable)
 }
 
-/// The columns of the answer.
+/// The result columns.
 pub(crate) fn columns() -> Arc<Vec<ColumnDesc>> {
     Arc::new(["index", "difference", "key", "repaired"].map(text_column).to_vec())
 }
 
 impl Session {
-    /// A row for each difference; none is good.
+    /// Returns a row for each difference.
     pub(crate) async fn check_indexes(&mut self, check: &CheckIndexes) -> EngineResult<Answer> {
         if check.repair {
             self.refuse_in_block("CHECK ... REPAIR")?;
@@ -68,10 +68,10 @@ impl Session {
         Ok(Answer::Rows(stream::ready(columns(), found.into_iter().map(row).collect(), "CHECK")))
     }
 
-    /// A line for each difference between a table and its indexes, of all tables: `bennu check`.
+    /// Returns a line for each difference between a table and its indexes, for all tables: `bennu check`.
     ///
     /// # Errors
-    /// Those of reading what is there.
+    /// Errors of reading rows and entries.
     pub async fn index_differences(&mut self) -> Result<Vec<String>, crate::EngineError> {
         let catalog = self.engine.catalog().current();
         let mut lines = Vec::new();
@@ -83,7 +83,7 @@ impl Session {
         Ok(lines)
     }
 
-    /// All differences, repaired in `work`.
+    /// Finds all differences, and repairs them in `work`.
     async fn differences(
         &mut self,
         check: &CheckIndexes,
@@ -101,7 +101,7 @@ impl Session {
         Ok(found)
     }
 
-    /// Entries that are not of this moment are not compared with rows that are.
+    /// Reports that the entries of a refreshed index are older than the rows, and so are not compared.
     fn tell_of_refreshed(&mut self, index: &Index, repair: bool) -> EngineResult<()> {
         let name = &index.name;
         if repair {
@@ -117,7 +117,7 @@ impl Session {
         Ok(())
     }
 
-    /// The table, the index that is asked for alone, and a state to read that has just these definitions.
+    /// The table, the OID of the one index to check, and a snapshot with exactly these definitions.
     async fn checked_state(
         &mut self,
         check: &CheckIndexes,
@@ -128,7 +128,7 @@ impl Session {
             let store = Arc::clone(self.engine.store());
             let snapshot = store.snapshot(self.last_of_all().await?).await?;
             self.engine.catalog().wait_for_changes_in(&snapshot).await?;
-            // Meanwhile the entries of an index may have moved to other storage, or an index may have become public.
+            // Meanwhile an index may have been rebuilt in other storage, or have become public.
             let now = self.engine.catalog().current();
             if now.table_by_oid(table.oid).is_none_or(|now| now.version != table.version) {
                 continue;
@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// The table, and the index that is asked for alone.
+    /// The table, and the OID of the one index to check.
     async fn checked_table(
         &mut self,
         check: &CheckIndexes,
@@ -181,7 +181,7 @@ const DUPLICATE: &str = "duplicate value";
 const UNVERIFIED: &str = "unverified entry";
 const UNRESERVED: &str = "missing reservation";
 
-/// One index being looked through.
+/// The check of one index.
 struct Checker<'c> {
     session: &'c Session,
     view: &'c ReadView,
@@ -191,7 +191,7 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    /// What writers that are gone left unverified. With `repair` it is repaired.
+    /// Reports the unverified entries of lost writers, and repairs them if `repair`.
     async fn unverified(&mut self, repair: bool) -> EngineResult<()> {
         let Some(dual) = self.session.engine.dual() else { return Ok(()) };
         for key in dual.repair_index(self.index.index().storage_id(), repair).await? {
@@ -200,7 +200,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Is the entry of a row still not what it should be, in the newest state of both? Others write while it is looked at.
+    /// Whether the entry of a row is wrong in the newest state of both. In dual-write mode writers may have changed
+    /// them since.
     async fn is_still_wrong(&self, rowkey: &[u8], entry: &Bytes) -> EngineResult<bool> {
         if self.session.engine.dual().is_none() {
             return Ok(true);
@@ -219,7 +220,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Has the row the entry now, and still no reservation?
+    /// Whether the row has this entry now, without a reservation.
     async fn is_reservation_due(&self, rowkey: &[u8], entry: &Bytes) -> EngineResult<bool> {
         let row = self.session.engine.store().get_newest(self.target.storage, FAMILY, rowkey).await?;
         let Some(row) = row else { return Ok(false) };
@@ -228,7 +229,7 @@ impl Checker<'_> {
         Ok(!dual.is_reserved(self.index.index().storage_id(), entry).await?)
     }
 
-    /// Each row has its entry.
+    /// Checks that each row has its entry.
     async fn rows(&mut self, mut work: Option<&mut Work>) -> EngineResult<()> {
         let mut scan = self.scan(self.target.storage).await?;
         while let Some(batch) = self.next(&mut scan).await? {
@@ -258,7 +259,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Each entry is that of a row, and no two of different rows have one unique prefix.
+    /// Checks that each entry has a row, and that no two rows have the same unique prefix.
     async fn entries(&mut self, mut work: Option<&mut Work>) -> EngineResult<()> {
         let storage = self.index.index().storage_id();
         let mut scan = self.scan(storage).await?;
@@ -294,7 +295,7 @@ impl Checker<'_> {
                 {
                     self.note(UNRESERVED, &key)?;
                     if let Some(work) = work.as_deref_mut() {
-                        // Writing an entry anew reserves its value.
+                        // Writing an entry again reserves its value.
                         work.txn.put(storage, FAMILY, key.clone(), Bytes::copy_from_slice(fragment)).await?;
                     }
                 }
@@ -304,7 +305,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The key of an entry's row; of bytes that are no entry it is one that no row has.
+    /// The rowkey of an entry. For bytes that do not decode, a key that no row has.
     fn rowkey(&self, key: &[u8], fragment: &[u8]) -> Bytes {
         let mut rowkey = Vec::with_capacity(32);
         match self.index.rowkey_into(&self.target.codec, key, fragment, &mut rowkey) {
@@ -336,7 +337,7 @@ impl Checker<'_> {
     }
 }
 
-/// The same fragment, but for its stamp?
+/// Whether two fragments are equal except for their commit stamps.
 fn is_same(there: &[u8], expected: &[u8]) -> bool {
     there.get(..4) == expected.get(..4) && there.get(header::LEN..) == expected.get(header::LEN..)
 }

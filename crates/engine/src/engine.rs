@@ -1,4 +1,4 @@
-//! What all sessions share.
+//! The state that all sessions share.
 
 use crate::analyze::{AutoAnalyze, AutoAnalyzeOptions};
 use crate::error::{EngineResult, Fault, fail};
@@ -24,32 +24,32 @@ use store::{Clock, Store, SystemClock};
 use txn::{DualStore, LockTable};
 use types::interrupt::Host;
 
-/// The database that PostgreSQL's tools connect to when they are told none: another name of the one database here.
+/// The database to which PostgreSQL's tools connect by default: here another name of the only database.
 const MAINTENANCE_DATABASE: &str = "postgres";
 
-/// How an engine is set up.
+/// Options of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Memory that all queries together may use before they spill.
+    /// Memory that all queries may use together before they spill.
     pub memory_bytes: usize,
-    /// Where they spill; `None` is the system's folder for temporary files.
+    /// The spill folder; `None` is the system's folder for temporary files.
     pub spill_dir: Option<PathBuf>,
-    /// Whoever keeps that folder in place, dropped with the engine.
+    /// Keeps the spill folder in place; dropped with the engine.
     pub spill_guard: Option<Arc<dyn Any + Send + Sync>>,
-    /// Threads that run queries; 0 is as many as cores.
+    /// Number of query threads; 0 is one per core.
     pub query_threads: usize,
-    /// Are entries of indexes written beside rows, one by one, even if the store could write them in one step? For tests: a
-    /// store that was written so once is to be opened so again.
+    /// Whether index entries are written one by one beside the rows even if the store could write them atomically.
+    /// For tests: a store that was written in this mode must be opened in it again.
     pub dual_write: bool,
-    /// In that mode: what writers leave behind is repaired when it is older than this.
+    /// In dual-write mode: the age from which entries that writers left behind are repaired.
     pub entry_patience: Duration,
-    /// Are jobs worked on? Not by who only looks at what a store has.
+    /// Whether jobs run. Tools that only inspect a store set it to false.
     pub run_jobs: bool,
-    /// When statistics are made by themselves; never without jobs.
+    /// Automatic statistics; off if `run_jobs` is false.
     pub auto_analyze: AutoAnalyzeOptions,
-    /// Where time comes from.
+    /// The source of the current time.
     pub clock: Arc<dyn Clock>,
-    /// Defaults of settings for new sessions, name and value.
+    /// Defaults of settings for new sessions: names and values.
     pub settings: Vec<(String, String)>,
 }
 
@@ -70,16 +70,16 @@ impl Default for EngineOptions {
     }
 }
 
-/// Who begins a session, and with what settings.
+/// Parameters of a new session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionStart {
     /// The user's name.
     pub user: String,
     /// The database; empty is the default one.
     pub database: String,
-    /// Settings given at the start, name and value.
+    /// Settings of the start-up message: names and values.
     pub parameters: Vec<(String, String)>,
-    /// Where its client is; `None` is in this process.
+    /// Address of the client; `None` if it is in this process.
     pub client: Option<SocketAddr>,
 }
 
@@ -87,7 +87,7 @@ pub struct SessionStart {
 #[derive(Debug)]
 pub struct Engine {
     store: Arc<dyn Store>,
-    /// The layer of the store that writes entries beside rows, where it cannot do that in one step.
+    /// The store layer that writes entries one by one beside rows, if the store cannot write both atomically.
     dual: Option<DualStore>,
     catalog: Arc<CatalogCache>,
     locks: Arc<LockTable>,
@@ -98,17 +98,17 @@ pub struct Engine {
     counters: Counters,
     clock: Arc<dyn Clock>,
     settings: Vec<(String, String)>,
-    /// What the server in front of it says of itself, as settings.
+    /// Settings that the server in front determines.
     server: OnceLock<Vec<(&'static str, String)>>,
     exported: ExportedSnapshots,
     jobs: Jobs,
     auto_analyze: AutoAnalyze,
     auto_analyze_options: AutoAnalyzeOptions,
-    /// Threads that must make progress.
+    /// Threads whose progress [`Self::health`] checks.
     watched: Arc<WatchedThreads>,
     /// Functions of the embedding program.
     functions: Arc<RustFunctions>,
-    /// Last: what runs on it uses the others.
+    /// Declared last, because its tasks use the other fields.
     runtime: QueryRuntime,
     _spill_guard: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -117,9 +117,9 @@ impl Engine {
     /// Opens the catalog in `store` and starts the query threads.
     ///
     /// # Errors
-    /// A catalog that cannot be read, or options that make no sense.
+    /// A catalog that cannot be read, or invalid options.
     pub async fn open(store: Arc<dyn Store>, options: EngineOptions) -> Result<Arc<Self>, EngineError> {
-        // Bad defaults are told at the start, not to each session.
+        // Reports invalid defaults here, not in each session.
         Settings::new(&options.settings, &[])?;
         let (store, dual) = writing_entries(store, &options);
         let catalog = CatalogCache::open_with_clock(Arc::clone(&store), Arc::clone(&options.clock)).await?;
@@ -172,7 +172,7 @@ impl Engine {
     /// Begins a session.
     ///
     /// # Errors
-    /// 3D000 for an unknown database, and those of SET for the settings given.
+    /// 3D000 for an unknown database, and the errors of SET for the given settings.
     pub fn session(self: &Arc<Self>, start: SessionStart) -> Result<Session, EngineError> {
         let SessionStart { user, database, parameters, client } = start;
         if !database.is_empty() && database != catalog::DATABASE_NAME && database != MAINTENANCE_DATABASE {
@@ -187,17 +187,17 @@ impl Engine {
         Ok(Session::new(Arc::clone(self), user, client, settings))
     }
 
-    /// How many sessions the server in front takes at a time and how many of them it keeps for its operator, and how it
-    /// finds out that a client is gone, unless the client sets that itself. The first server is believed.
+    /// Notes the server's limit of sessions, how many of them are reserved for its operator, and how it detects lost
+    /// clients unless the client sets that. Only the first call has an effect.
     pub fn note_server(&self, most: usize, reserved: usize, keepalive: Keepalive) {
         let seats = [(MAX_CONNECTIONS, most.to_string()), (RESERVED_CONNECTIONS, reserved.to_string())];
         self.server.get_or_init(|| seats.into_iter().chain(keepalive.settings()).collect());
     }
 
-    /// Makes a function of the embedding program known to SQL, in place of one registered before under its name.
+    /// Registers a function of the embedding program in SQL. Replaces a registered function of the same name.
     ///
     /// # Errors
-    /// 42723 when SQL has a function of that name itself.
+    /// 42723 if SQL has a function of that name.
     pub fn register_function(&self, function: RustFunction) -> Result<(), EngineError> {
         let name = function.name.clone();
         if is_function(&name) {
@@ -213,7 +213,7 @@ impl Engine {
         &self.functions
     }
 
-    /// Name of each table and index with the storage that it has now: for reports about what only the store knows.
+    /// The name of each table and index with its current storage, for reports about the store.
     pub fn tables_by_storage(&self) -> Vec<(store::TableId, String)> {
         let catalog = self.catalog.current();
         let mut all = vec![(catalog::SYSTEM_TABLE, "the catalog".to_owned())];
@@ -226,7 +226,7 @@ impl Engine {
         all
     }
 
-    /// Figures, names are stable: they are shown as metrics.
+    /// Metrics. Their names are stable.
     pub fn metrics(&self) -> Vec<(&'static str, u64)> {
         let mut all = self.counters.values();
         all.push(("sessions", self.running.len() as u64));
@@ -238,23 +238,23 @@ impl Engine {
         all
     }
 
-    /// Does the store still take writes, and do all threads that statements need make progress? For health checks,
-    /// which had better be made on other threads.
+    /// Checks that the store accepts writes and that all threads that statements need make progress. For health
+    /// checks, which should run on other threads.
     ///
     /// # Errors
-    /// The store's, once it is read-only or closed; 57P03 when something does not answer in time.
+    /// Errors of the store, if it is read-only or closed; 57P03 if something does not respond in time.
     pub async fn health(&self) -> Result<(), EngineError> {
         if let Some(handle) = self.runtime.handle() {
             progress("the query threads", &handle).await?;
         }
         self.watched.progress().await?;
-        // An empty batch writes nothing, yet a store that takes no more writes refuses it.
+        // An empty batch writes nothing, but a store that accepts no writes rejects it.
         let written = self.store.apply(store::WriteBatch::default(), store::Durability::Buffered);
         in_time("the store", written).await??;
         Ok(())
     }
 
-    /// Counts threads among those that [`Self::health`] asks, until what is returned is dropped.
+    /// Adds threads to those that [`Self::health`] checks, until the return value is dropped.
     pub fn watch_threads(&self, name: String, handle: tokio::runtime::Handle) -> Watched {
         self.watched.add(name, handle)
     }
@@ -262,16 +262,16 @@ impl Engine {
     /// Cancels all statements, makes everything durable and closes the store.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     pub async fn close(&self) -> Result<(), EngineError> {
-        // First: statements that wait for jobs leave them to the next start.
+        // Jobs are closed first, so that statements that wait for jobs leave them to the next start.
         self.jobs.close();
         self.auto_analyze.close();
         self.running.cancel_all();
         Ok(self.store.close().await?)
     }
 
-    /// Cancels what the session of this process id and secret runs. False: there is no such session.
+    /// Cancels what the session with this process id and secret key runs. Returns false if there is no such session.
     pub fn cancel(&self, process: i32, secret: i32) -> bool {
         self.running.cancel(process, secret)
     }
@@ -297,7 +297,7 @@ impl Engine {
         &self.jobs
     }
 
-    /// How many common values statistics have that are made by themselves.
+    /// The statistics target of automatic statistics.
     pub(crate) fn statistics_target(&self) -> usize {
         Settings::new(&self.settings, &[]).map_or(100, |settings| settings.effective().statistics_target)
     }
@@ -330,7 +330,7 @@ impl Engine {
         &self.clock
     }
 
-    /// The states that blocks let other sessions read.
+    /// The snapshots that transaction blocks have exported.
     pub(crate) fn exported_snapshots(&self) -> &ExportedSnapshots {
         &self.exported
     }
@@ -350,7 +350,7 @@ impl Engine {
     }
 }
 
-/// Has SQL a function of that name? Some are forms of the grammar.
+/// Whether SQL has a function of that name. Some are part of the grammar.
 fn is_function(name: &str) -> bool {
     const FORMS: [&str; 5] = ["coalesce", "greatest", "grouping", "least", "nullif"];
     FORMS.contains(&name) || builtins::functions_named(name).next().is_some()

@@ -1,23 +1,23 @@
-//! The one door for front ends: sessions, statements, transactions.
+//! The interface for front ends: sessions, statements, transactions.
 //!
 //! ```text
 //!   text ── Session::parse, prepare ──> Source ── plan_cache: which tier? ──┐
 //!                                                                           │
-//!     tier 1  key_program, dml    keys named: encode them, get, scan or lock│ on the caller's task
-//!     tier 2  row_program         few rows: joined, sorted, summed up       │ on the caller's task
-//!     tier 3  kept query::Plan    bind parameters, run                      │ on the query threads
+//!     tier 1  key_program, dml    keys given: encode, get, scan or lock     │ on the caller's task
+//!     tier 2  row_program         few rows: joined, sorted, aggregated      │ on the caller's task
+//!     tier 3  cached query::Plan  bind parameters, run                      │ on the query threads
 //!     tier 4  query::Planner      plan, run                                 │ on the query threads
 //!                                                                           v
-//!                                        Answer: rows as they come, a tag, or a COPY stream
+//!                                        Answer: a stream of rows, a tag, or a COPY stream
 //! ```
 //!
 //! Invariants:
 //! - A statement reads one snapshot and one catalog version; a session always sees its own commits.
-//! - A statement is all or nothing, inside a transaction block too (it is the whole block then that fails).
-//! - What a statement changed is durable before its answer is handed out (unless `synchronous_commit = off`).
-//! - Every error has one SQLSTATE, chosen in `error/sqlstate.rs` and nowhere else.
+//! - A statement is atomic, in a transaction block too (where its failure fails the whole block).
+//! - Changes of a statement are durable before its answer is returned (unless `synchronous_commit = off`).
+//! - Every error has one SQLSTATE; `error/sqlstate.rs` chooses those of other crates' errors.
 //!
-//! Read next: `pg-server` (this face on the wire).
+//! Read next: `pg-server` (this interface in the wire protocol).
 
 mod analyze;
 pub mod binary;

@@ -1,4 +1,4 @@
-//! Many rows at once, into a table that nobody else writes: sorted runs instead of batches.
+//! Bulk loads into a table without other writers: sorted runs instead of write batches.
 
 use crate::ddl::Counted;
 use crate::dml::{Row, Target};
@@ -12,17 +12,17 @@ use std::sync::Arc;
 use store::OnDuplicate;
 use types::{DataType, Datum};
 
-/// Rows that get their hidden ids at once.
+/// Number of rows that get hidden row ids at once.
 const ID_BLOCK: usize = 8192;
 
-/// A load under way. Dropping it undoes it.
+/// A load in progress. Dropping it discards it.
 pub(crate) struct Load<'t> {
     target: &'t Target,
     rows: BulkRows,
 }
 
 impl Load<'_> {
-    /// Adds rows that have their hidden ids.
+    /// Adds rows, which have their hidden row ids.
     pub(crate) async fn add(&mut self, rows: Vec<Row>) -> EngineResult<()> {
         for row in rows {
             let row = NewRow::new(self.target, row)?;
@@ -33,7 +33,7 @@ impl Load<'_> {
 }
 
 impl Session {
-    /// Begins a load. The caller keeps other writers off the table.
+    /// Begins a load. The caller excludes other writers from the table.
     pub(crate) async fn begin_load<'t>(&self, target: &'t Target) -> EngineResult<Load<'t>> {
         let load = self.engine.store().bulk_load(target.storage, OnDuplicate::Fail).await?;
         let mut rows = BulkRows::new(load, self.engine.load_memory(true));
@@ -41,15 +41,15 @@ impl Session {
         Ok(Load { target, rows })
     }
 
-    /// Makes all rows durable and visible, and says what they were.
+    /// Makes all rows durable and visible, and returns their counts.
     pub(crate) async fn finish_load(&mut self, load: Load<'_>) -> EngineResult<Tally> {
         let (commit, tally) = load.rows.finish(load.target, self.engine.catalog().row_ids()).await?;
         self.note_commit(commit);
         Ok(tally)
     }
 
-    /// Loads the rows of a query, whose columns are the table's visible ones, into a table that nobody sees yet and that has no
-    /// indexes.
+    /// Loads the rows of a query, whose columns are the table's visible ones, into a table that is not visible yet
+    /// and has no indexes.
     pub(crate) async fn load(
         &mut self,
         target: &Target,
@@ -59,7 +59,7 @@ impl Session {
         self.load_counted(target, chunks, plan, &mut []).await
     }
 
-    /// The same with columns whose values are counted.
+    /// As [`Self::load`], with columns that count values.
     pub(crate) async fn load_counted(
         &mut self,
         target: &Target,
@@ -85,7 +85,7 @@ impl Session {
     }
 }
 
-/// Values of the visible columns as a row of the table.
+/// Builds a row of the table from the values of the visible columns.
 pub(crate) fn full_row(target: &Target, values: Vec<Datum>) -> EngineResult<Row> {
     let mut values = values.into_iter();
     let mut row = Vec::with_capacity(target.width());

@@ -1,39 +1,39 @@
-//! Figures of the engine, since it was opened.
+//! Metrics of the engine since it was opened.
 
 use crate::row_writer::Tally;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Counters, all of them only growing.
+/// Monotonic counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) statements: Counter,
     pub(crate) failed: Counter,
-    /// Statements by tier.
+    /// Statements that ran as key programs. The next counters are for other tiers.
     pub(crate) point: Counter,
     pub(crate) rows: Counter,
-    /// Row programs that gave up, and whose plans ran.
+    /// Row programs that exceeded their budget, so that their plans ran.
     pub(crate) handed_over: Counter,
     pub(crate) cached: Counter,
-    /// Statements that ran as the prepared one of their shape.
+    /// Statements that ran as the prepared statement of their shape.
     pub(crate) parameterized: Counter,
     pub(crate) planned: Counter,
     pub(crate) utility: Counter,
-    /// Nanoseconds of phases before a tier is chosen.
+    /// Nanoseconds spent in parsing and binding.
     pub(crate) parse: Counter,
     pub(crate) bind: Counter,
-    /// Statements that ran again, since others had changed their rows.
+    /// Statements that ran again because other transactions had changed their rows.
     pub(crate) retries: Counter,
     pub(crate) rows_written: Counter,
     pub(crate) rows_copied: Counter,
-    /// Rows by what became of them.
+    /// Written rows by kind of change.
     rows_inserted: Counter,
     rows_upserted: Counter,
     rows_updated: Counter,
     rows_deleted: Counter,
 }
 
-/// One of them.
+/// A counter.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -42,7 +42,7 @@ impl Counter {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Adds the nanoseconds since then.
+    /// Adds the nanoseconds since `began`.
     pub(crate) fn add_since(&self, began: Instant) -> Duration {
         let took = began.elapsed();
         self.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
@@ -55,7 +55,7 @@ impl Counter {
 }
 
 impl Counters {
-    /// Adds what the row writer wrote.
+    /// Adds the row writer's counts.
     pub(crate) fn count(&self, tally: Tally) {
         self.rows_inserted.add(tally.inserted);
         self.rows_upserted.add(tally.upserted);

@@ -1,8 +1,8 @@
-//! Statistics that are made by themselves, as PostgreSQL's autovacuum does: a table that has changed enough since it was
-//! looked at last is looked at again.
+//! Automatic statistics, like PostgreSQL's autovacuum: analyzes a table again when enough of it has changed since the
+//! last time.
 //!
-//! Rows that statements change are counted in memory. After a start they are not known: then the store's own figure tells,
-//! where a table has grown or shrunk as much. One table at a time, on a query thread, behind the same pauses as queries.
+//! Rows that statements change are counted in memory. After a restart the counts are lost; then the store's estimate
+//! decides, if a table has grown or shrunk as much. Tables are analyzed one at a time, on a query thread.
 
 use super::table::{Wanted, analyze};
 use crate::Engine;
@@ -19,16 +19,16 @@ use std::time::Duration;
 use store::{CommitNo, KeyRange};
 use tokio_util::sync::CancellationToken;
 
-/// When statistics are made by themselves. The names of the settings are those of PostgreSQL's autovacuum.
+/// Options of automatic statistics. The settings have the names of PostgreSQL's autovacuum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AutoAnalyzeOptions {
-    /// `autovacuum`: are they made at all?
+    /// `autovacuum`: whether statistics are collected automatically.
     pub enabled: bool,
-    /// `autovacuum_naptime`: time between two looks at what tables have changed.
+    /// `autovacuum_naptime`: time between two checks of all tables.
     pub pause: Duration,
-    /// `autovacuum_analyze_threshold`: rows that must have changed …
+    /// `autovacuum_analyze_threshold`: number of rows that must have changed …
     pub threshold: u64,
-    /// `autovacuum_analyze_scale_factor`: … and this share of the table's beside them.
+    /// `autovacuum_analyze_scale_factor`: … in addition to this fraction of the table's rows.
     pub scale_factor: f64,
 }
 
@@ -39,12 +39,12 @@ impl Default for AutoAnalyzeOptions {
 }
 
 impl AutoAnalyzeOptions {
-    /// Statistics are made when a statement asks for them, and never else.
+    /// No automatic statistics: only statements collect them.
     pub fn off() -> Self {
         Self { enabled: false, ..Self::default() }
     }
 
-    /// As SHOW shows them.
+    /// The values as settings.
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         let on = if self.enabled { "on" } else { "off" };
         vec![
@@ -55,7 +55,7 @@ impl AutoAnalyzeOptions {
         ]
     }
 
-    /// Those of a table, which its storage parameters may change.
+    /// The options of a table, which its storage parameters may override.
     fn of(&self, table: &Table) -> Self {
         let number = |name: &str| table.property(name, |value| value.parse::<f64>().ok());
         let off = table.property(catalog::AUTO_ANALYZE, parse_bool) == Some(false);
@@ -67,25 +67,25 @@ impl AutoAnalyzeOptions {
         }
     }
 
-    /// Are so many changes of a table of `rows` enough?
+    /// Whether this number of changes is enough for a table of `rows` rows.
     fn are_met(&self, changes: f64, rows: f64) -> bool {
         self.enabled && changes > self.threshold as f64 + self.scale_factor * rows
     }
 }
 
-/// The task that looks for such tables.
+/// The task that analyzes changed tables.
 #[derive(Debug, Default)]
 pub(crate) struct AutoAnalyze {
-    /// Held to set or take it.
+    /// Locked to set or take it.
     task: Mutex<Option<Spawned<()>>>,
     closing: CancellationToken,
 }
 
 impl AutoAnalyze {
-    /// Begins, if the engine's options say so.
+    /// Starts the task, if the engine's options enable it.
     ///
     /// # Errors
-    /// When the engine is being closed.
+    /// If the engine is being closed.
     pub(crate) fn start(&self, engine: &Arc<Engine>, options: AutoAnalyzeOptions) -> EngineResult<()> {
         if !options.enabled {
             return Ok(());
@@ -106,14 +106,14 @@ impl AutoAnalyze {
         Ok(())
     }
 
-    /// Ends, wherever it is.
+    /// Stops the task, wherever it is.
     pub(crate) fn close(&self) {
         self.closing.cancel();
         self.task.lock().take();
     }
 }
 
-/// Looks at all tables once. `None`: the engine is gone.
+/// Checks all tables once. `None`: the engine is gone.
 async fn round(engine: &Weak<Engine>, options: AutoAnalyzeOptions, closing: &CancellationToken) -> Option<()> {
     let catalog = engine.upgrade()?.catalog().current();
     let may_go_on = || if closing.is_cancelled() { fail(Fault::ShuttingDown) } else { Ok(()) };
@@ -125,7 +125,7 @@ async fn round(engine: &Weak<Engine>, options: AutoAnalyzeOptions, closing: &Can
         }
         let wanted = Wanted { automatic: true, ..Wanted::all(engine.statistics_target()) };
         if let Err(error) = analyze(&engine, table, &wanted, CommitNo(0), &may_go_on).await {
-            // A table that is dropped or truncated meanwhile is looked at in the next round.
+            // A table that is dropped or truncated meanwhile is checked in the next round.
             tracing::debug!(%error, table = table.name, "statistics were not made");
         }
     }

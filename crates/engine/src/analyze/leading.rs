@@ -1,17 +1,18 @@
-//! How many different values the first column of a key has.
+//! Estimates the number of distinct values of the first key column.
 //!
 //! ```text
-//!   piece   7,1 7,2 7,3 | 8,1 | 9,1 9,2      two of five rows have another value than the row before
+//!   piece   7,1 7,2 7,3 | 8,1 | 9,1 9,2      two of five rows have another value than the row before them
 //! ```
-//! Rows with the same value lie side by side, so the share of rows that begin another value is the same in any stretch of the
-//! table. An estimator for rows that are drawn one by one would take the values that a stretch has for all there are.
+//! Rows with the same value are adjacent, so the fraction of rows that begin a new value is the same in any piece of
+//! the table. An estimator for independently drawn rows would assume that the table has no values other than those of
+//! the pieces.
 
 use rowkey::KeySchema;
 
-/// With fewer changes of the value the share says little.
+/// With fewer changes of the value the estimate is too inaccurate.
 const FEWEST_CHANGES: u64 = 20;
 
-/// Counts the changes of the value.
+/// Counts changes of the value.
 #[derive(Debug)]
 pub(super) struct LeadingValues {
     schema: KeySchema,
@@ -26,14 +27,14 @@ impl LeadingValues {
         Self { schema, last: None, slots: Vec::new(), compared: 0, changed: 0 }
     }
 
-    /// The rows that come now do not lie behind those before.
+    /// Begins a piece: the next row does not follow the previous one in the table.
     pub(super) fn begin_piece(&mut self) {
         self.last = None;
     }
 
-    /// The key of the next row. Keys that cannot be split are for others to complain of.
+    /// Counts the key of the next row. Keys that cannot be split are ignored; other code reports them.
     pub(super) fn meet(&mut self, key: &[u8]) {
-        // Rows of one value are spread over the salt buckets.
+        // A salted table spreads rows with the same value over its buckets.
         if self.schema.salt_width() > 0 {
             return;
         }
@@ -55,7 +56,7 @@ impl LeadingValues {
         }
     }
 
-    /// About how many values `rows` rows have; `None`: too little was seen to tell.
+    /// Estimated number of values in `rows` rows; `None`: there were too few changes.
     pub(super) fn values_of(&self, rows: f64) -> Option<f64> {
         (self.changed >= FEWEST_CHANGES).then(|| rows * self.changed as f64 / self.compared as f64)
     }
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn stretches_tell_how_many_values_all_rows_have() {
-        // They begin anywhere in the run of a value.
+        // Pieces begin anywhere in the run of a value.
         let stretches: Vec<_> = (0..50).map(|piece| piece * 10_001..piece * 10_001 + 60).collect();
         let found = met(schema(), &stretches, 4).values_of(500_000.0).unwrap_or_default();
         assert!((found - 125_000.0).abs() < 6_000.0, "{found}");

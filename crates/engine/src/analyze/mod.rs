@@ -1,11 +1,11 @@
-//! ANALYZE, Phoenix's UPDATE STATISTICS, and statistics that are made by themselves.
+//! ANALYZE, Phoenix's UPDATE STATISTICS, and automatic statistics.
 //!
 //! ```text
 //!   statement, or enough changes (auto.rs) ──> table.rs ──sample.rs──> rows of one snapshot, in bounded memory
 //!                                                └──values.rs──> statistics ──> the catalog's storage, catalog::Live
 //! ```
-//! Nothing is locked: writers go on, and what changes meanwhile counts for the next time. A table that is truncated or
-//! altered meanwhile is looked at anew. A plan that is kept chooses its way by the newest statistics whenever it runs.
+//! Nothing is locked: writers continue, and their changes count for the next time. A table that is truncated or
+//! altered meanwhile is analyzed again. A cached plan uses the newest statistics at each execution.
 
 mod auto;
 mod leading;
@@ -23,11 +23,11 @@ use sql::{ObjectName, StatisticsOf, UpdateStatistics};
 use std::sync::Arc;
 use table::Wanted;
 
-/// A table that moves so often while it is looked at is given up.
+/// Maximum number of attempts for a table whose storage is replaced meanwhile.
 const TRIES: usize = 8;
 
 impl Session {
-    /// ANALYZE of these tables and columns; of none: of all tables.
+    /// Analyzes these tables and columns; all tables if the list is empty.
     pub(crate) async fn analyze(
         &mut self,
         tables: &[(ObjectName, Vec<String>)],
@@ -67,7 +67,7 @@ impl Session {
             }
         }
         self.analyze_table(&table, &wanted, false).await?;
-        // Clients take a tag that begins with UPDATE for one that counts rows.
+        // Clients take a tag that begins with UPDATE for one with a row count.
         Ok("ANALYZE".to_string())
     }
 
@@ -91,7 +91,7 @@ impl Session {
                     engine.catalog().wait_for_change_under_way().await;
                     match engine.catalog().current().table_by_oid(table.oid) {
                         Some(now) => table = Arc::clone(now),
-                        // Dropped since: nothing is owed about it.
+                        // The table was dropped meanwhile.
                         None => break None,
                     }
                 }

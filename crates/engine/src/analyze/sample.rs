@@ -1,11 +1,11 @@
 //! A sample of the rows of a table, or of the entries of an index, in bounded memory.
 //!
 //! ```text
-//!   few rows    [==================]  all are looked at, each is kept with the same chance
+//!   few rows    [==================]  all are read, each is kept with the same probability
 //!   many rows   [##  |##  |##  |## ]  the first rows of many pieces of about the same size
 //! ```
-//! Once too many are kept each stays with a chance of one half, and from then on half as many are taken. The chances are
-//! drawn from the number of the row: the same rows give the same sample.
+//! When too many rows are kept, each is dropped with a probability of one half, and from then on half as many are
+//! kept. The row's number seeds the random choice, so that the same rows give the same sample.
 
 use super::leading::LeadingValues;
 use super::values::Item;
@@ -16,39 +16,39 @@ use store::{KeyRange, RowBatch, ScanRequest};
 use txn::ReadView;
 use types::{Datum, interrupt};
 
-/// Rows for each of the values that are to be kept: as PostgreSQL's `std_typanalyze`.
+/// Sampled rows per value of the statistics target, as in PostgreSQL's `std_typanalyze`.
 const ROWS_OF_A_VALUE: usize = 300;
-/// Memory of a sample.
+/// Maximum memory of a sample.
 const MOST_BYTES: usize = 12 << 20;
-/// Bytes of rows that are read at a time, about.
+/// Approximate bytes of rows that are read at once.
 const BYTES_AT_A_TIME: u64 = 1 << 20;
-/// A table of so many times the rows of a sample is still looked at as a whole.
+/// A table with up to this many times the rows of a sample is read completely.
 const WORTH_READING: u64 = 10;
-/// Pieces of a larger one.
+/// Number of pieces that are sampled of a larger table.
 const PIECES: usize = 1_024;
-/// What it takes to look at one row.
+/// Steps of an interrupt check that reading a row counts as.
 const STEPS_OF_A_ROW: usize = 64;
 
-/// An error ends a sample that nobody wants any more: 57014, 57P01.
+/// Returns an error to stop sampling: 57014, 57P01.
 pub(super) type MayGoOn<'a> = &'a (dyn Fn() -> EngineResult<()> + Send + Sync);
 
 /// The sampled rows, column by column.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) columns: Vec<Vec<Item>>,
-    /// How many rows were kept.
+    /// Number of rows in the sample.
     pub(super) kept: u64,
-    /// All rows, counted or estimated.
+    /// Number of rows of the table, counted or estimated.
     pub(super) rows: f64,
-    /// Is every row in it?
+    /// Whether the sample contains every row.
     pub(super) complete: bool,
     /// The store's estimate.
     pub(super) estimate: Size,
-    /// Which of the columns the key begins with, and about how many different values it has.
+    /// Position of the first key column among the columns, with its estimated number of distinct values.
     pub(super) leading: Option<(usize, f64)>,
 }
 
-/// Looks at the rows of what `codec` is of.
+/// Samples the rows of the table or index that `codec` decodes.
 pub(super) async fn sample(
     view: &ReadView,
     codec: &RowCodec,
@@ -90,7 +90,7 @@ pub(super) async fn sample(
     })
 }
 
-/// Keeps some of the rows that it is shown.
+/// Keeps a random part of the rows.
 struct Sampler {
     reader: RowReader,
     columns: Vec<Vec<Item>>,
@@ -98,7 +98,7 @@ struct Sampler {
     seen: u64,
     bytes: usize,
     most: u64,
-    /// A row is taken if so many bits of its number's hash are zero.
+    /// A row is kept if this many low bits of its number's hash are zero.
     bits: u32,
     key: Vec<u8>,
     leading: LeadingValues,
@@ -138,7 +138,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// Lets about half of the rows go.
+    /// Drops about half of the rows.
     fn thin(&mut self) {
         self.bits += 1;
         let salt = u64::from(self.bits) << 40;
@@ -155,7 +155,7 @@ impl Sampler {
     }
 }
 
-/// Has the hash (splitmix64) of a number so many zeros at its end?
+/// Whether the hash (splitmix64) of a number has at least this many trailing zero bits.
 fn is_drawn(number: u64, bits: u32) -> bool {
     let mut hash = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! The statistics of one table: its columns, its indexes, its guideposts.
+//! The statistics of one table: columns, indexes, guideposts.
 
 use super::sample::{MayGoOn, Sample, sample};
 use super::values::{Scale, statistics};
@@ -12,30 +12,30 @@ use std::sync::Arc;
 use store::{CommitNo, KeyRange, Store};
 use txn::ReadView;
 
-/// Bytes between two guideposts, unless a statement says otherwise: as Phoenix's `phoenix.stats.guidepost.width`.
+/// Default distance between guideposts in bytes, as Phoenix's `phoenix.stats.guidepost.width`.
 const GUIDEPOST_WIDTH: u64 = 100 << 20;
-/// Most guideposts of a region.
+/// Maximum number of guideposts in a region.
 const MOST_GUIDEPOSTS: u64 = 1_000;
 
-/// What of a table is to be looked at.
+/// The statistics to collect for a table.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// Columns; `None`: all of them.
+    /// The columns; `None` for all.
     pub(super) columns: Option<Vec<ColumnId>>,
-    /// The table's rows?
+    /// Whether to sample the table's rows.
     pub(super) rows: bool,
-    /// Entries of its indexes?
+    /// Whether to sample the entries of its indexes.
     pub(super) indexes: bool,
-    /// How many common values and bounds.
+    /// Maximum number of common values and histogram bounds.
     pub(super) target: usize,
-    /// Bytes between two guideposts, 0: none; `None`: as the table says.
+    /// Bytes between guideposts, 0 for none; `None` for the table's setting.
     pub(super) width: Option<u64>,
-    /// Made by itself?
+    /// Whether the analysis is automatic.
     pub(super) automatic: bool,
 }
 
 impl Wanted {
-    /// All there is.
+    /// All statistics of a table.
     pub(super) fn all(target: usize) -> Self {
         Self { columns: None, rows: true, indexes: true, target, width: None, automatic: false }
     }
@@ -46,14 +46,15 @@ impl Wanted {
     }
 }
 
-/// What was found out, for VERBOSE.
+/// Numbers that VERBOSE prints.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) rows: f64,
     pub(super) sampled: u64,
 }
 
-/// Looks at the table in a state of now that holds the commit `seen`, and keeps what was found out. `None`: it is gone.
+/// Analyzes the table in a snapshot that includes commit `seen`, and stores the statistics. `None`: the table was
+/// dropped.
 pub(super) async fn analyze(
     engine: &Engine,
     table: &Arc<Table>,
@@ -113,17 +114,17 @@ async fn rows(
     Ok(())
 }
 
-/// The column whose values are those of the sample's column `at`.
+/// The statistics of a column from the sample's column `at`.
 fn described(column: &Column, at: usize, sample: &Sample, target: usize) -> ColumnStatistics {
     let items = sample.columns.get(at).map(Vec::as_slice).unwrap_or_default();
     let distinct = sample.leading.filter(|(leading, _)| *leading == at).map(|(_, values)| values);
     let scale = Scale { rows: sample.rows, complete: sample.complete, distinct, target };
-    // Long enough that others had better go on meanwhile.
+    // Takes so long that other tasks of the thread should continue elsewhere.
     let values = crate::threads::turn::apart(|| statistics(items, scale));
     ColumnStatistics { column: column.id, ty: column.ty, values }
 }
 
-/// Entries of the indexes that have all of them. Values of plain columns are those of the table.
+/// Samples the entries of complete indexes. Plain columns have the statistics of the table.
 async fn indexes(
     view: &ReadView,
     table: &Arc<Table>,
@@ -148,14 +149,14 @@ async fn indexes(
     Ok(found)
 }
 
-/// The columns of entries that are expressions.
+/// Positions of the entry columns that are expressions.
 fn expression_places(index: &Index, entries: &Table) -> Vec<usize> {
     let is_computed =
         |column: &Column| index.parts.iter().any(|part| part.entry == column.id && part.expression().is_some());
     entries.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(at, _)| at).collect()
 }
 
-/// Keys that cut the regions into pieces of about so many bytes.
+/// Keys that split the regions into pieces of about `width` bytes.
 async fn guideposts(store: &dyn Store, table: &Table, width: u64) -> EngineResult<Vec<Guidepost>> {
     let storage = table.storage_id();
     let mut found = Vec::new();

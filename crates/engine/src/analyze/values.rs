@@ -1,24 +1,24 @@
-//! From a sample of a column's values to its statistics.
+//! Computes the statistics of a column from a sample of its values.
 //!
-//! As PostgreSQL's `compute_scalar_stats`: the sample is sorted; values that come more than once may be common ones, the
-//! rest is cut into groups of about the same size. The number of different values of a table that was not looked at as a whole
-//! is estimated by "Duj1" of Haas and Stokes (1998). Pure: no I/O.
+//! Follows PostgreSQL's `compute_scalar_stats`: the sample is sorted; repeated values may be common values, and the
+//! other values form a histogram. The number of distinct values of a table that was not read completely is estimated
+//! by "Duj1" of Haas and Stokes (1998). Pure: no I/O.
 
 use catalog::{CommonValue, Value, ValueStatistics};
 use std::cmp::Ordering;
 use types::Datum;
 use types::compare::compare;
 
-/// Values that take more bytes are neither compared nor kept.
+/// Wider values, in bytes, are neither compared nor stored.
 pub(super) const WIDEST: usize = 256;
-/// Above this share of the rows the number of different values is taken to grow with the table.
+/// Above this fraction of the rows, the number of distinct values is assumed to grow with the table.
 const GROWING: f64 = 0.1;
 
 /// One value of a sample.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     Null,
-    /// Of so many bytes, too many to be kept.
+    /// A value of this many bytes, which is too wide to be stored.
     Wide(usize),
     Value(Datum),
 }
@@ -32,7 +32,7 @@ impl Item {
         }
     }
 
-    /// Memory that it takes.
+    /// Memory of the item.
     pub(super) fn bytes(&self) -> usize {
         let held = match self {
             Self::Value(value @ (Datum::Text(_) | Datum::Bytes(_) | Datum::Array(_))) => width(value),
@@ -42,7 +42,7 @@ impl Item {
     }
 }
 
-/// Bytes of a value.
+/// Size of a value in bytes.
 fn width(value: &Datum) -> usize {
     match value {
         Datum::Null => 0,
@@ -57,27 +57,27 @@ fn width(value: &Datum) -> usize {
     }
 }
 
-/// What a column's statistics are made by.
+/// Parameters of a column's statistics.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
-    /// Rows of the table.
+    /// Number of rows in the table.
     pub(super) rows: f64,
-    /// Is the sample all of them?
+    /// Whether the sample contains all rows.
     pub(super) complete: bool,
-    /// About how many different values there are, if that was found out in another way than by the sample.
+    /// Estimated number of distinct values, if it does not come from the sample.
     pub(super) distinct: Option<f64>,
-    /// Most common values that are kept, and one less than most bounds.
+    /// Maximum number of common values; the maximum number of histogram bounds is one more.
     pub(super) target: usize,
 }
 
-/// A value, how often it is in the sample, and where it is first in the sorted one.
+/// A distinct value: its frequency in the sample and its first position in the sorted sample.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: usize,
     times: usize,
 }
 
-/// The statistics of a column. `items` are in the order of the rowkey.
+/// The statistics of a column. `items` are in rowkey order.
 pub(super) fn statistics(items: &[Item], scale: Scale) -> ValueStatistics {
     let sampled = items.len();
     if sampled == 0 {
@@ -114,7 +114,7 @@ pub(super) fn statistics(items: &[Item], scale: Scale) -> ValueStatistics {
     }
 }
 
-/// Equal values side by side.
+/// Groups equal adjacent values.
 fn runs(values: &[(&Datum, usize)]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut before: Option<&Datum> = None;
@@ -129,7 +129,7 @@ fn runs(values: &[(&Datum, usize)]) -> Vec<Run> {
     runs
 }
 
-/// What was counted in the sample.
+/// Counts of the sample.
 struct Counted<'a> {
     sampled: usize,
     nulls: usize,
@@ -139,7 +139,7 @@ struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// As `pg_statistic.stadistinct` has it.
+    /// The number of distinct values, in the form of `pg_statistic.stadistinct`.
     fn distinct(&self, scale: Scale) -> f64 {
         let found = self.runs.len() as f64;
         let repeated = self.runs.iter().filter(|run| run.times > 1).count();
@@ -148,7 +148,7 @@ impl Counted<'_> {
         }
         let null_fraction = self.nulls as f64 / self.sampled as f64;
         let number = if repeated == 0 {
-            // What comes once each is taken for unique, and so is what is too wide to be compared.
+            // If no value repeats, all values are assumed to be unique, including those too wide to be compared.
             return -(1.0 - null_fraction);
         } else if let Some(known) = scale.distinct.filter(|_| !scale.complete) {
             known.max(found)
@@ -160,7 +160,8 @@ impl Counted<'_> {
         if number > GROWING * scale.rows { -(number / scale.rows.max(1.0)).min(1.0) } else { number.round() }
     }
 
-    /// `n d / (n - f1 + f1 n / N)`: of n values d are different and f1 come once; N are in the table.
+    /// `n d / (n - f1 + f1 n / N)`: the sample has n values, of which d are distinct and f1 occur once; the table has
+    /// N.
     fn duj1(&self, rows: f64) -> f64 {
         let once = (self.runs.iter().filter(|run| run.times == 1).count() + self.wide) as f64;
         let different = (self.runs.len() + self.wide) as f64;
@@ -170,7 +171,7 @@ impl Counted<'_> {
         estimate.clamp(different, all)
     }
 
-    /// The most common values, the most common one first.
+    /// The most common values, in descending order of frequency.
     fn common(&self, distinct: f64, scale: Scale) -> Vec<Run> {
         let mut tracked: Vec<Run> = self.runs.iter().filter(|run| run.times > 1).copied().collect();
         tracked.sort_by(|a, b| b.times.cmp(&a.times).then(a.first.cmp(&b.first)));
@@ -183,7 +184,8 @@ impl Counted<'_> {
         tracked
     }
 
-    /// How many of the tracked values are surely more common than those that are left out: as `analyze_mcv_list`.
+    /// How many of the tracked values are significantly more common than the values left out, as in
+    /// `analyze_mcv_list`.
     fn significant(&self, tracked: &[Run], distinct: f64, scale: Scale) -> usize {
         if scale.complete {
             return tracked.len();
@@ -211,7 +213,7 @@ impl Counted<'_> {
     }
 }
 
-/// Bounds of groups of about the same size, of the values that are not common ones.
+/// Histogram bounds of the values that are not common values: groups of about the same size.
 fn bounds(values: &[(&Datum, usize)], runs: &[Run], common: &[Run], target: usize) -> Vec<Value> {
     let is_common = |run: &Run| common.iter().any(|it| it.first == run.first);
     let rest: Vec<&Run> = runs.iter().filter(|run| !is_common(run)).collect();
@@ -226,7 +228,7 @@ fn bounds(values: &[(&Datum, usize)], runs: &[Run], common: &[Run], target: usiz
     (0..groups).filter_map(at).collect()
 }
 
-/// How much the order of values is that of rows.
+/// The correlation between the order of values and the order of rows.
 fn correlation(sorted: &[(&Datum, usize)]) -> Option<f64> {
     let count = sorted.len() as f64;
     if sorted.len() < 2 {
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(of((0..3_000).map(|at| Some(at % 3)), large).distinct, 3.0);
         let seldom = of((0..3_000).map(|at| Some(at / 2 * 2 + if at < 300 { at % 2 } else { 0 })), large);
         assert!(seldom.distinct < 0.0 || seldom.distinct > 1_500.0, "{}", seldom.distinct);
-        // Nothing is more common than the rest in what chance has drawn twice.
+        // No value is significant in a sample in which only chance draws a value twice.
         assert!(seldom.common.is_empty());
     }
 

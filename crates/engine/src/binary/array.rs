@@ -7,7 +7,7 @@
 use bytes::{Buf, BufMut};
 use types::{DataType, Datum, TypeError};
 
-/// PostgreSQL's limit.
+/// PostgreSQL's limit of dimensions.
 const MAX_DIMENSIONS: usize = 6;
 
 pub(super) fn put(ty: &DataType, items: &[Datum], out: &mut Vec<u8>) {
@@ -52,7 +52,7 @@ fn put_item(element: &DataType, item: &Datum, out: &mut Vec<u8>) {
     }
 }
 
-/// `None` when the bytes are not of that form.
+/// Reads an array; `None` if the bytes are not in that format.
 pub(super) fn get(element: &DataType, mut bytes: &[u8]) -> Result<Option<Datum>, TypeError> {
     if bytes.len() < 12 {
         return Ok(None);
@@ -69,7 +69,7 @@ pub(super) fn get(element: &DataType, mut bytes: &[u8]) -> Result<Option<Datum>,
         let Ok(size) = usize::try_from(size) else { return Ok(None) };
         sizes.push(size);
     }
-    // A dimension of nothing makes an array of nothing, however long the others are.
+    // An array with an empty dimension is empty, whatever the other dimensions are.
     if sizes.is_empty() || sizes.contains(&0) {
         return Ok(bytes.is_empty().then_some(Datum::Array(Vec::new())));
     }

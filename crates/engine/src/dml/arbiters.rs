@@ -1,11 +1,11 @@
-//! ON CONFLICT: which uniqueness decides, and the row that a new one is in conflict with.
+//! ON CONFLICT: chooses the arbiters (the primary key, unique indexes) and finds the conflicting row.
 //!
 //! ```text
-//!   new row ──> its key, its unique prefixes ──look──> a row with one of them ──lock──> still so? ──> that row
-//!                                            └─ none: lock the prefixes, look once more
+//!   new row ──> key, unique prefixes ──look up──> existing row ──lock──> still conflicts? ──> conflicting row
+//!                                         └─ none: lock the prefixes, look up again
 //! ```
-//! The row is locked before the prefix is: who changes that row has it locked and wants the prefix, and two that lock in
-//! one order do not wait for each other.
+//! The row is locked before the prefix: a writer that changes the row holds its lock and then wants the prefix. One
+//! lock order avoids deadlocks.
 
 use super::insert::InsertProgram;
 use super::target::{FAMILY, Row, Target};
@@ -24,22 +24,23 @@ use store::Bytes;
 use txn::LockMode;
 use types::temporal::Utc;
 
-/// What decides whether a row is there already.
+/// The arbiters of a conflict: the primary key, unique indexes, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arbiters {
     /// The primary key.
     pub(super) key: bool,
-    /// Unique indexes, by their places in [`Target::indexes`].
+    /// Unique indexes, as positions in [`Target::indexes`].
     indexes: Vec<usize>,
 }
 
 impl Arbiters {
-    /// The key alone: of UPSERT, and where nothing is said of conflicts.
+    /// The primary key alone: for UPSERT, and for INSERT without ON CONFLICT.
     pub(super) fn key() -> Self {
         Self { key: true, indexes: Vec::new() }
     }
 
-    /// Those that a statement names; all, if it names none.
+    /// The arbiters that the conflict target names or infers; all unique indexes and the key without a conflict
+    /// target.
     ///
     /// # Errors
     /// 42P10, 42704, 42703; 55000 for constraints that are DEFERRABLE.
@@ -57,7 +58,7 @@ impl Arbiters {
 
     fn named(target: &Target, conflict: &Conflict) -> EngineResult<Self> {
         let table = &target.table;
-        // One that is being built has not got the entries of all rows.
+        // An index that is being built does not have the entries of all rows.
         let decides = |index: &catalog::Index| index.unique && index.state.is_complete();
         let unique = || target.indexes.iter().enumerate().filter(|(_, index)| decides(index.index()));
         match &conflict.target {
@@ -91,11 +92,12 @@ impl Arbiters {
     }
 }
 
-/// Expressions and WHERE of an inference, bound over the table; what cannot be bound fits nothing.
+/// Index inference: the expressions and predicate of a conflict target, bound over the table. An expression that
+/// cannot be bound matches no index.
 struct Inferred<'t> {
     target: &'t Target,
     exprs: Option<Vec<OverTable>>,
-    /// What its WHERE says.
+    /// The predicate of the conflict target; empty without WHERE.
     given: Vec<Clause<String>>,
 }
 
@@ -107,7 +109,7 @@ impl<'t> Inferred<'t> {
         Self { target, exprs, given: given.collect() }
     }
 
-    /// Has the index these expressions and no others, and all rows that the WHERE speaks of?
+    /// Whether the index has exactly these expressions, and `given` implies the predicate of a partial index.
     fn fits(&self, index: &catalog::Index) -> bool {
         let over = |expr: &catalog::IndexExpr| {
             let parsed = sql::parse_expr(&expr.text).ok()?;
@@ -137,14 +139,15 @@ fn bound(target: &Target, expr: &Expr, text: &str) -> Option<OverTable> {
     bind::bind_over(&target.table, expr, &bind::Environment { text, rules: &Utc }).ok()
 }
 
-/// With ids of columns that are those of no one expression.
+/// Replaces the expression's own column ids by the columns' positions, so that expressions bound separately compare
+/// equal.
 fn in_place(target: &Target, expr: &OverTable) -> Option<Scalar> {
     let columns = 0..target.table.columns.len();
     let all: Vec<(usize, ColId)> = columns.filter_map(|at| Some((at, ColId::at(at)?))).collect();
     expr.over(&all)
 }
 
-/// Are these all the names of the columns, and no others?
+/// Whether `names` are exactly the names of `columns`.
 fn is_set(table: &Table, names: &[String], columns: impl Iterator<Item = catalog::ColumnId>) -> bool {
     let columns: Vec<&str> = columns.filter_map(|id| table.column(id)).map(|column| column.name.as_str()).collect();
     columns.iter().all(|column| names.iter().any(|name| name == column))
@@ -152,8 +155,8 @@ fn is_set(table: &Table, names: &[String], columns: impl Iterator<Item = catalog
 }
 
 impl Session {
-    /// The row, locked, that a new one is in conflict with. Else what decides is locked, and stays as it is. The new row's
-    /// key is locked.
+    /// Returns the conflicting row, locked. Without a conflict, locks the unique prefixes of the new row, so that no
+    /// conflicting row appears later. The caller holds the lock on the new row's key.
     pub(super) async fn conflicting_row(
         &self,
         work: &mut Work,
@@ -184,7 +187,7 @@ impl Session {
         Ok(None)
     }
 
-    /// The row that has the unique prefix of a new one in the index at that place, locked in that mode.
+    /// Finds the row with the new row's unique prefix in the index at position `at`, and locks it in `mode`.
     async fn row_with_prefix(
         &self,
         work: &mut Work,
@@ -207,7 +210,7 @@ impl Session {
         self.row_writer(work, target).lock_row(&key, mode).await?;
         let Some(fragment) = work.newest(target.storage, FAMILY, &key).await? else { return Ok(Look::Changed) };
         let row = target.decode(&key, &fragment)?;
-        // It was looked for without a lock: what is there now counts.
+        // The lookup took no lock, so the current row decides.
         match index.entry(&row)?.is_some_and(|now| now.key == found) {
             true => Ok(Look::Row(key, row)),
             false => Ok(Look::Changed),
@@ -215,12 +218,12 @@ impl Session {
     }
 }
 
-/// What a look for a unique prefix found.
+/// Result of the lookup of a unique prefix.
 enum Look {
-    /// Nothing.
+    /// No row has the prefix.
     None,
-    /// A row that has it, locked.
+    /// The row that has the prefix, locked.
     Row(Bytes, Row),
-    /// A row that has it no more: look again.
+    /// The row no longer has the prefix: look up again.
     Changed,
 }

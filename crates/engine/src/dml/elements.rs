@@ -1,6 +1,7 @@
 //! Assignments to elements of arrays: `SET tags[2] = 'x', m[1][2] = 0`.
 //!
-//! Of one column they are done one after the other, each on what the one before left; the first on the row as it was.
+//! Several assignments to one column apply in order, the first to the existing array, each other to the result so
+//! far.
 
 use super::target::Target;
 use super::value::Given;
@@ -8,10 +9,10 @@ use crate::error::{EngineResult, Fault, fail};
 use query::Refusal;
 use types::{DataType, Datum};
 
-/// Most elements of an array that grows by an assignment, as of `array_fill`.
+/// Maximum number of elements of an array that grows by an assignment, as for `array_fill`.
 const MOST: usize = types::array::MAX_ITEMS;
 
-/// One such assignment.
+/// One element assignment.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementChange {
     places: Vec<Source>,
@@ -20,7 +21,7 @@ pub(crate) struct ElementChange {
 
 #[derive(Clone, Debug)]
 pub(super) enum Source {
-    /// Of the wanted type already.
+    /// A constant of the target type.
     Constant(Datum),
     /// `$n`, counted from 0.
     Param(usize),
@@ -33,7 +34,7 @@ impl ElementChange {
         Self { places, value }
     }
 
-    /// The array with the element changed.
+    /// Returns the array with the element changed.
     pub(super) fn apply(&self, target: &Target, at: usize, array: Datum, given: &Given<'_>) -> EngineResult<Datum> {
         let Some(item) = target.column(at).and_then(|column| column.ty.item()) else { return Ok(array) };
         let mut places = Vec::with_capacity(self.places.len());
@@ -69,8 +70,8 @@ impl Source {
     }
 }
 
-/// As PostgreSQL: an array of one dimension grows, with NULLs up to the new element; one of several does not; an empty
-/// one gets the element's dimensions.
+/// Follows PostgreSQL: a one-dimensional array grows, with NULLs up to the new element; a multidimensional array does
+/// not grow; an empty array gets the dimensions of the subscripts.
 fn changed(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<Vec<Datum>> {
     let outside = || Refusal::Subscript.because("array subscript out of range");
     if places.len() > types::array::MAX_DIMENSIONS {
@@ -102,7 +103,7 @@ fn changed(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<
     within(items, places, value)
 }
 
-/// Inside an array of several dimensions nothing grows.
+/// Assigns within the existing bounds: a multidimensional array does not grow.
 fn within(mut items: Vec<Datum>, places: &[i64], value: Datum) -> EngineResult<Vec<Datum>> {
     let outside = || Refusal::Subscript.because("array subscript out of range");
     let Some((first, inner)) = places.split_first() else { return Ok(items) };

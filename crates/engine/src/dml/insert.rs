@@ -23,26 +23,26 @@ use types::Datum;
 #[derive(Debug)]
 pub(crate) struct InsertProgram {
     pub(crate) target: Target,
-    /// Which columns the source gives, in its order.
+    /// The columns that the source provides, in its order.
     pub(super) columns: Vec<usize>,
     pub(super) source: Rows,
-    /// For the other columns.
+    /// Defaults of the other columns.
     pub(super) defaults: Defaults,
-    /// All computed values of VALUES.
+    /// The computed expressions of VALUES.
     pub(super) computed: Exprs,
     pub(crate) action: Action,
-    /// What decides whether a row is there.
+    /// The uniqueness that defines a conflict.
     pub(super) arbiters: Arbiters,
     pub(crate) returning: Option<Returning>,
 }
 
-/// What columns get that the source leaves out.
+/// Defaults of the columns that the source omits.
 #[derive(Debug, Default)]
 pub(super) struct Defaults {
     pub(super) constants: Vec<(usize, Datum)>,
-    /// Next values of sequences, for each row of a query.
+    /// Columns that take the next value of a sequence, for each row of a query.
     pub(super) sequences: Vec<(usize, TableOid)>,
-    /// Evaluated for each row of a query. (For VALUES they are values of their rows.)
+    /// Columns whose defaults are evaluated for each row of a query. (Rows of VALUES contain their defaults.)
     pub(super) columns: Vec<usize>,
     pub(super) exprs: Exprs,
 }
@@ -68,21 +68,21 @@ impl InsertProgram {
         exprs.into_iter().any(Exprs::needs_context) || self.action.needs_context()
     }
 
-    /// How the keys of its rows are held, and the rows that are there.
+    /// The lock mode for the keys of the new rows and for existing rows.
     pub(super) fn lock_mode(&self) -> LockMode {
         let target = &self.target;
         let beside_key = |at: &usize| !target.is_key(*at);
         match &self.action {
             Action::Refuse => LockMode::Exclusive,
             Action::Keep => LockMode::NoKeyExclusive,
-            // The row that is there is found by its key, which the new one has too.
+            // The existing row was found by its key, so the new row has the same key.
             Action::Replace => target.lock_mode((0..target.width()).filter(beside_key)),
             Action::Overwrite(columns) => target.lock_mode(columns.iter().copied().filter(beside_key)),
             Action::Update(update) => target.lock_mode(update.columns()),
         }
     }
 
-    /// The plan of its rows, if they come from a query.
+    /// The plan of the source, if it is a query.
     pub(crate) fn row_set(&self) -> Option<&Arc<Plan>> {
         match &self.source {
             Rows::Query(source) => Some(&source.plan),
@@ -90,7 +90,7 @@ impl InsertProgram {
         }
     }
 
-    /// Rows of VALUES.
+    /// The number of VALUES rows, if the source is VALUES.
     pub(crate) fn values(&self) -> Option<usize> {
         match &self.source {
             Rows::Values(rows) => Some(rows.len()),
@@ -113,7 +113,7 @@ impl Session {
         self.insert_rows(work, program, rows, scope).await
     }
 
-    /// Puts rows in.
+    /// Inserts rows.
     pub(super) async fn insert_rows(
         &self,
         work: &mut Work,
@@ -132,7 +132,7 @@ impl Session {
         Ok(outcome)
     }
 
-    /// Puts one row in, whose lock is held.
+    /// Inserts one row, whose key is locked.
     async fn insert_row(
         &self,
         work: &mut Work,
@@ -156,7 +156,7 @@ impl Session {
         Ok(())
     }
 
-    /// The row that is there and what it becomes; `None`: it stays.
+    /// Returns the old row and the row to write. `None` keeps the existing row.
     async fn merged(
         &self,
         work: &mut Work,
@@ -167,11 +167,11 @@ impl Session {
         let target = &program.target;
         let Some((key, old)) = self.conflicting_row(work, program, &row).await? else {
             if target.relations.is_referred_to() {
-                // Who refers to the row waits for it, as for one of a plain INSERT.
+                // Referencing transactions wait for the new row, as they do for a plain INSERT.
                 self.row_writer(work, target).lock_row(row.key(), LockMode::Exclusive).await?;
             }
             if program.action.completes_row() {
-                // A generated column of the row alone was computed when the row was made.
+                // `NewRow::partial` has computed the generated columns, but checked only NOT NULL.
                 target.check_conditions(row.row())?;
             }
             let old = if program.arbiters.key { Old::Missing } else { Old::Unique };

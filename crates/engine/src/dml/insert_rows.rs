@@ -1,4 +1,4 @@
-//! Where the rows of an INSERT come from: VALUES, or a query whose rows may be very many.
+//! The rows of an INSERT: from VALUES, or from a query that may return very many.
 
 use super::Outcome;
 use super::insert::{Defaults, InsertProgram, Rows, set};
@@ -17,14 +17,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::Datum;
 
-/// With more rows than this, a plain INSERT from a query outside of a block loads them as sorted runs.
+/// Above this number of rows, a plain INSERT from a query outside a transaction block loads sorted runs.
 const FEW: usize = 20_000;
 
-/// The rows as they would be new.
+/// The rows to insert.
 pub(super) enum NewRows {
-    /// All of them.
+    /// All rows.
     Few(Vec<Row>),
-    /// The first ones, and the batches that are still to come.
+    /// The first rows, and the batches after them.
     Many { first: Vec<Row>, rest: BoxStream<'static, EngineResult<Chunk>> },
 }
 
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// Can its rows be loaded as sorted runs?
+    /// Whether the rows can be loaded as sorted runs.
     fn loads(&self, work: &Work, program: &InsertProgram) -> bool {
         !work.in_block
             && matches!(program.action, Action::Refuse)
@@ -121,8 +121,7 @@ impl Session {
         Ok(rows)
     }
 
-    /// Writes many rows: no other writer may be in the table meanwhile. Outside of a block, new ones are loaded as sorted
-    /// runs.
+    /// Inserts many rows under an exclusive table lock. Loads them as sorted runs where `loads` allows it.
     pub(super) async fn insert_many(
         &mut self,
         work: &mut Work,
@@ -152,7 +151,7 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    /// Gives rows of a table without a key their hidden ids.
+    /// Assigns hidden row ids to the rows of a table without a primary key.
     pub(crate) async fn fill_row_ids(&self, target: &Target, rows: &mut [Row]) -> EngineResult<()> {
         let Some(at) = target.table.columns.iter().position(|column| column.hidden) else { return Ok(()) };
         let count = u32::try_from(rows.len()).map_err(|_| Fault::Internal { detail: "too many rows".to_string() })?;
@@ -174,7 +173,7 @@ impl Defaults {
         row
     }
 
-    /// Adds those that are evaluated.
+    /// Evaluates the defaults that are not constant.
     async fn compute(&self, target: &Target, rows: &mut [Row], scope: &Scope<'_>) -> EngineResult<()> {
         if self.columns.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Do conditions name one full key? Then the statement needs no plan to find its row.
+//! Recognizes conditions that name one full key, so that the statement finds its row without a plan.
 
 use super::target::Target;
 use crate::error::EngineResult;
@@ -7,7 +7,7 @@ use builtins::comparison;
 use store::Bytes;
 use types::{CompareOp, DataType, Datum, coerce, compare};
 
-/// One part of a full key.
+/// The value of one key part.
 #[derive(Clone, Debug)]
 enum KeyValue {
     Constant(Datum),
@@ -15,14 +15,14 @@ enum KeyValue {
     Param(usize),
 }
 
-/// A full key in key order.
+/// A full key: the values of its parts, in key order.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyMatch {
     parts: Vec<KeyValue>,
 }
 
 impl KeyMatch {
-    /// The rowkey for these parameters; `None`: no row can have it.
+    /// The rowkey for these parameters; `None` if no row can have it.
     pub(crate) fn key(&self, target: &Target, params: &[Datum]) -> EngineResult<Option<Bytes>> {
         let mut values = Vec::with_capacity(self.parts.len());
         for (value, at) in self.parts.iter().zip(target.codec.key_columns()) {
@@ -43,8 +43,8 @@ impl KeyMatch {
     }
 }
 
-/// The key that conditions name, and the conditions beside it; `None`: not a full key. `cols` are the columns of the target's
-/// row.
+/// Splits conditions into the full key that they name and the remaining conditions; `None` if they name no full key.
+/// `cols` are the columns of the target's row.
 pub(crate) fn key_of<'c>(
     target: &Target,
     cols: &[(usize, ColId)],
@@ -61,7 +61,7 @@ pub(crate) fn key_of<'c>(
         });
         match slot {
             Some((slot @ None, value)) => *slot = Some(value),
-            // Twice the same column: one is a condition like others.
+            // A second condition on the same column is a filter.
             _ => beside.push(condition),
         }
     }
@@ -69,7 +69,7 @@ pub(crate) fn key_of<'c>(
     Some((KeyMatch { parts: parts? }, beside))
 }
 
-/// `column = constant` or the other way round, of one type.
+/// Matches `column = constant` and `column = $n`, in either order, if the types are of one family.
 fn equality(target: &Target, cols: &[(usize, ColId)], condition: &Scalar) -> Option<(usize, KeyValue)> {
     let Kind::Call { func, args } = &condition.kind else { return None };
     let [left, right] = args.as_slice() else { return None };
@@ -93,7 +93,8 @@ fn equality(target: &Target, cols: &[(usize, ColId)], condition: &Scalar) -> Opt
     }
 }
 
-/// The column that a side of a comparison is. Texts are kept alike, whatever their length may be.
+/// The column that a side of a comparison references, also below a relabeling cast of text, which keeps the stored
+/// value.
 pub(crate) fn column_of(target: &Target, cols: &[(usize, ColId)], side: &Scalar) -> Option<usize> {
     match &side.kind {
         Kind::Col(col) => cols.iter().find(|(_, id)| *id == col.id).map(|(at, _)| *at),
@@ -105,7 +106,7 @@ pub(crate) fn column_of(target: &Target, cols: &[(usize, ColId)], side: &Scalar)
     }
 }
 
-/// Are values of the two types compared as they are kept?
+/// Whether values of the two types compare by their stored representation.
 pub(crate) fn same_family(a: &DataType, b: &DataType) -> bool {
     (a.is_integer() && b.is_integer())
         || (a.is_text() && b.is_text())
@@ -113,7 +114,7 @@ pub(crate) fn same_family(a: &DataType, b: &DataType) -> bool {
         || a.base_name() == b.base_name()
 }
 
-/// The value as the column would keep it, if that is the same value: else no row has it.
+/// The value as the column stores it; `None` if storing it changes the value, so that no row has it.
 pub(crate) fn fits_exactly(ty: &DataType, value: Datum) -> Option<Datum> {
     match value {
         Datum::Null => None,
@@ -125,7 +126,7 @@ pub(crate) fn fits_exactly(ty: &DataType, value: Datum) -> Option<Datum> {
         value => {
             let kept = coerce::assign(ty, value.clone()).ok()?;
             let same = match (&value, &kept) {
-                // Integer constants on numeric columns.
+                // Numeric columns accept integer constants.
                 (Datum::Numeric(_), _) | (_, Datum::Numeric(_)) => as_numeric(&value)? == as_numeric(&kept)?,
                 (Datum::Int4(_) | Datum::Int8(_), Datum::Float8(_)) => true,
                 _ => compare::compare(&value, &kept).is_eq(),

@@ -1,8 +1,8 @@
-//! UPDATE and DELETE of more rows than memory holds: found, changed and written batch by batch.
+//! UPDATE and DELETE of more rows than memory holds: they are read, changed and written batch by batch.
 //!
-//! The table is locked alone before its rows are looked for. So no row can change between the look at it and its write,
-//! none needs a lock of its own, and nothing is kept of a row that was written: the transaction's writes go to files where
-//! memory is short. Where other processes write to the table too its lock keeps nobody out, and such statements are refused.
+//! The table is locked exclusively before its rows are read. So no row can change between its read and its write, no
+//! row needs a row lock, and a written row is not kept: the transaction spills its writes to files. Where other
+//! processes also write to the table, the lock does not exclude them, and such statements are refused.
 
 use super::Outcome;
 use super::target::{FAMILY, Row, Target};
@@ -20,18 +20,18 @@ use store::Bytes;
 use txn::{LockMode, ReadView};
 use types::Datum;
 
-/// A row of the target's: key, what is there, and the values that the query computed for it.
+/// A row of the target: its key, its current values, and the values that the query computed for it.
 type Found = (Bytes, Row, Row);
 
-/// Rows read at once: their keys come in batches of any length, and what is behind a key may be large.
+/// Number of rows read at once: batches of keys have any length, and rows may be large.
 const GROUP: usize = 64;
 
-/// The rows of a statement, read in a state in which the table stays.
+/// The rows of a statement, read from one snapshot while the table is locked.
 struct RowsOfQuery {
     view: ReadView,
     plan: Arc<Plan>,
     chunks: BoxStream<'static, EngineResult<Chunk>>,
-    /// Keys of rows that are not read yet, and the values computed for them.
+    /// Keys of rows not read yet, with the values computed for them.
     pending: std::vec::IntoIter<(Bytes, Row)>,
 }
 
@@ -111,7 +111,7 @@ impl Session {
 }
 
 impl RowsOfQuery {
-    /// Some rows more. A join may bring one several times: the first counts.
+    /// Returns the next group of rows. A join may return a row several times; only the first counts.
     async fn next(&mut self, target: &Target) -> EngineResult<Option<Vec<Found>>> {
         while self.pending.len() == 0 {
             let Some(chunk) = self.chunks.next().await else { return Ok(None) };
@@ -129,7 +129,7 @@ impl RowsOfQuery {
         Ok(Some(found))
     }
 
-    /// The keys of a chunk, and what the query computed beside them.
+    /// The keys of a chunk, and the values that the query computed for each.
     fn keys_of(&self, chunk: Chunk, target: &Target) -> EngineResult<Vec<(Bytes, Row)>> {
         let types: Vec<_> = self.plan.columns.iter().map(|column| column.ty).collect();
         let rows = chunk.into_rows(&types)?;

@@ -1,11 +1,11 @@
-//! Statements that write rows.
+//! Write statements.
 //!
 //! ```text
 //!   row set (a query, or one full key) ──> rows ──lock──> newest state ──> new rows ──> row writer
 //! ```
-//! A row is locked before its newest state is read, and only then its new state is computed, so that no
-//! update is lost. A row set that was read from a snapshot is checked under the locks: rows that others
-//! changed since make the statement run again on a new snapshot, with the locks kept.
+//! A row is locked before its newest state is read, and its new state is computed afterwards, so that no update is
+//! lost. A row set that was read from a snapshot is checked under the locks: if other transactions changed rows
+//! since, the statement runs again on a new snapshot, with the locks kept.
 
 mod arbiters;
 mod compile;
@@ -53,19 +53,20 @@ use txn::LockMode;
 use types::Datum;
 use update::UpdateProgram;
 
-/// How often a statement looks for further rows because others changed those that it found.
+/// Number of attempts in which a statement may lock further rows because other transactions changed those that it
+/// found.
 pub(crate) const MAX_ATTEMPTS: usize = 128;
 
-/// Between so many rows of RETURNING it is asked whether the statement goes on, and for memory.
+/// RETURNING computes this many rows between checks for cancellation and for memory.
 const ROWS_COMPUTED_AT_ONCE: usize = 64;
 
-/// A writing statement, compiled.
+/// A compiled write statement.
 #[derive(Debug)]
 pub(crate) enum WriteProgram {
     Insert(Box<InsertProgram>),
     Update(Box<UpdateProgram>),
     Delete(Box<DeleteProgram>),
-    /// Writes nothing; its rows are locked as those that are written.
+    /// Writes nothing, but locks its rows as a write does.
     Lock(Box<LockProgram>),
 }
 
@@ -107,7 +108,7 @@ impl WriteProgram {
             && self.returning().is_none_or(Returning::is_cacheable)
     }
 
-    /// Are there expressions that ask for the session?
+    /// Whether expressions require [`Scope::context`].
     fn needs_context(&self) -> bool {
         let own = match self {
             Self::Insert(program) => program.needs_context(),
@@ -118,7 +119,7 @@ impl WriteProgram {
         own || self.returning().is_some_and(Returning::needs_context)
     }
 
-    /// The plan of its rows, if they come from a query.
+    /// The plan of the row set, if it is a query.
     pub(crate) fn row_set(&self) -> Option<&Arc<query::Plan>> {
         match self {
             Self::Insert(program) => program.row_set(),
@@ -128,7 +129,7 @@ impl WriteProgram {
         }
     }
 
-    /// How many rows VALUES has.
+    /// The number of VALUES rows.
     pub(crate) fn values(&self) -> Option<usize> {
         match self {
             Self::Insert(program) => program.values(),
@@ -147,16 +148,16 @@ impl WriteProgram {
     }
 }
 
-/// What a writing statement did.
+/// Result of a write statement.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Rows written, as the tag counts them.
+    /// Rows written, as the command tag counts them.
     rows: u64,
-    /// The written rows that RETURNING is about, each with its columns of joined tables.
+    /// The written rows for RETURNING, each with its columns of joined tables.
     written: Vec<(Row, Row)>,
     /// Rows of RETURNING.
     returned: Vec<Row>,
-    /// For them, until they are sent.
+    /// Memory held for `returned` until the rows are sent.
     memory: Option<HeldMemory>,
 }
 
@@ -166,7 +167,7 @@ impl Outcome {
         self.rows
     }
 
-    /// Has it rows for the client?
+    /// Whether there are rows for the client.
     pub(crate) fn returns_rows(&self) -> bool {
         !self.returned.is_empty()
     }
@@ -178,7 +179,7 @@ impl Outcome {
         }
     }
 
-    /// Computes RETURNING of the rows that were written.
+    /// Computes RETURNING over the written rows.
     async fn compute(
         &mut self,
         returning: &Returning,
@@ -209,7 +210,7 @@ impl Outcome {
 }
 
 impl Session {
-    /// The table that a statement names, ready to be written.
+    /// Resolves the table that a statement writes, and compiles its index expressions.
     pub(crate) async fn target(&mut self, catalog: &Arc<Catalog>, name: &sql::ObjectName) -> EngineResult<Target> {
         if let Ok(table) = self.resolve_stored(catalog, name) {
             refuse_materialized(&table, "cannot change", None)?;
@@ -227,7 +228,7 @@ impl Session {
         Target::new(catalog, &table, self.time_zone())
     }
 
-    /// Locks the target's table against definitions changing, and compiles again if one did before.
+    /// Locks the definitions of the target tables, and compiles again if one of them changed before.
     pub(crate) async fn lock_target(
         &mut self,
         work: &mut Work,
@@ -254,7 +255,7 @@ impl Session {
         }
     }
 
-    /// Locks the definitions of what rows of the target refer to.
+    /// Locks the definitions of the tables that foreign keys of the target reference.
     pub(crate) async fn lock_parents(&self, work: &mut Work, target: &Target) -> EngineResult<()> {
         let guard = self.running();
         for (storage, version) in target.relations.parents() {
@@ -265,7 +266,7 @@ impl Session {
         Ok(())
     }
 
-    /// Writes rows, and does what foreign keys ask for.
+    /// Writes rows, then checks foreign keys and runs referential actions.
     pub(crate) async fn write(
         &mut self,
         work: &mut Work,
@@ -277,7 +278,7 @@ impl Session {
         Ok(outcome)
     }
 
-    /// Writes rows; what foreign keys ask for is noted.
+    /// Writes rows and notes the foreign key checks that are due.
     pub(crate) async fn write_rows(
         &mut self,
         work: &mut Work,

@@ -1,4 +1,4 @@
-//! What INSERT and UPSERT do with a row that is there already.
+//! Conflict actions of INSERT and UPSERT.
 
 use super::row_exprs::{Exprs, Scope};
 use super::sequence_values::Taker;
@@ -7,18 +7,18 @@ use super::value::{Given, Value};
 use crate::error::{EngineResult, Fault, fail};
 use types::Datum;
 
-/// What happens when the key is there.
+/// The action on a conflict.
 #[derive(Debug)]
 pub(crate) enum Action {
-    /// 23505.
+    /// Raises 23505.
     Refuse,
-    /// The old row stays.
+    /// Keeps the existing row.
     Keep,
-    /// The new row replaces it, unread: all its columns are given.
+    /// Replaces the existing row, whose values are not needed because all columns are given.
     Replace,
-    /// These columns are overwritten, the others keep their values.
+    /// Overwrites these columns; the others keep their values.
     Overwrite(Vec<usize>),
-    /// Assignments are evaluated over both rows.
+    /// Evaluates assignments over the existing and the new row.
     Update(Box<OnUpdate>),
 }
 
@@ -30,22 +30,22 @@ pub(crate) struct OnUpdate {
     computed: Exprs,
     /// The WHERE, as one expression.
     filter: Exprs,
-    /// PostgreSQL refuses to update a row twice; Phoenix applies both in order.
+    /// Whether updating a row twice is an error, as in PostgreSQL; Phoenix applies both updates in order.
     once: bool,
-    /// Of values of sequences that the assignments ask for.
+    /// Source of the sequence values that the assignments take.
     taker: Option<Taker>,
 }
 
-/// A row that is there, and the one that wants in.
+/// The existing row, and the row to insert.
 pub(crate) struct Existing<'r> {
     pub(crate) old: &'r Row,
     pub(crate) new: Row,
-    /// Was the old one written by this statement?
+    /// Whether this statement wrote the existing row.
     pub(crate) twice: bool,
 }
 
 impl Action {
-    /// Is a new row only some columns of the one that it makes with an old one?
+    /// Whether an inserted row holds only some columns, and the existing row provides the others.
     pub(crate) fn completes_row(&self) -> bool {
         matches!(self, Self::Overwrite(_))
     }
@@ -56,7 +56,7 @@ impl Action {
 
     pub(crate) fn is_cacheable(&self) -> bool {
         match self {
-            // The sequences' values are noted in the session that compiled it.
+            // The taker records sequence values in the session that compiled the statement.
             Self::Update(update) => {
                 update.taker.is_none() && update.filter.is_cacheable() && update.computed.is_cacheable()
             }
@@ -64,7 +64,7 @@ impl Action {
         }
     }
 
-    /// How EXPLAIN calls it.
+    /// The action's name in EXPLAIN.
     pub(crate) fn label(&self) -> Option<&'static str> {
         match self {
             Self::Refuse => None,
@@ -75,7 +75,7 @@ impl Action {
         }
     }
 
-    /// The row as it becomes; `None`: it stays.
+    /// Applies the action to the existing row. `None` keeps it.
     pub(crate) async fn merge(
         &self,
         target: &Target,
@@ -116,7 +116,7 @@ impl OnUpdate {
         Self { assignments, computed, filter, once, taker }
     }
 
-    /// The columns that it assigns to.
+    /// The assigned columns.
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> {
         self.assignments.iter().map(|(at, _)| *at)
     }

@@ -1,4 +1,4 @@
-//! RETURNING: what a writing statement answers for each row that it wrote.
+//! RETURNING: the result rows of a write statement.
 
 use super::row_exprs::{Exprs, Scope};
 use super::target::Row;
@@ -38,7 +38,7 @@ impl Returning {
         self.exprs.is_cacheable()
     }
 
-    /// The answer for rows that were written, each with its columns of joined tables.
+    /// Result rows for written rows, each given with its columns of joined tables.
     pub(crate) async fn rows(&self, rows: &[(Row, Row)], scope: &Scope<'_>) -> EngineResult<Vec<Row>> {
         if self.exprs.is_empty() {
             return Ok(rows.iter().map(|(row, joined)| self.answer(row, joined, &[])).collect());

@@ -1,7 +1,8 @@
-//! Expressions over rows at hand, evaluated where they are written.
+//! Expressions over the current rows of a statement.
 //!
-//! Most are programs of `rows`: no plan, no Arrow. Those that call what has no body there are stages of physical expressions,
-//! and those with subqueries a query whose parameters are the columns that they read.
+//! Most are programs of `rows`, without a plan or Arrow. Calls of functions that `rows` does not implement become
+//! physical expressions of DataFusion; expressions with subqueries become a query whose parameters are the columns
+//! that they read.
 
 use super::compile::{BoundExprs, BoundQuery};
 use crate::error::{EngineResult, Fault, fail};
@@ -10,22 +11,22 @@ use builtins::{Env, Volatility};
 use query::{QueryContext, RowExprs};
 use types::{DataType, Datum};
 
-/// What expressions of one execution see beside rows.
+/// Inputs of expressions other than rows, for one execution.
 pub(crate) struct Scope<'a> {
     pub(crate) params: &'a [Datum],
     /// `None` where the statement has no expressions.
     pub(crate) context: Option<QueryContext>,
-    /// For programs of `rows`; `None` where expressions ask for no session.
+    /// For programs of `rows`; `None` if no expression depends on the session.
     pub(crate) env: Option<Env>,
 }
 
-/// Compiled expressions, perhaps none.
+/// Compiled expressions; may be empty.
 #[derive(Debug)]
 pub(crate) struct Exprs {
     inner: Option<Compiled>,
-    /// Do values depend on the session or the time?
+    /// Whether values depend on the session or the time.
     asks_session: bool,
-    /// As PostgreSQL says it.
+    /// The highest volatility of the expressions, by PostgreSQL's classes.
     volatility: Volatility,
 }
 
@@ -55,7 +56,7 @@ impl Exprs {
         Self { inner: Some(Compiled::Query(Box::new(query))), ..Self::default() }
     }
 
-    /// The same with what is known of the expressions that they were compiled from.
+    /// Adds the session dependence and the volatility of the expressions that these were compiled from.
     pub(super) fn judged_by(self, scalars: &[&Scalar]) -> Self {
         let asks_session = self.needs_context() || scalars.iter().any(|scalar| bind::asks_session(scalar));
         let volatility = scalars.iter().map(|scalar| bind::volatility(scalar)).max().unwrap_or(Volatility::Immutable);
@@ -66,7 +67,7 @@ impl Exprs {
         self.inner.is_none()
     }
 
-    /// Must [`Scope::context`] be there?
+    /// Whether [`Scope::context`] is required.
     pub(crate) fn needs_context(&self) -> bool {
         match &self.inner {
             None | Some(Compiled::Rows(_)) => false,
@@ -75,7 +76,7 @@ impl Exprs {
         }
     }
 
-    /// Do values depend on more than the rows: on the session, on the time, on other rows?
+    /// Whether values depend on more than the rows: the session, the time, or other rows.
     pub(crate) fn asks_session(&self) -> bool {
         self.asks_session
     }
@@ -88,7 +89,7 @@ impl Exprs {
         }
     }
 
-    /// All values for one row; `second` is the row beside it.
+    /// Evaluates all expressions for one row; `second` is the other row in scope.
     pub(crate) async fn eval(
         &self,
         scope: &Scope<'_>,
@@ -106,10 +107,10 @@ impl Exprs {
         Ok(values.into_iter().next().unwrap_or_default())
     }
 
-    /// Is the row one that a condition, compiled alone, is true of? Without a condition every row is.
+    /// Whether a condition, compiled on its own, is true for the row. Without a condition it is.
     ///
-    /// Conditions are compiled apart from new values: those must not be evaluated over rows that are not changed, whose
-    /// columns may divide by zero.
+    /// Conditions are compiled apart from assigned values: rows that are not changed must not evaluate the values,
+    /// which may fail for them, for example by division by zero.
     pub(super) async fn holds(&self, scope: &Scope<'_>, row: &[Datum], second: Option<&[Datum]>) -> EngineResult<bool> {
         if self.is_empty() {
             return Ok(true);
@@ -118,10 +119,10 @@ impl Exprs {
         Ok(matches!(values.as_slice(), [Datum::Bool(true)]))
     }
 
-    /// All values for one row, of expressions that need no context.
+    /// Evaluates all expressions for one row; none may require a context.
     ///
     /// # Errors
-    /// Those of evaluating.
+    /// Evaluation errors.
     pub(crate) fn eval_alone(&self, row: &[Datum]) -> EngineResult<Vec<Datum>> {
         match &self.inner {
             None => Ok(Vec::new()),
@@ -131,7 +132,7 @@ impl Exprs {
         }
     }
 
-    /// All values for each of many rows, each with the row beside it.
+    /// Evaluates all expressions for many rows; each item of `rows` holds all rows in scope.
     pub(crate) async fn eval_rows(&self, scope: &Scope<'_>, rows: &[&[&[Datum]]]) -> EngineResult<Vec<Vec<Datum>>> {
         match &self.inner {
             None => Ok(vec![Vec::new(); rows.len()]),
@@ -149,17 +150,17 @@ impl Exprs {
         }
     }
 
-    /// May they give another value for the same row each time?
+    /// Whether any expression is VOLATILE.
     pub(crate) fn is_volatile(&self) -> bool {
         self.volatility == Volatility::Volatile
     }
 
-    /// Do they give the same values for the same row, always, as PostgreSQL says it?
+    /// Whether all expressions are IMMUTABLE and independent of the session.
     pub(crate) fn is_immutable(&self) -> bool {
         !self.asks_session && self.volatility == Volatility::Immutable
     }
 
-    /// Their types.
+    /// The types of the expressions.
     pub(crate) fn types(&self) -> &[DataType] {
         match &self.inner {
             None => &[],

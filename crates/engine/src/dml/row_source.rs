@@ -1,4 +1,4 @@
-//! The query whose rows a statement writes: a program of `rows` where few rows are read, else a plan.
+//! The query whose rows a statement writes: a program of `rows` if it reads few rows, else a plan.
 
 use crate::Session;
 use crate::error::EngineResult;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::Datum;
 
-/// A query of a writing statement.
+/// The query of a write statement.
 #[derive(Debug)]
 pub(crate) struct RowSource {
     pub(crate) plan: Arc<Plan>,
-    /// Gives the same rows without DataFusion, as long as they are few.
+    /// Returns the same rows without DataFusion, but gives up if it reads too many.
     program: Option<Box<rows::Program>>,
     handed_over: HandOvers,
 }
@@ -25,7 +25,7 @@ impl RowSource {
 }
 
 impl Session {
-    /// All rows by the program; `None`: the plan is to run, on the same state.
+    /// All rows from the program. `None`: the plan must run, on the same snapshot.
     pub(crate) async fn few_rows(
         &self,
         source: &RowSource,

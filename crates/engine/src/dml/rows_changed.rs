@@ -1,7 +1,7 @@
-//! Checking a row set under its locks: has somebody changed its rows since it was read?
+//! Checks a row set under its locks: whether other transactions changed its rows since they were read.
 //!
-//! A row is as it was read if it still carries the stamp that it had then. Stamps of different rows have no order that
-//! anything here goes by, and none with the number of a snapshot.
+//! A row is unchanged if it carries the same commit stamp as when it was read. Stamps are only compared for equality:
+//! the stamps of different rows have no order, and neither do a stamp and a snapshot number.
 
 use super::target::{FAMILY, Row, Target};
 use crate::Session;
@@ -11,31 +11,32 @@ use std::collections::HashSet;
 use store::{Bytes, CommitNo, StoreError};
 use txn::{LockMode, ReadView};
 
-/// Rows whose stamps are looked up at once: what is behind a key may be large.
+/// Number of rows whose stamps are read at once; rows may be large.
 const GROUP: usize = 16;
 
-/// The stamp that a row carried when it was read; `None`: nobody has read it, or it was not there.
+/// The stamp of a row when it was read; `None` if it was not read or did not exist.
 pub(crate) type StampRead = Option<CommitNo>;
 
-/// A row set under its locks.
+/// Result of locking a row set.
 pub(crate) enum Locked {
-    /// All as it was read. For each row its newest state; `None`: deleted by the same transaction, or met before.
+    /// No row changed. For each key the newest row; `None` if this transaction deleted it, or if the key is a
+    /// duplicate.
     Same(Vec<Option<Row>>),
-    /// Others changed rows.
+    /// Other transactions changed rows.
     Changed(Changes),
 }
 
-/// What others did to rows between the statement's look at them and their locks.
+/// Changes by other transactions between the read of the rows and their locks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changes {
-    /// The next look must see this commit at least.
+    /// The next read must include this commit.
     pub(crate) seen: CommitNo,
-    /// Are rows gone? They may have moved to keys that are not locked.
+    /// Whether rows were deleted. They may have moved to keys that are not locked.
     pub(crate) gone: bool,
 }
 
 impl Session {
-    /// The stamps that rows carried when a query found them in `view`. To be asked before their locks are waited for.
+    /// The stamps that the rows had when a query read them in `view`. Must be called before waiting for their locks.
     pub(crate) async fn stamps_read(
         &self,
         work: &Work,
@@ -44,8 +45,8 @@ impl Session {
         keys: &[Bytes],
     ) -> EngineResult<Vec<StampRead>> {
         if !view.store().capabilities().store_snapshots() {
-            // Another read may be of another moment. Who looked at the row before its query ran, and sees the same stamp
-            // after it, knows that the query saw that one.
+            // Without store snapshots a second read may see a newer state. A row that had the same stamp before the
+            // query ran and has it after the lock is the row that the query read.
             let looked = |key: &Bytes| work.looked.get(&(target.storage, key.clone())).copied();
             return Ok(keys.iter().map(looked).collect());
         }
@@ -53,7 +54,8 @@ impl Session {
         for keys in keys.chunks(GROUP) {
             match view.get_many(target.storage, FAMILY, keys).await {
                 Ok(found) => stamps.extend(found.iter().map(|row| row.as_deref().map(stamp_of))),
-                // After a long wait for other locks: rows whose stamps are not known count as changed, and are read again.
+                // The snapshot may expire during a long lock wait. Rows without a known stamp count as changed and
+                // are read again.
                 Err(StoreError::SnapshotTooOld { .. }) => stamps.resize(stamps.len() + keys.len(), None),
                 Err(error) => return Err(error.into()),
             }
@@ -61,7 +63,7 @@ impl Session {
         Ok(stamps)
     }
 
-    /// Locks the rows of these keys and compares each with the stamp that it was read with.
+    /// Locks the rows of these keys and compares the stamp of each with the one read before.
     pub(crate) async fn lock_row_set(
         &self,
         work: &mut Work,
@@ -76,7 +78,7 @@ impl Session {
         let mut met = HashSet::with_capacity(keys.len());
         let (mut changed, mut gone) = (false, false);
         for (key, read) in keys.iter().zip(read) {
-            // A join may bring a row several times: the first counts.
+            // A join may return a row several times; only the first counts.
             if !met.insert(key) {
                 rows.push(None);
                 continue;
@@ -84,7 +86,7 @@ impl Session {
             let own = work.txn.own_write(target.storage, FAMILY, key)?.is_some();
             let newest = work.newest(target.storage, FAMILY, key).await?;
             let Some(fragment) = newest else {
-                // Who deleted it has committed, or its lock would still be held.
+                // The transaction that deleted the row has committed, or the row would still be locked.
                 gone |= !own;
                 rows.push(None);
                 continue;
@@ -102,7 +104,7 @@ impl Session {
         if !changed && !gone {
             return Ok(Locked::Same(rows));
         }
-        // Whoever changed or deleted one has committed by now.
+        // The transactions that changed or deleted rows have committed by now.
         let seen = self.last_of_all().await?;
         Ok(Locked::Changed(Changes { seen, gone }))
     }

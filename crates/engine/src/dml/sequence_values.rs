@@ -1,4 +1,4 @@
-//! Values of sequences for the rows of a statement, taken before the rows are made.
+//! Sequence values for the rows of a statement, taken before the rows are built.
 
 use super::insert::set;
 use super::target::{Row, Target};
@@ -12,14 +12,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use types::Datum;
 
-/// Values that are not used yet.
+/// Sequence values that are not used yet.
 #[derive(Debug, Default)]
 pub(crate) struct NextValues {
-    /// Held to take one.
+    /// The unused values by sequence. Locked while one value is taken.
     left: Mutex<HashMap<TableOid, VecDeque<i64>>>,
 }
 
-/// Where a merge that is made row by row takes values from.
+/// Source of sequence values for a conflict action, which runs row by row.
 #[derive(Debug)]
 pub(super) struct Taker {
     pub(super) engine: Arc<Engine>,
@@ -27,7 +27,7 @@ pub(super) struct Taker {
 }
 
 impl Taker {
-    /// A value for each assignment that asks for one.
+    /// Takes a value for each assignment that needs one.
     pub(super) async fn take_for(&self, assignments: &[(usize, Value)]) -> EngineResult<NextValues> {
         let mut left: HashMap<TableOid, VecDeque<i64>> = HashMap::new();
         for (_, value) in assignments {
@@ -39,14 +39,14 @@ impl Taker {
 }
 
 impl NextValues {
-    /// One value.
+    /// Takes one value of a sequence.
     pub(super) fn take(&self, sequence: TableOid) -> Option<i64> {
         self.left.lock().get_mut(&sequence)?.pop_front()
     }
 }
 
 impl Session {
-    /// As many values of each sequence as asked for.
+    /// Takes the requested number of values of each sequence.
     pub(super) async fn take_values(&self, counts: &HashMap<TableOid, usize>) -> EngineResult<NextValues> {
         let mut left = HashMap::with_capacity(counts.len());
         for (sequence, count) in counts {
@@ -55,7 +55,7 @@ impl Session {
         Ok(NextValues { left: Mutex::new(left) })
     }
 
-    /// The values that assignments to so many rows ask for.
+    /// Takes the values that assignments to `rows` rows need.
     pub(super) async fn take_values_for(
         &self,
         assignments: &[(usize, Value)],

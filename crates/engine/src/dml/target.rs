@@ -1,4 +1,4 @@
-//! The table that a statement writes, and the rules that its rows keep.
+//! The table that a statement writes, with its indexes and constraints.
 
 use crate::ColumnDesc;
 use crate::error::{EngineResult, Fault};
@@ -24,24 +24,24 @@ pub(crate) struct Target {
     /// Name of its schema.
     pub(crate) schema: String,
     pub(crate) codec: RowCodec,
-    /// Of its indexes.
+    /// Codecs of its indexes.
     pub(crate) indexes: Vec<IndexCodec>,
     pub(crate) storage: TableId,
-    /// For times in text.
+    /// The time zone for casts of text.
     pub(crate) zone: TimeZone,
-    /// Compiled where rows get new states: [`crate::Session::checked_target`].
+    /// CHECK constraints; compiled where rows get new values, by [`crate::Session::checked_target`].
     pub(crate) checks: Checks,
-    /// Compiled with them.
+    /// Generated columns; compiled with the CHECK constraints.
     pub(crate) generated: Generated,
-    /// Has it generated columns?
+    /// Whether the table has generated columns.
     pub(crate) is_computed: bool,
-    /// Its foreign keys and those that refer to it.
+    /// Its foreign keys, and those that reference it.
     pub(crate) relations: Relations,
-    /// Its change logs.
+    /// Its change logs for incremental materialized views.
     pub(crate) group_logs: Vec<Arc<GroupLog>>,
 }
 
-/// A row: a value per column in order of declaration, hidden ones too.
+/// A row: one value per column in order of declaration, hidden columns included.
 pub(crate) type Row = Vec<Datum>;
 
 impl Target {
@@ -61,7 +61,7 @@ impl Target {
         })
     }
 
-    /// How many columns a [`Row`] has.
+    /// Number of columns of a [`Row`].
     pub(crate) fn width(&self) -> usize {
         self.table.columns.len()
     }
@@ -70,7 +70,7 @@ impl Target {
         self.table.columns.get(at)
     }
 
-    /// Where the column of that name stands; hidden ones cannot be named.
+    /// Position of the column with that name; hidden columns cannot be named.
     pub(crate) fn position(&self, name: &ColumnName) -> EngineResult<usize> {
         let fits = |column: &Column| {
             let family = match &name.family {
@@ -86,12 +86,13 @@ impl Target {
             .ok_or_else(|| Fault::NoSuchColumn { table: self.table.name.clone(), column: name.to_string() }.into())
     }
 
-    /// Is that column part of the key?
+    /// Whether the column is part of the primary key.
     pub(crate) fn is_key(&self, at: usize) -> bool {
         self.codec.key_columns().contains(&at)
     }
 
-    /// How rows are held in which these columns change: so that others may refer to them, unless their keys may change.
+    /// The lock mode for a row of which these columns change. Other transactions may still reference it unless a key
+    /// changes.
     pub(crate) fn lock_mode(&self, mut changed: impl Iterator<Item = usize>) -> LockMode {
         let keys = self.indexes.iter().filter(|index| index.index().unique).flat_map(IndexCodec::columns);
         let in_key = |at: &usize| self.is_key(*at) || keys.clone().any(|key| key == at);
@@ -103,7 +104,7 @@ impl Target {
         }
     }
 
-    /// The value as that column keeps it.
+    /// Casts the value to the column's type, as an assignment does.
     pub(crate) fn assign(&self, at: usize, value: Datum) -> EngineResult<Datum> {
         match self.column(at) {
             Some(column) => self.assign_as(at, &column.ty, value),
@@ -111,7 +112,7 @@ impl Target {
         }
     }
 
-    /// The value as that column has one of type `ty`: its own, or that of an element.
+    /// Casts a value assigned to the column to `ty`: the column's type, or its element type.
     pub(crate) fn assign_as(&self, at: usize, ty: &DataType, value: Datum) -> EngineResult<Datum> {
         self.zone.assign(ty, value).map_err(|error| match error {
             TypeError::NoCast { from, .. } => {

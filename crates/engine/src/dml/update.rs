@@ -26,33 +26,33 @@ pub(crate) struct UpdateProgram {
     pub(crate) target: Target,
     pub(super) assignments: Vec<(usize, Value)>,
     pub(crate) rows: Rows,
-    /// How many values the row set computes; joined columns stand behind them.
+    /// Number of values that the row set computes; joined columns follow them.
     pub(super) computed: usize,
     pub(crate) returning: Option<Returning>,
 }
 
-/// What a query found: the keys of rows, each with the values computed for it, and the stamps that they were read with.
+/// The result of a row set query: row keys with the values computed for each, and the stamps that were read.
 type RowSet = (Vec<(Bytes, Row)>, Vec<StampRead>);
 
-/// A row by its key.
+/// A row given by its key.
 #[derive(Debug)]
 pub(crate) struct OneRow {
     pub(super) key: KeyMatch,
-    /// The conditions beside the key, as one expression.
+    /// The conditions other than those on the key, as one expression.
     pub(super) filter: Exprs,
     /// Values computed over the row, if the filter holds.
     pub(super) computed: Exprs,
 }
 
-/// Which rows a statement changes.
+/// The rows that a statement changes.
 #[derive(Debug)]
 pub(crate) enum Rows {
-    /// The one with that key.
+    /// The row with one key.
     Point(Box<OneRow>),
-    /// Those of a query: key columns, then computed values.
+    /// The rows of a query that returns key columns, then computed values.
     Query {
         source: RowSource,
-        /// Does what a row is judged by stand in that row alone? Not with joins, subqueries and limits.
+        /// Whether the conditions depend on the row alone: false with joins, subqueries and limits.
         own: bool,
     },
 }
@@ -69,7 +69,7 @@ impl Rows {
         matches!(self, Self::Point(one) if one.filter.needs_context() || one.computed.needs_context())
     }
 
-    /// The columns of a query behind the key and that many computed ones.
+    /// The columns of the query that follow the key and `computed` computed values.
     pub(crate) fn columns_behind(&self, target: &Target, computed: usize) -> &[OutputColumn] {
         let first = target.codec.key_columns().len() + computed;
         self.plan().and_then(|plan| plan.columns.get(first..)).unwrap_or_default()
@@ -88,12 +88,12 @@ impl UpdateProgram {
         self.rows.is_cacheable()
     }
 
-    /// How its rows are held.
+    /// The lock mode for its rows.
     fn lock_mode(&self) -> LockMode {
         self.target.lock_mode(self.assignments.iter().map(|(at, _)| *at))
     }
 
-    /// The row as it becomes; the row writer checks it.
+    /// Builds the new row; the row writer checks its constraints.
     pub(super) fn new_row(&self, old: &[Datum], given: Given<'_>) -> EngineResult<NewRow> {
         let given = Given { own: old, ..given };
         let mut row = old.to_vec();
@@ -147,7 +147,7 @@ impl Session {
         Ok(outcome)
     }
 
-    /// The newest state of the row of that key, under its lock, with its computed values.
+    /// Locks the row with that key and returns its newest state with its computed values.
     pub(crate) async fn point_row(
         &mut self,
         work: &mut Work,
@@ -166,12 +166,12 @@ impl Session {
         Ok(Some((key, old, computed)))
     }
 
-    /// The rows of a query under their locks: newest state and computed values. Runs the query again when
-    /// others changed its rows meanwhile.
+    /// Locks the rows of a query and returns their newest state and computed values. Runs the query again if other
+    /// transactions changed rows meanwhile. `None`: the rows do not fit in memory.
     ///
-    /// A row that was locked stays as it is, so the second run is the last: as PostgreSQL does it judges the locked
-    /// rows once more and looks for no others. Only where a row may be elsewhere now, or which row is meant depends on
-    /// others, new rows are locked too and may have changed in their turn.
+    /// A locked row cannot change, so the second run is the last: as in PostgreSQL it rechecks the locked rows and
+    /// looks for no others. Further rows are locked, and may have changed in turn, only if a row may have moved to
+    /// another key or the choice of rows depends on other rows.
     pub(crate) async fn locked_rows(
         &mut self,
         work: &mut Work,
@@ -207,8 +207,8 @@ impl Session {
         }
     }
 
-    /// The rows of a query in a state that holds `seen`: their keys, and their values behind the key's. `None` where memory
-    /// does not hold them and they can be changed one by one ([`super::many_rows`]).
+    /// The rows of a query in a snapshot that includes commit `seen`: their keys, and the values after the key.
+    /// `None` if they do not fit in memory and can be changed batch by batch ([`super::many_rows`]).
     async fn row_set(
         &mut self,
         work: &mut Work,
@@ -217,7 +217,7 @@ impl Session {
         params: &[Datum],
         seen: CommitNo,
     ) -> EngineResult<Option<RowSet>> {
-        // The last attempt's is given back.
+        // This releases the memory of the previous attempt.
         let memory = self.hold_rows();
         work.rows = Some(Arc::clone(&memory));
         let view = work.view(self.engine.store().as_ref(), seen).await?;

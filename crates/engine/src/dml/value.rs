@@ -1,4 +1,4 @@
-//! Where the new values of columns come from.
+//! Sources of assigned values.
 
 use super::elements::ElementChange;
 use super::sequence_values::NextValues;
@@ -7,14 +7,14 @@ use crate::error::{EngineResult, Fault, fail};
 use catalog::TableOid;
 use types::Datum;
 
-/// Where a column's new value comes from.
+/// The source of a column's new value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// Of the column's type already.
+    /// A constant of the column's type.
     Constant(Datum),
     /// `$n`, counted from 0.
     Param(usize),
-    /// A column of the row that is changed.
+    /// A column of the existing row.
     Own(usize),
     /// A column of `excluded`.
     Excluded(usize),
@@ -22,30 +22,30 @@ pub(crate) enum Value {
     Computed(usize),
     /// The next value of a sequence.
     Next(TableOid),
-    /// The row's own array with some elements changed.
+    /// The existing array with some elements changed.
     Elements(Vec<ElementChange>),
 }
 
-/// The rows when a statement runs. Empty where there is none.
+/// Inputs of a [`Value`] in one execution; empty where there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Given<'a> {
     pub(crate) params: &'a [Datum],
-    /// Values of computed expressions.
+    /// Values of the computed expressions.
     pub(crate) computed: &'a [Datum],
     pub(crate) own: &'a [Datum],
     pub(crate) excluded: &'a [Datum],
-    /// Values of sequences.
+    /// Sequence values.
     pub(crate) next: Option<&'a NextValues>,
 }
 
-/// Columns that get the next value of a sequence, in a table of which `given` comes from elsewhere.
+/// Columns not in `given` that default to the next value of a sequence.
 pub(crate) fn sequence_defaults(target: &Target, given: &[usize]) -> Vec<(usize, TableOid)> {
     let columns = target.table.columns.iter().enumerate().filter(|(at, _)| !given.contains(at));
     columns.filter_map(|(at, column)| column.sequence.map(|sequence| (at, sequence))).collect()
 }
 
 impl Value {
-    /// The value now, as that column keeps it.
+    /// Returns the value, cast to the type of column `at`.
     pub(crate) fn get(&self, target: &Target, at: usize, given: &Given<'_>) -> EngineResult<Datum> {
         match self {
             Self::Constant(value) => Ok(value.clone()),

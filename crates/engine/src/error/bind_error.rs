@@ -1,11 +1,11 @@
-//! Errors of the binder: their SQLSTATE, their words, and the place that each names itself.
+//! Errors of the binder: SQLSTATE, message, and position.
 
 use super::{EngineError, Report};
 use crate::statement::Written;
 use bind::{BindError, BindErrorKind};
 
 impl EngineError {
-    /// What the binder found wrong with a tree that was read from that text.
+    /// Converts an error of the binder in a tree that was parsed from `written`.
     pub(crate) fn of_bind(error: &BindError, written: &Written) -> Self {
         let report = Report {
             code: error.sqlstate(),

@@ -1,77 +1,77 @@
-//! What a front end refuses of its client: messages, portals, parameters and connections.
+//! Errors that a front end reports to its client: about messages, portals, parameters and connections.
 
 use super::{EngineError, Report};
 
-/// What is wrong with what a client sent, or why its connection ends.
+/// An error in a client's message, or the reason why its connection ends.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientFault {
-    /// A message that breaks the protocol.
+    /// A message that violates the protocol.
     #[error("{0}")]
     Protocol(String),
     /// A text that is not UTF-8.
     #[error("{0}")]
     Encoding(String),
-    /// A version of the protocol that is not served.
+    /// A protocol version that is not supported.
     #[error("unsupported frontend protocol {0}.{1}: server supports 3.0")]
     Version(u16, u16),
-    /// A form of the protocol that is not served.
+    /// A protocol feature that is not supported.
     #[error("{0} not supported")]
     Unsupported(String),
-    /// A command-line argument in a startup packet that is no setting.
+    /// A command-line argument in a startup packet that is not a setting.
     #[error("invalid command-line argument for server process: {0}")]
     StartupOption(String),
     /// A startup packet without a user.
     #[error("no PostgreSQL user name specified in startup packet")]
     NoUser,
-    /// A client that may not connect from there.
+    /// A client whose address may not connect.
     #[error("connections from {0} are not accepted: only loopback is, until there are roles")]
     ForeignAddress(std::net::IpAddr),
-    /// No room for another session.
+    /// Too many sessions.
     #[error("{0}")]
     TooManySessions(String),
-    /// A statement that was not prepared; the empty name is the unnamed one.
+    /// An unknown prepared statement; the empty name is the unnamed one.
     #[error("{} does not exist", prepared(.0))]
     NoPrepared(String),
-    /// A name that a prepared statement has.
+    /// The name of an existing prepared statement.
     #[error("prepared statement \"{0}\" already exists")]
     DuplicatePrepared(String),
     /// A portal that does not exist.
     #[error("portal \"{0}\" does not exist")]
     NoPortal(String),
-    /// A name that a portal or cursor has.
+    /// The name of an existing portal or cursor.
     #[error("cursor \"{0}\" already exists")]
     DuplicatePortal(String),
     /// A portal that ran to its end and cannot run again.
     #[error("portal \"{0}\" cannot be run")]
     PortalDone(String),
-    /// A portal whose statement answers no rows.
+    /// A portal whose statement returns no rows.
     #[error("portal \"{0}\" cannot be run")]
     PortalWithoutRows(String),
     /// A format of values that is neither text nor binary.
     #[error("unsupported format code: {0}")]
     FormatCode(i16),
-    /// A parameter's bytes that are no value of its type.
+    /// A binary parameter that is not a valid value of its type.
     #[error("incorrect binary data format in bind parameter {0}")]
     BinaryParameter(usize),
-    /// A value that the answer's format has no room for.
+    /// A value that does not fit into the binary format of its column.
     #[error("value of column \"{0}\" out of range")]
     ColumnOutOfRange(String),
-    /// An answer whose columns are not those that it announced.
+    /// An answer whose columns differ from those described to the client.
     #[error("a plan answered with columns of other types: {0}")]
     AnswerColumns(String),
-    /// A message to the client beyond the protocol's size.
+    /// A message to the client that exceeds the protocol's size limit.
     #[error("message too large for the protocol")]
     AnswerTooLarge,
-    /// A message of the client for which there is no memory.
+    /// A message of the client for which there is not enough memory.
     #[error("out of memory for a message of the client (query_memory_mib)")]
     MessageMemory,
-    /// The server is stopped.
+    /// The server stops.
     #[error("terminating connection due to administrator command")]
     Shutdown,
-    /// The client was silent for too long.
+    /// The client was idle for too long.
     #[error("terminating connection due to idle-session timeout")]
     IdleSession,
-    /// The client was silent for too long in a transaction.
+    /// The client was idle for too long in a transaction.
     #[error("terminating connection due to idle-in-transaction timeout")]
     IdleInTransaction,
 }

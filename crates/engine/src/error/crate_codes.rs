@@ -1,4 +1,4 @@
-//! SQLSTATE of errors of the crates below: one match for each.
+//! SQLSTATEs for the errors of lower crates: one match per error type.
 
 use catalog::CatalogError;
 use fragment::FragmentError;
@@ -62,10 +62,10 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
 
 pub(super) fn store_code(error: &StoreError) -> &'static str {
     match error {
-        // The table was dropped or truncated since the statement looked it up.
+        // The table was dropped or truncated after the statement looked it up.
         StoreError::NoSuchTable { .. } => "42P01",
         StoreError::NoSuchFamily { .. } | StoreError::TableExists { .. } => "XX000",
-        // Conditions of statements of ours are told in their own words before they come here.
+        // Failed conditions of the engine's own statements are converted before they get here.
         StoreError::ConditionFailed { .. } | StoreError::TableChanged { .. } => "40001",
         StoreError::DuplicateKey { .. } => "23505",
         StoreError::TooLarge { .. } => "54000",

@@ -1,26 +1,26 @@
-//! What can go wrong in the engine itself. Variants carry data.
+//! Errors of the engine itself. Variants carry data.
 
-/// A foreign key that a row breaks.
+/// A violated foreign key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BrokenReference {
-    /// The schema of the table that refers.
+    /// The schema of the referencing table.
     pub schema: String,
-    /// The table that refers.
+    /// The referencing table.
     pub table: String,
     /// The foreign key.
     pub constraint: String,
-    /// Its columns: those of the table that refers if the parent is missing, else those that it refers to.
+    /// The key columns in the error detail: the referencing ones if the parent is missing, else the referenced ones.
     pub columns: String,
-    /// The values in those columns.
+    /// The values of those columns.
     pub values: String,
-    /// The table that is referred to.
+    /// The referenced table.
     pub parent: String,
 }
 
-/// Declares the failures, each with its SQLSTATE behind it.
+/// Declares the variants, each followed by its SQLSTATE.
 macro_rules! faults {
     ($($(#[$attribute:meta])* $name:ident $({ $($field:ident: $ty:ty),* })? => $sqlstate:literal,)*) => {
-        /// A failure that no crate below knows of.
+        /// An error that the engine itself raises.
         #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
         pub(crate) enum Fault {
             $($(#[$attribute])* $name $({ $($field: $ty),* })?,)*
@@ -37,22 +37,22 @@ macro_rules! faults {
 }
 
 faults! {
-    /// A feature that is not built.
+    /// A feature that is not implemented.
     #[error("{feature} is not supported")]
     Unsupported { feature: String } => "0A000",
-    /// An isolation level that is not built, or what a level does not do.
+    /// An isolation level that is not implemented, or a feature that an isolation level lacks.
     #[error("{feature} is not supported")]
     Isolation { feature: String } => "0A000",
-    /// Another session's state is for blocks that keep to one.
+    /// SET TRANSACTION SNAPSHOT outside a repeatable read transaction.
     #[error("a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ")]
     SnapshotNeedsRepeatableRead => "0A000",
-    /// A prepared statement would answer other columns than the client was told.
+    /// A prepared statement whose result columns have changed since they were described to the client.
     #[error("cached plan must not change result type")]
     ResultTypeChanged => "0A000",
     /// Connecting to another database, or naming one.
     #[error("database \"{name}\" does not exist")]
     NoSuchDatabase { name: String } => "3D000",
-    /// A name with another database in front.
+    /// A name qualified by another database.
     #[error("cross-database references are not implemented: \"{name}\"")]
     CrossDatabase { name: String } => "0A000",
 
@@ -99,7 +99,7 @@ faults! {
     CheckFailsRow { schema: String, table: String, constraint: String } => "23514",
     #[error("insert or update on table \"{}\" violates foreign key constraint \"{}\"", .broken.table, .broken.constraint)]
     NoParent { broken: Box<BrokenReference> } => "23503",
-    /// As [`Self::NoParent`], of MATCH FULL.
+    /// As [`Self::NoParent`], for NULLs that MATCH FULL does not allow.
     #[error("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"")]
     MixedNulls { schema: String, table: String, constraint: String } => "23503",
     #[error(
@@ -173,7 +173,7 @@ faults! {
     DuplicateFunction { name: String } => "42723",
     #[error("{message}")]
     InvalidDefinition { message: String } => "42P16",
-    /// A DEFAULT that reads what it may not (0A000).
+    /// A DEFAULT expression with a construct that is not allowed there (0A000).
     #[error("cannot use {what} in DEFAULT expression")]
     InDefault { what: &'static str } => "0A000",
     #[error("{message}")]
@@ -183,13 +183,13 @@ faults! {
 
     #[error("{message}")]
     WrongObject { message: String, hint: Option<&'static str> } => "42809",
-    /// ALTER TABLE of a store that other processes write to.
+    /// ALTER TABLE that rewrites a table, on a store to which other processes write.
     #[error("table \"{table}\" was written to by another process while its rows were written anew")]
     WrittenElsewhere { table: String } => "40001",
-    /// What materialized views cannot have or do.
+    /// An operation that materialized views do not support.
     #[error("{message}")]
     NotOfMaterialized { message: String } => "42809",
-    /// REFRESH MATERIALIZED VIEW of what cannot be refreshed so.
+    /// REFRESH MATERIALIZED VIEW of a view that it does not support.
     #[error("{message}")]
     NotRefreshable { message: String } => "0A000",
     #[error("materialized view cannot be refreshed incrementally: {reason}")]
@@ -245,7 +245,7 @@ faults! {
     #[error("invalid snapshot identifier: \"{id}\"")]
     NoSuchSnapshot { id: String } => "22023",
 
-    // Ends before time.
+    // Cancellation.
     #[error("canceling statement due to user request")]
     Canceled => "57014",
     #[error("canceling statement due to statement timeout")]
@@ -281,7 +281,7 @@ faults! {
     LongCopyLine { limit: usize } => "54000",
     #[error("{message}")]
     BadCopyOption { message: String } => "22023",
-    /// Options of COPY that PostgreSQL has not built to go together.
+    /// Options of COPY that PostgreSQL does not support together.
     #[error("{message}")]
     CopyOptionsClash { message: String } => "0A000",
     #[error("{message}")]
@@ -292,7 +292,7 @@ faults! {
     #[error("SET requires parameter name")]
     SettingName => "22004",
 
-    /// What must not happen. Names what did, for a report.
+    /// A bug: a state that should be impossible. `detail` describes it for a report.
     #[error("internal error: {detail}")]
     Internal { detail: String } => "XX000",
 }

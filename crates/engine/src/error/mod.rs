@@ -1,4 +1,4 @@
-//! What front ends see of a failure: one line, a SQLSTATE, and what PostgreSQL would add to it.
+//! Errors as front ends report them: a message, a SQLSTATE, and the further fields of PostgreSQL's ErrorResponse.
 
 mod bind_error;
 mod client_fault;
@@ -12,14 +12,14 @@ pub(crate) use fault::{BrokenReference, Fault};
 use std::fmt;
 use store::{Bytes, TableId};
 
-/// A failed statement. The session goes on.
+/// The error of a failed statement. The session continues.
 #[derive(Clone)]
 pub struct EngineError {
     /// Boxed, so that results stay small on the paths that do not fail.
     report: Box<Report>,
 }
 
-/// All that is told to the client.
+/// All fields that are sent to the client.
 #[derive(Clone, Debug, Default)]
 struct Report {
     code: &'static str,
@@ -33,9 +33,9 @@ struct Report {
     column: Option<String>,
     constraint: Option<String>,
     routine: Option<&'static str>,
-    /// The key that two rows have, as `(columns)=(values)`.
+    /// The duplicate key, as `(columns)=(values)`.
     duplicate: Option<String>,
-    /// The row that a condition or load failed on, until somebody who knows the table says it in words.
+    /// The row of a failed condition or load, until code that knows the table converts the error.
     conflict: Option<(TableId, Bytes)>,
 }
 
@@ -48,62 +48,62 @@ impl EngineError {
         self.report.code
     }
 
-    /// One line for a person.
+    /// The message, one line.
     pub fn message(&self) -> &str {
         &self.report.message
     }
 
-    /// More about it.
+    /// The detail.
     pub fn detail(&self) -> Option<&str> {
         self.report.detail.as_deref()
     }
 
-    /// What to do about it.
+    /// The hint.
     pub fn hint(&self) -> Option<&str> {
         self.report.hint.as_deref()
     }
 
-    /// Where in the statement's text, in characters from 1.
+    /// Position in the statement's text, in characters from 1.
     pub fn position(&self) -> Option<usize> {
         self.report.position
     }
 
-    /// Where in the data: the line and column of a COPY.
+    /// Context in the data: the line and column of a COPY.
     pub fn context(&self) -> Option<&str> {
         self.report.context.as_deref()
     }
 
-    /// Schema of the table concerned.
+    /// Schema of the affected table.
     pub fn schema(&self) -> Option<&str> {
         self.report.schema.as_deref()
     }
 
-    /// The table concerned.
+    /// The affected table.
     pub fn table(&self) -> Option<&str> {
         self.report.table.as_deref()
     }
 
-    /// The column concerned.
+    /// The affected column.
     pub fn column(&self) -> Option<&str> {
         self.report.column.as_deref()
     }
 
-    /// The constraint concerned.
+    /// The affected constraint.
     pub fn constraint(&self) -> Option<&str> {
         self.report.constraint.as_deref()
     }
 
-    /// The function of PostgreSQL's that raises this error, where clients tell errors apart by it.
+    /// Name of the PostgreSQL function that raises this error, if clients recognize the error by it.
     pub fn routine(&self) -> Option<&str> {
         self.report.routine
     }
 
-    /// A feature that is not built (0A000), for what a front end refuses itself.
+    /// A feature that is not supported (0A000), for errors of front ends.
     pub fn unsupported(feature: impl Into<String>) -> Self {
         Fault::Unsupported { feature: feature.into() }.into()
     }
 
-    /// A duplicate key among rows that are to get that key.
+    /// Rewords a duplicate key error for rows that violate a new unique index.
     pub(crate) fn of_new_key(mut self) -> Self {
         if let (Some(key), Some(constraint)) = (self.report.duplicate.take(), self.report.constraint.as_deref()) {
             self.report.message = format!("could not create unique index \"{constraint}\"");
@@ -112,39 +112,39 @@ impl EngineError {
         self
     }
 
-    /// The same with a context line.
+    /// Sets the context line.
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Self {
         self.report.context = Some(context.into());
         self
     }
 
-    /// The same at a place of the statement's text, if it is known.
+    /// Sets the position in the statement's text, if it is known.
     #[must_use]
     pub(crate) fn at(mut self, position: Option<usize>) -> Self {
         self.report.position = position.or(self.report.position);
         self
     }
 
-    /// The same with a hint.
+    /// Sets the hint.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.report.hint = Some(hint.into());
         self
     }
 
-    /// A deadlock (40P01) or a serialization failure (40001): nothing was written, and the statement may succeed when it
-    /// runs again.
+    /// Whether it is a deadlock (40P01) or a serialization failure (40001): nothing was written, and the statement
+    /// may succeed when it runs again.
     pub(crate) fn is_retryable(&self) -> bool {
         matches!(self.code(), "40P01" | "40001")
     }
 
-    /// A table is not there, for names or for the store?
+    /// Whether a table does not exist, by its name or in the store.
     pub(crate) fn is_undefined_table(&self) -> bool {
         self.code() == "42P01"
     }
 
-    /// Is a name that of another kind of object than the statement is about?
+    /// Whether the object is of another kind than the statement requires.
     pub(crate) fn is_wrong_object_type(&self) -> bool {
         self.code() == "42809"
     }
@@ -175,7 +175,7 @@ impl fmt::Debug for EngineError {
 
 impl std::error::Error for EngineError {}
 
-/// Returns early with one of the engine's own faults.
+/// Returns one of the engine's own errors.
 pub(crate) fn fail<T>(fault: Fault) -> EngineResult<T> {
     Err(fault.into())
 }

@@ -1,5 +1,5 @@
-//! The place where SQLSTATEs are chosen for errors of other crates, with `crate_codes.rs`; the engine's own ([`Fault`]), those of
-//! the binder and of types bring theirs. Every match here is exhaustive, so that a new variant of any crate's error does not
+//! Chooses SQLSTATEs for the errors of other crates, with `crate_codes.rs`. The engine's own errors ([`Fault`]), and
+//! those of the binder and of types, have their own. Every match is exhaustive, so that a new variant does not
 //! compile until it has a code.
 
 use super::crate_codes::{catalog_code, fragment_code, key_code, sql_code, store_code, txn_code};
@@ -98,7 +98,7 @@ impl From<Fault> for EngineError {
             report.duplicate = Some(format!("({columns})=({values})"));
         }
         match fault {
-            // By this name drivers know that preparing the statement again heals it.
+            // By this name drivers recognize that they must prepare the statement again.
             Fault::ResultTypeChanged => report.routine = Some("RevalidateCachedQuery"),
             Fault::DuplicateKey { schema, table, constraint, .. }
             | Fault::CheckFailed { schema, table, constraint, .. }
@@ -214,7 +214,7 @@ impl From<index::IndexError> for EngineError {
     fn from(error: index::IndexError) -> Self {
         match error {
             index::IndexError::Row(error) => error.into(),
-            // Expressions are evaluated by this crate.
+            // The engine evaluates the expressions of indexes, so the error is its own.
             index::IndexError::Expr(error) => match error.downcast::<Self>() {
                 Ok(error) => *error,
                 Err(error) => Fault::Internal { detail: error.to_string() }.into(),

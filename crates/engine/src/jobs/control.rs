@@ -1,4 +1,4 @@
-//! PAUSE JOB, RESUME JOB, CANCEL JOB: they return when the job has heard it, durably.
+//! PAUSE JOB, RESUME JOB, CANCEL JOB: they return when the job has durably reached the requested state.
 
 use super::job::{Job, Wish};
 use crate::Session;
@@ -38,7 +38,7 @@ impl Session {
         Ok(tag.to_string())
     }
 
-    /// Waits until that is so, or the job is over.
+    /// Waits until the condition holds, or the job is final.
     async fn until(&self, job: &Arc<Job>, is_so: fn(&Job) -> bool) -> EngineResult<()> {
         let guard = self.running();
         loop {

@@ -1,7 +1,7 @@
 //! DROP INDEX CONCURRENTLY.
 //!
-//! The statement has made the index WriteOnly with the job's record: nobody finds rows by it any more. Until it is detached
-//! all writers maintain it, so that a job that is cancelled makes it public again.
+//! The statement sets the index WriteOnly together with the job's record, so that statements no longer read it. Until
+//! it is detached all writers maintain it, so that a cancelled job can make it public again.
 
 use super::index_build::remove;
 use super::job::JobContext;
@@ -20,7 +20,7 @@ pub(crate) struct DropSpec {
     pub(crate) index: u32,
 }
 
-/// See the module's head.
+/// The job kind of [`DropSpec`]. See the module documentation.
 pub(super) struct IndexDrop;
 
 #[async_trait]
@@ -36,7 +36,7 @@ impl JobKind for IndexDrop {
         let spec: DropSpec = context.spec()?;
         let public = |draft: &mut catalog::Draft| {
             match draft.set_build_state(TableOid(spec.table), spec.index, IndexState::Public) {
-                // It is gone: that was asked for before the cancel was.
+                // The index is gone: it was dropped before the cancellation.
                 Ok(_) | Err(CatalogError::NoSuchTable { .. }) => Ok(()),
                 Err(error) => Err(error),
             }

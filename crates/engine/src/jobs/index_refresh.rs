@@ -1,5 +1,4 @@
-//! The entries of an index that a job makes anew again and again: `CREATE INDEX … WITH (refresh = '10 minutes')`. The job is
-//! that of `refresh`.
+//! Refreshes of an index: `CREATE INDEX … WITH (refresh = '10 minutes')`. The job itself is in `refresh`.
 
 use super::refresh::{Refreshed, Times};
 use crate::Session;

@@ -1,4 +1,4 @@
-//! One job: its record, what is wished of it, and who waits for it.
+//! One job: its record, its requested state, and the tasks that wait for it.
 
 use super::kind::{from_json, to_json};
 use crate::error::{EngineResult, Fault, fail};
@@ -16,32 +16,32 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use types::interrupt::{Host, Interrupted};
 
-/// What is wished of a job.
+/// The requested state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// To go on.
+    /// Run.
     Run,
-    /// To wait.
+    /// Pause.
     Pause,
-    /// To end, with nothing left behind.
+    /// End, and undo all effects.
     Cancel,
 }
 
 /// A job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// Held for one look or change, never across an await.
+    /// Locked for one look-up or change, never across an await.
     record: Mutex<JobRecord>,
-    /// Its error with all that a client is told.
+    /// Its error, with all fields that are sent to a client.
     failure: Mutex<Option<EngineError>>,
-    /// One record is written at a time, so that the newest is written last. Held across the write.
+    /// Serializes writes of the record, so that the newest is written last. Held across the write.
     saving: tokio::sync::Mutex<()>,
     wish: watch::Sender<Wish>,
-    /// The version of the record, for those that wait for a change.
+    /// The version of the record, for tasks that wait for a change.
     changed: watch::Sender<u64>,
-    /// Wakes it while it waits for a time.
+    /// Wakes the job while it waits for a time.
     woken: Notify,
-    /// Do statements see nothing of what it did, while it goes on to clean up?
+    /// Whether statements see no effects of the job any more, while it may still clean up.
     released: AtomicBool,
     closing: CancellationToken,
 }
@@ -66,12 +66,12 @@ impl Job {
         self.record.lock().id
     }
 
-    /// Its record as it is now.
+    /// Its current record.
     pub(crate) fn record(&self) -> JobRecord {
         self.record.lock().clone()
     }
 
-    /// Why it failed, if it did.
+    /// Its error, if it failed.
     pub(super) fn failure(&self) -> Option<EngineError> {
         self.failure.lock().clone()
     }
@@ -80,12 +80,13 @@ impl Job {
         *self.failure.lock() = Some(error);
     }
 
-    /// Wishes something of it.
+    /// Requests a state.
     pub(super) fn wish(&self, wish: Wish) {
         self.wish.send_replace(wish);
     }
 
-    /// It goes on at the next start at the earliest: who waits for it is told why. What the store has of it stays as it is.
+    /// Stops the job until the next start, and reports the error to those that wait for it. Its record in the store
+    /// is unchanged.
     pub(super) fn rest_with(&self, error: EngineError) {
         let told = Some((error.code().to_string(), error.message().to_string()));
         self.fail_with(error);
@@ -97,12 +98,12 @@ impl Job {
         *self.wish.borrow()
     }
 
-    /// What it waits for may be another time now.
+    /// Wakes the job, because the time for which it waits may have changed.
     pub(super) fn look_again(&self) {
         self.woken.notify_one();
     }
 
-    /// Completes after so long, or when it is to look again.
+    /// Completes after `time`, or when the job is woken.
     pub(super) async fn rested(&self, time: Duration) {
         tokio::select! {
             () = tokio::time::sleep(time) => {}
@@ -110,13 +111,13 @@ impl Job {
         }
     }
 
-    /// Completes when its record has another version than this.
+    /// Completes when the version of its record differs from `version`.
     pub(super) async fn changed_since(&self, version: u64) {
-        // The sender is this job's.
+        // Cannot fail: the job owns the sender.
         let _ = self.changed.subscribe().wait_for(|now| *now != version).await;
     }
 
-    /// Completes when it is final.
+    /// Completes when the job is final.
     pub(super) async fn ended(&self) {
         loop {
             let record = self.record();
@@ -127,12 +128,12 @@ impl Job {
         }
     }
 
-    /// Is it final, or is nothing left that statements could see?
+    /// Whether the job is final, or statements see no effects of it any more.
     pub(super) fn is_released(&self) -> bool {
         self.released.load(Ordering::Acquire) || self.record.lock().state.is_final()
     }
 
-    /// Is the engine being closed?
+    /// Whether the engine is being closed.
     pub(super) fn is_closing(&self) -> bool {
         self.closing.is_cancelled()
     }
@@ -149,7 +150,7 @@ impl Job {
     }
 }
 
-/// What a kind works with.
+/// What a job kind works with.
 #[derive(Clone, Debug)]
 pub(crate) struct JobContext {
     engine: Weak<Engine>,
@@ -165,10 +166,10 @@ impl JobContext {
         &self.job
     }
 
-    /// The engine, to be kept for one step.
+    /// The engine. Callers keep it for one step only.
     ///
     /// # Errors
-    /// 57P01 when it is gone or being closed.
+    /// 57P01 if the engine is dropped or being closed.
     pub(crate) fn engine(&self) -> EngineResult<Arc<Engine>> {
         match self.engine.upgrade() {
             Some(engine) if !self.job.is_closing() => Ok(engine),
@@ -176,10 +177,10 @@ impl JobContext {
         }
     }
 
-    /// May a run go on?
+    /// Checks whether a run may continue.
     ///
     /// # Errors
-    /// 57014 when it is to pause or to end; 57P01.
+    /// 57014 if the job is to pause or to be cancelled; 57P01.
     pub(crate) fn check(&self) -> EngineResult<()> {
         if self.job.is_closing() {
             return Err(Fault::ShuttingDown.into());
@@ -190,10 +191,10 @@ impl JobContext {
         }
     }
 
-    /// Waits for `work` as long as the run may go on.
+    /// Waits for `work` while the run may continue.
     ///
     /// # Errors
-    /// Those of [`Self::check`] and of `work`.
+    /// Errors of [`Self::check`] and of `work`.
     pub(crate) async fn stoppable<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
         self.check()?;
         tokio::select! {
@@ -203,10 +204,10 @@ impl JobContext {
         }
     }
 
-    /// Waits for `work` as long as the engine is open, whatever is wished.
+    /// Waits for `work` while the engine is open, whatever state is requested.
     ///
     /// # Errors
-    /// 57P01, and those of `work`.
+    /// 57P01; errors of `work`.
     pub(crate) async fn while_open<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
         tokio::select! {
             biased;
@@ -215,7 +216,7 @@ impl JobContext {
         }
     }
 
-    /// Completes when something else than this is wished, or the engine is being closed.
+    /// Completes when a state other than `than` is requested, or the engine is being closed.
     pub(super) async fn other_wish(&self, than: Wish) {
         let mut wish = self.job.wish.subscribe();
         tokio::select! {
@@ -224,7 +225,7 @@ impl JobContext {
         }
     }
 
-    /// What the job is to do.
+    /// The specification of the job.
     ///
     /// # Errors
     /// A record of another kind.
@@ -232,7 +233,7 @@ impl JobContext {
         from_json(&self.job.record.lock().spec)
     }
 
-    /// How far it is; `None` at the start.
+    /// The position of the job; `None` at the start.
     ///
     /// # Errors
     /// As [`Self::spec`].
@@ -241,10 +242,10 @@ impl JobContext {
         if position.is_empty() { Ok(None) } else { from_json(&position).map(Some) }
     }
 
-    /// Changes the record and keeps it.
+    /// Changes the record and writes it.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     pub(crate) async fn save(&self, durability: Durability, change: impl FnOnce(&mut JobRecord)) -> EngineResult<()> {
         let engine = self.engine()?;
         let _turn = self.job.saving.lock().await;
@@ -254,7 +255,7 @@ impl JobContext {
         Ok(written?)
     }
 
-    /// Says at which step it is.
+    /// Sets the phase of the job.
     ///
     /// # Errors
     /// As [`Self::save`].
@@ -265,10 +266,10 @@ impl JobContext {
         self.save(Durability::Buffered, |record| record.phase = phase.to_string()).await
     }
 
-    /// Changes the catalog and, in the same step, the position. `change` may be made again.
+    /// Changes the catalog and the position atomically. `change` may run again.
     ///
     /// # Errors
-    /// Those of the change and the store's.
+    /// Errors of the change and of the store.
     pub(crate) async fn change_catalog<T>(
         &self,
         position: Option<&impl Serialize>,
@@ -298,7 +299,7 @@ impl JobContext {
         Ok(done)
     }
 
-    /// Statements see nothing any more of what the job did.
+    /// Notes that statements see no effects of the job any more.
     pub(crate) fn release(&self) {
         self.job.released.store(true, Ordering::Release);
         let record = self.job.change(|_| {});
@@ -306,7 +307,7 @@ impl JobContext {
     }
 }
 
-/// Stops computations of a job that is to pause or end, and of one whose engine is being closed.
+/// Stops computations of a job that is to pause or end, or whose engine is being closed.
 #[derive(Debug)]
 pub(super) struct JobHost(pub(super) Arc<Job>);
 

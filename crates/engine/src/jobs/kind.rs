@@ -1,4 +1,4 @@
-//! What a kind of job does.
+//! The kinds of jobs.
 
 use super::index_build::IndexBuild;
 use super::index_drop::IndexDrop;
@@ -12,41 +12,41 @@ use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// How a run ended, if not by an error.
+/// Result of a run without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// What the job is for is done.
+    /// The job is done.
     Done,
-    /// It cannot be done any more, and need not be: what it is about is gone.
+    /// The job is pointless now, because its object was dropped.
     Obsolete(String),
-    /// There is nothing to be done before so long has passed, or the definitions have changed.
+    /// There is nothing to do until this time has passed or the definitions have changed.
     Later(Duration),
 }
 
 /// A kind of job.
 #[async_trait]
 pub(crate) trait JobKind: Send + Sync {
-    /// Does the work, from wherever the record says that it is. Stops with an error soon after
-    /// [`JobContext::check`] says so.
+    /// Does the work, starting from the position in the record. Returns an error soon after [`JobContext::check`]
+    /// does.
     ///
     /// # Errors
-    /// The work's. One that may pass lets it be begun again.
+    /// Errors of the work. After a transient error it is started again.
     async fn run(&self, context: &JobContext) -> EngineResult<Outcome>;
 
-    /// Takes back what it did. Calls [`JobContext::release`] when statements see nothing of it any more.
+    /// Undoes the effects of the job. Calls [`JobContext::release`] when statements see none of them any more.
     ///
     /// # Errors
-    /// Those of the store. It is begun again then.
+    /// Errors of the store. It is started again then.
     async fn undo(&self, context: &JobContext) -> EngineResult<()>;
 }
 
-/// Kinds as their records name them.
+/// Names of the kinds in job records.
 pub(crate) const INDEX_BUILD: &str = "index build";
 pub(crate) const INDEX_DROP: &str = "index drop";
 pub(crate) const REFRESH: &str = "refresh";
 pub(crate) const INDEX_REFRESH: &str = "index refresh";
 
-/// Kinds of tests: one whose run panics, and one that cannot even take it back.
+/// Kinds for tests: one whose run panics, and one whose undo panics too.
 #[cfg(test)]
 pub(super) const PANICS: &str = "panics";
 #[cfg(test)]
@@ -55,7 +55,7 @@ pub(super) const PANICS_ALWAYS: &str = "panics always";
 /// The kind of that name.
 ///
 /// # Errors
-/// A name that a newer version wrote.
+/// A name written by a newer version.
 pub(super) fn kind_of(name: &str) -> EngineResult<&'static dyn JobKind> {
     match name {
         INDEX_BUILD => Ok(&IndexBuild),
@@ -70,18 +70,18 @@ pub(super) fn kind_of(name: &str) -> EngineResult<&'static dyn JobKind> {
     }
 }
 
-/// A value as records keep it.
+/// Converts a value to its form in a record.
 ///
 /// # Errors
-/// One that has no form in JSON.
+/// A value that has no JSON form.
 pub(super) fn to_json(value: &impl Serialize) -> EngineResult<String> {
     serde_json::to_string(value).or_else(|error| fail(Fault::Internal { detail: format!("a job to be kept: {error}") }))
 }
 
-/// A value of a record.
+/// Reads a value from a record.
 ///
 /// # Errors
-/// One that is not of that type.
+/// Text that is not a value of that type.
 pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> EngineResult<T> {
     serde_json::from_str(text)
         .or_else(|error| fail(Fault::Internal { detail: format!("the record of a job: {error}") }))

@@ -1,22 +1,22 @@
-//! Jobs: work that goes on beside statements, is resumed after a restart, and can be watched, paused and cancelled.
+//! Background jobs: they run beside statements, resume after a restart, and can be watched, paused and cancelled.
 //!
 //! ```text
 //!   statement ──begin──> record (with the change of the catalog that it belongs to) ──start──> task ──> final state
 //!
 //!   Pending ──> Running ──> Succeeded
-//!     ^           │ error that may pass, again after a while; PAUSE JOB ──> Paused ──RESUME JOB──> Pending
-//!     ├─ not yet ─┤ what it does again and again is not due: after a while
+//!     ^           │ transient error, retried after a pause; PAUSE JOB ──> Paused ──RESUME JOB──> Pending
+//!     ├─ not yet ─┤ a periodic task is not due: after a pause
 //!     └───────────┤
-//!                 └ any other error, CANCEL JOB ──> Cancelling: takes back what it did ──> Failed, Cancelled
+//!                 └ any other error, CANCEL JOB ──> Cancelling: undoes its effects ──> Failed, Cancelled
 //! ```
-//! What a job does is up to its kind ([`kind::JobKind`]); the framework keeps its record, runs it and hears what is wished of it.
-//! A record is written before the step that it is about can be seen, so that a process that dies leaves either of both
-//! states to its successor, and each step can be done again.
+//! The kind of a job ([`kind::JobKind`]) does the work; the framework keeps its record, runs it and passes on
+//! requests. A record is written before the step that it describes becomes visible, so that after a crash the next
+//! process finds one of the two states, and every step is idempotent.
 //!
 //! Invariants:
-//! - A job that is not final has a task as long as the engine is open; at the next start it has one again.
-//! - `run` and `undo` of a kind may be begun anew after any of their steps.
-//! - A job holds no lock while it waits for another one.
+//! - A job that is not final has a task while the engine is open, and again after the next start.
+//! - `run` and `undo` of a kind may be restarted after any of their steps.
+//! - A job holds no lock while it waits for another lock.
 
 mod control;
 mod index_build;
@@ -49,17 +49,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Jobs that are worked on at a time; others wait as pending.
+/// Number of jobs that run at once; others are pending.
 const AT_ONCE: usize = 4;
-/// Final jobs that are remembered.
+/// Number of final jobs that are kept.
 const REMEMBERED: usize = 200;
 
 /// All jobs of an engine.
 #[derive(Debug)]
 pub(crate) struct Jobs {
-    /// By number. Held for one look or change, never across an await.
+    /// By number. Locked for one look-up or change, never across an await.
     all: Mutex<BTreeMap<u32, Arc<Job>>>,
-    /// Tasks of jobs, which end when they are dropped. Held as `all`.
+    /// Tasks of jobs; dropping a task stops it. Locked like `all`.
     tasks: Mutex<BTreeMap<u32, Spawned<()>>>,
     next: AtomicU32,
     seats: Arc<Semaphore>,
@@ -67,7 +67,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// With those that the store had when it was opened.
+    /// Creates jobs from the records that the store had when it was opened.
     pub(crate) fn new(found: &[JobRecord]) -> Self {
         let closing = CancellationToken::new();
         let job = |record: &JobRecord| (record.id, Arc::new(Job::new(record.clone(), closing.clone())));
@@ -82,13 +82,13 @@ impl Jobs {
         }
     }
 
-    /// Goes on with what a process before this one left, and takes back what has no job any more.
+    /// Resumes jobs of an earlier process, and drops half-built indexes without a job.
     ///
     /// # Errors
-    /// The store's.
+    /// Errors of the store.
     pub(crate) async fn resume(&self, engine: &Arc<Engine>) -> EngineResult<()> {
         if !engine.store().capabilities().exclusive {
-            // Another process may be at work on them.
+            // Another process may run them.
             return Ok(());
         }
         index_build::drop_abandoned(engine, &self.all()).await?;
@@ -98,7 +98,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// The record of a new job, to be made durable by the caller, and then [`Self::begin`].
+    /// The record of a new job. The caller makes it durable, then calls [`Self::begin`].
     pub(crate) fn record(
         &self,
         engine: &Engine,
@@ -113,7 +113,7 @@ impl Jobs {
             description,
             state: JobState::Pending,
             phase: String::new(),
-            // What is not written cannot be read, and then the job fails with that.
+            // If the specification cannot be written, it cannot be read later, and the job fails with that error.
             spec: kind::to_json(spec).unwrap_or_default(),
             position: String::new(),
             counts: JobCounts::default(),
@@ -126,7 +126,7 @@ impl Jobs {
         }
     }
 
-    /// Begins a job whose record is durable.
+    /// Starts a job whose record is durable.
     pub(crate) fn begin(&self, engine: &Arc<Engine>, record: JobRecord) -> Arc<Job> {
         let job = Arc::new(Job::new(record, self.closing.clone()));
         self.all.lock().insert(job.id(), Arc::clone(&job));
@@ -151,12 +151,12 @@ impl Jobs {
         self.all.lock().values().cloned().collect()
     }
 
-    /// Jobs that wait for a time look again whether it is still that one.
+    /// Wakes jobs that wait for a time, to check whether it has changed.
     pub(crate) fn look_again(&self) {
         self.all.lock().values().for_each(|job| job.look_again());
     }
 
-    /// Numbers of final jobs that are forgotten now, the oldest first. The last job of all is kept for its number.
+    /// Drops the oldest final jobs above the limit, and returns their numbers, oldest first.
     fn too_old(&self) -> Vec<u32> {
         let mut all = self.all.lock();
         let over: Vec<u32> = all.values().filter(|job| job.record().state.is_final()).map(|job| job.id()).collect();
@@ -168,7 +168,7 @@ impl Jobs {
         old
     }
 
-    /// All tasks stop where they are: the next start goes on from there.
+    /// Stops all tasks where they are. The next start continues from there.
     pub(crate) fn close(&self) {
         self.closing.cancel();
         self.tasks.lock().clear();

@@ -1,8 +1,8 @@
-//! Refreshes a materialized view or an index again and again: `WITH (refresh = '10 minutes')`.
+//! Refreshes a materialized view or an index periodically: `WITH (refresh = '10 minutes')`.
 //!
-//! When it is to run follows from the view or index as the catalog has it: its interval, and when it was refreshed last, by
-//! whomever. A refresh that fails is told in the record of the job, and is due again after the interval; the old rows or
-//! entries stay.
+//! The time of the next refresh follows from the catalog: the interval, and the time of the last refresh, manual or
+//! not. A failed refresh is reported in the job's record and is due again after the interval; the old rows or entries
+//! stay.
 
 use super::job::JobContext;
 use super::kind::{JobKind, Outcome, to_json};
@@ -27,13 +27,13 @@ pub(crate) struct RefreshSpec {
     pub(crate) view: u32,
 }
 
-/// When it was tried last, if that failed. Microseconds since 1970.
+/// Time of the last attempt, if that failed, in microseconds since 1970.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Tried {
     at: i64,
 }
 
-/// When to look again at a refresh that is due then; `None`: it is due. One that failed is due again after its interval.
+/// How long to wait for a refresh; `None`: it is due. After a failure it is due again after its interval.
 fn not_due(context: &JobContext, engine: &Engine, due: i64, every: i64) -> EngineResult<Option<Outcome>> {
     let tried: Option<Tried> = context.position()?;
     let due = due.max(tried.map_or(0, |tried| tried.at.saturating_add(every)));
@@ -41,30 +41,30 @@ fn not_due(context: &JobContext, engine: &Engine, due: i64, every: i64) -> Engin
     Ok((wait > 0).then(|| Outcome::Later(Duration::from_micros(wait.unsigned_abs()))))
 }
 
-/// What jobs refresh: a materialized view, or the entries of an index.
+/// An object that jobs refresh: a materialized view, or the entries of an index.
 #[async_trait]
 pub(super) trait Refreshed: DeserializeOwned + Send + Sync {
-    /// What is said of a job when it was dropped.
+    /// The job's message when the object was dropped.
     const DROPPED: &'static str;
 
-    /// When it is refreshed; `None`: it is gone.
+    /// The refresh schedule of the object; `None` if it was dropped.
     fn times(&self, catalog: &Catalog) -> Option<Times>;
 
-    /// From now on no job refreshes it.
+    /// Removes the refresh schedule and the job of the object.
     fn forget_job(&self, draft: &mut Draft) -> CatalogResult<()>;
 
-    /// Refreshes it by a statement of its own.
+    /// Refreshes the object by a statement of its own.
     async fn refresh(&self, session: &mut Session) -> EngineResult<()>;
 }
 
-/// When something is refreshed, in microseconds, and the number of the job that does it.
+/// The refresh schedule of an object, in microseconds, and the number of its job.
 pub(super) struct Times {
     pub(super) every: Option<i64>,
     pub(super) due: Option<i64>,
     pub(super) job: Option<u32>,
 }
 
-/// See the module's head.
+/// The job kind of refreshes. See the module documentation.
 pub(super) struct Refresh<T>(pub(super) PhantomData<fn() -> T>);
 
 #[async_trait]
@@ -90,7 +90,7 @@ impl<T: Refreshed> JobKind for Refresh<T> {
         Ok(Outcome::Later(Duration::ZERO))
     }
 
-    /// What is refreshed stays as it is.
+    /// Keeps the refreshed object as it is.
     async fn undo(&self, context: &JobContext) -> EngineResult<()> {
         let spec: T = context.spec()?;
         let own = context.job().id();
@@ -128,8 +128,8 @@ impl Refreshed for RefreshSpec {
     }
 }
 
-/// Waits for a statement of a session of the job's own, which that process and secret name. When the job is to pause or to end
-/// the statement is cancelled, and takes back what it did.
+/// Waits for a statement of the job's own session, given by process id and secret key. If the job is to pause or end,
+/// cancels the statement, which rolls back.
 async fn until_stopped(
     context: &JobContext,
     (process, secret): (i32, i32),
@@ -148,7 +148,7 @@ async fn until_stopped(
     work.await
 }
 
-/// A session for the job's statements.
+/// Creates a session for the job's statements.
 fn own_session(context: &JobContext, engine: &Arc<Engine>) -> EngineResult<Session> {
     engine.session(SessionStart {
         user: "bennu".to_string(),
@@ -157,7 +157,7 @@ fn own_session(context: &JobContext, engine: &Arc<Engine>) -> EngineResult<Sessi
     })
 }
 
-/// What became of it.
+/// Records the result of a refresh.
 async fn note(context: &JobContext, done: EngineResult<()>) -> EngineResult<()> {
     let now = context.engine()?.now();
     let set = |record: &mut JobRecord| match &done {

@@ -1,4 +1,4 @@
-//! The task of a job: from its record to its final state.
+//! The task of a job, from its record to its final state.
 
 use super::job::{Job, JobContext, JobHost, Wish};
 use super::kind::{JobKind, Outcome, kind_of};
@@ -15,14 +15,14 @@ use std::time::Duration;
 use store::Durability;
 use tokio::sync::Semaphore;
 
-/// Attempts at a job whose errors may pass.
+/// Maximum number of attempts after transient errors.
 const ATTEMPTS: u32 = 10;
-/// Time before the second attempt; it doubles with each one.
+/// Base of the pause between attempts, which doubles with each attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// The longest time between two attempts.
+/// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Begins the task of a job. `None`: the engine is being closed.
+/// Spawns the task of a job. `None`: the engine is being closed.
 pub(super) fn spawn(engine: &Arc<Engine>, job: Arc<Job>, seats: Arc<Semaphore>) -> Option<Spawned<()>> {
     let context = JobContext::new(engine, Arc::clone(&job));
     let host = Arc::new(JobHost(Arc::clone(&job)));
@@ -38,7 +38,7 @@ pub(super) fn spawn(engine: &Arc<Engine>, job: Arc<Job>, seats: Arc<Semaphore>) 
     engine.runtime().spawn(Some(host), work).ok()
 }
 
-/// What `work` comes to; a panic in it is an error.
+/// Converts a panic in `work` to an error.
 async fn caught<T>(work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(done) => done,
@@ -46,14 +46,14 @@ async fn caught<T>(work: impl Future<Output = EngineResult<T>>) -> EngineResult<
     }
 }
 
-/// What a panic says of itself.
+/// The message of a panic.
 fn words_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     format!("a panic: {}", text.unwrap_or("it does not say why"))
 }
 
-/// Brings a job to its final state.
+/// Runs a job until it is final.
 async fn work(context: &JobContext, seats: &Semaphore) -> EngineResult<()> {
     let kind = kind_of(&context.job().record().kind)?;
     while !context.job().record().state.is_final() {
@@ -111,7 +111,7 @@ async fn run(context: &JobContext, kind: &dyn JobKind, seats: &Semaphore) -> Eng
     }
 }
 
-/// Waits until it is to be done again.
+/// Waits until the job is due again.
 async fn rest(context: &JobContext, time: Duration) -> EngineResult<()> {
     let pending = |record: &mut catalog::JobRecord| {
         record.state = JobState::Pending;
@@ -125,7 +125,7 @@ async fn rest(context: &JobContext, time: Duration) -> EngineResult<()> {
     Ok(())
 }
 
-/// Waits and lets it be tried again, or gives it up.
+/// Retries the job after a pause if the error is transient, else cancels it.
 async fn failed(context: &JobContext, error: EngineError) -> EngineResult<()> {
     let attempts = context.job().record().attempts + 1;
     let again = may_pass(&error) && attempts < ATTEMPTS;
@@ -152,7 +152,7 @@ async fn undo(context: &JobContext, kind: &dyn JobKind) -> EngineResult<()> {
         context.while_open(async { Ok(()) }).await?;
         attempts += 1;
         tracing::warn!(job = context.job().id(), %error, "a job could not take back what it did; it tries again");
-        // Whoever waits for it need not wait for what may take for ever.
+        // Undo may fail forever, so sessions that wait for the job are released now.
         context.release();
         let wait = async {
             tokio::time::sleep(pause_before(attempts)).await;
@@ -160,7 +160,7 @@ async fn undo(context: &JobContext, kind: &dyn JobKind) -> EngineResult<()> {
         };
         context.while_open(wait).await?;
     }
-    // An error that passed is no reason: somebody wished it.
+    // A transient error of an earlier attempt is not the reason if a cancellation was requested.
     let by_wish = context.job().wished() == Wish::Cancel;
     let failed = context.job().record().error.is_some() && !by_wish;
     finish(context, if failed { JobState::Failed } else { JobState::Cancelled }).await
@@ -194,7 +194,8 @@ fn pause_before(attempt: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << attempt.min(16)).min(LONGEST_PAUSE)
 }
 
-/// May the same step succeed later? Deadlocks, serialization failures, locks, memory, files, a change elsewhere.
+/// Whether a retry may succeed: after deadlocks, serialization failures, lock timeouts, and errors of memory, files
+/// or other processes.
 fn may_pass(error: &EngineError) -> bool {
     let code = error.code();
     code.starts_with("40") || code.starts_with("53") || code.starts_with("58") || code == "55P03"
@@ -207,7 +208,7 @@ mod tests {
     use crate::jobs::kind::{PANICS, PANICS_ALWAYS};
     use crate::{Engine, EngineOptions, SessionStart};
 
-    /// The end of a job of a kind that panics, as a statement hears it that waits for the job.
+    /// Runs a job of a kind that panics: the error that a waiting session gets, and the state of the job.
     async fn end_of(kind: &'static str) -> (String, JobState) {
         let store = Arc::new(store_testkit::ModelStore::new());
         let engine = Engine::open(store, EngineOptions { query_threads: 1, ..EngineOptions::default() }).await.unwrap();

@@ -1,4 +1,4 @@
-//! Jobs as SHOW JOBS and the catalogs show them.
+//! Jobs as SHOW JOBS and the system catalogs show them.
 
 use super::Job;
 use super::index_build::BuildSpec;
@@ -51,7 +51,7 @@ impl Session {
     }
 }
 
-/// As `bennu.jobs` shows it.
+/// The job's row of `bennu.jobs`.
 pub(crate) fn job_info(record: JobRecord) -> JobInfo {
     let (code, error) = record.error.unzip();
     JobInfo {
@@ -73,7 +73,7 @@ pub(crate) fn job_info(record: JobRecord) -> JobInfo {
     }
 }
 
-/// As `pg_stat_progress_create_index` shows it, while it is under way.
+/// The build's row of `pg_stat_progress_create_index`, while it is in progress.
 pub(crate) fn build_info(record: &JobRecord) -> Option<BuildInfo> {
     let under_way = matches!(record.state, JobState::Pending | JobState::Running);
     let spec: BuildSpec = from_json(&record.spec).ok().filter(|_| record.kind == INDEX_BUILD && under_way)?;

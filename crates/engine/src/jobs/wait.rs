@@ -1,7 +1,7 @@
-//! A statement that waits for its job: CREATE INDEX CONCURRENTLY and its kin.
+//! Statements that wait for a job: CREATE INDEX CONCURRENTLY and similar ones.
 //!
-//! The client hears of each step as a NOTICE. A statement that is cancelled, runs out of time, or whose session is terminated
-//! or loses its client, cancels its job; one that ends with its server leaves it to the next start.
+//! The client gets a NOTICE for each phase. A statement that is cancelled or times out, or whose session is
+//! terminated or loses its client, cancels its job; if the server stops, the job continues at the next start.
 
 use super::job::{Job, Wish};
 use crate::error::{EngineResult, Fault, fail};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A job that takes no longer is not spoken of.
+/// A job that takes no longer sends no notices.
 const QUIET: Duration = Duration::from_millis(500);
-/// Time between two notices of the same step.
+/// Time between two notices of the same phase.
 const BETWEEN_NOTICES: Duration = Duration::from_secs(5);
-/// A statement that is over waits so long until nothing is seen of its job.
+/// How long a cancelled statement waits until statements see no effects of its job.
 const CLEANING_UP: Duration = Duration::from_secs(10);
 
-/// Cancels the job of a statement that is dropped: its client is gone.
+/// Cancels the job when the statement is dropped, because its client is gone.
 struct CancelOnDrop<'s> {
     session: &'s Session,
     job: Arc<Job>,
@@ -34,10 +34,10 @@ impl Drop for CancelOnDrop<'_> {
 }
 
 impl Session {
-    /// Waits until the job is over.
+    /// Waits until the job is final.
     ///
     /// # Errors
-    /// The job's own; 57014 when it or the statement was cancelled.
+    /// The job's error; 57014 if the job or the statement was cancelled.
     pub(crate) async fn wait_for_job(&self, job: Arc<Job>) -> EngineResult<()> {
         let guard = self.running();
         let mut cancel = CancelOnDrop { session: self, job: Arc::clone(&job), armed: true };
@@ -47,7 +47,7 @@ impl Session {
             let record = job.record();
             let released = record.state == JobState::Cancelling && job.is_released();
             if released {
-                // Mostly it is over at once; it may also wait for writers, and the client need not.
+                // Usually the job is final at once. It may also wait for writers, and the client need not.
                 let _ = tokio::time::timeout(QUIET, job.ended()).await;
             }
             let record = job.record();
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// The statement ends with `error`, and its job with it, unless the whole server does.
+    /// Cancels the job of a statement that ends with `error`, unless the server stops.
     async fn give_job_up(&self, job: &Arc<Job>, error: EngineError) -> EngineError {
         if self.entry.ends_with_server() || job.is_closing() {
             return error;

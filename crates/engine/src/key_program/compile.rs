@@ -1,5 +1,5 @@
-//! From the bound tree to key programs: columns of one table, conditions on its key, the key's order, a number of rows.
-//! Whatever is more than that is none.
+//! Compiles bound queries to key programs: columns of one table, conditions on its key, the key's order, a limit. All
+//! other queries have no key program.
 
 use super::conditions::{KeyCondition, Test};
 use super::operand::{Limit, Operand};
@@ -14,7 +14,7 @@ use catalog::{Catalog, Table};
 use std::sync::Arc;
 use types::{CompareOp, DataType, Datum};
 
-/// The nodes of a query that may become a key program.
+/// The parts of a query that may become a key program.
 struct Shape<'b> {
     table: &'b Arc<Table>,
     cols: &'b [(usize, ColId)],
@@ -23,14 +23,14 @@ struct Shape<'b> {
     limit: Option<&'b Scalar>,
 }
 
-/// The query as a key program; `None`: it is more than that, or its rows may be many.
+/// Compiles the query to a key program; `None`: the query is not of this shape, or may have many rows.
 ///
 /// # Errors
-/// What is wrong with the table's definition.
+/// An invalid table definition.
 pub(crate) fn compile(catalog: &Catalog, bound: &Bound, zone: TimeZone) -> EngineResult<Option<Compiled>> {
     let Body::Query(query) = &bound.body else { return Ok(None) };
     let Some(shape) = Shape::of(&query.rel).filter(|_| query.ctes.is_empty()) else { return Ok(None) };
-    // Its plan says that it cannot be read.
+    // A plan reports that the materialized view is not populated.
     if shape.table.is_unpopulated() {
         return Ok(None);
     }
@@ -83,12 +83,12 @@ impl<'b> Shape<'b> {
         }
     }
 
-    /// The place of a column in the table.
+    /// Position of a column in the table.
     fn column(&self, col: ColId) -> Option<usize> {
         self.cols.iter().find(|(_, id)| *id == col).map(|(at, _)| *at)
     }
 
-    /// The conditions, all of which are on parts of the key.
+    /// The conditions; `None` if one of them is not on a part of the key.
     fn key_conditions(&self, target: &Target) -> Option<Vec<KeyCondition>> {
         let mut all = Vec::with_capacity(self.conditions.len());
         for condition in &self.conditions {
@@ -134,7 +134,7 @@ impl<'b> Shape<'b> {
     }
 }
 
-/// The constant that a count of rows widens to a bigint; any other count as it is.
+/// The integer constant below a cast to bigint; any other count as it is.
 fn widened(count: &Scalar) -> &Scalar {
     match &count.kind {
         Kind::Cast { arg, .. } if matches!(arg.kind, Kind::Const(Datum::Int4(_))) => arg,
@@ -142,7 +142,8 @@ fn widened(count: &Scalar) -> &Scalar {
     }
 }
 
-/// Which part of the key a column is, and its type. Floats have values that are equal and have several forms.
+/// The position of a column in the key, and its type. `None` for floats, of which equal values have several
+/// encodings.
 fn key_part(target: &Target, at: usize) -> Option<(usize, DataType)> {
     let part = target.codec.key_columns().iter().position(|column| *column == at)?;
     let ty = target.column(at)?.ty;

@@ -20,17 +20,17 @@ pub(super) enum Test {
 }
 
 impl KeyCondition {
-    /// Does it leave the part but a few values?
+    /// Whether the condition limits the part to few values.
     pub(super) fn is_narrow(&self) -> bool {
         matches!(self.test, Test::In(_) | Test::Compare(CompareOp::Eq, _))
     }
 
-    /// Does it leave the part one value?
+    /// Whether the condition limits the part to one value.
     pub(super) fn is_equality(&self) -> bool {
         matches!(self.test, Test::Compare(CompareOp::Eq, _))
     }
 
-    /// The condition with its values now.
+    /// The condition with its values for these parameters.
     pub(super) fn bind(&self, params: &[Datum]) -> EngineResult<Condition> {
         match &self.test {
             Test::Compare(op, operand) => Ok(match operand.value(&self.ty, params)? {
@@ -40,7 +40,7 @@ impl KeyCondition {
             Test::In(operands) => {
                 let mut values = Vec::with_capacity(operands.len());
                 for operand in operands {
-                    // NULL in a list makes nothing true.
+                    // NULL in an IN list matches no row.
                     values.extend(operand.value(&self.ty, params)?);
                 }
                 Ok(Condition::In { part: self.part, values })
@@ -49,7 +49,7 @@ impl KeyCondition {
     }
 }
 
-/// Does a value of the part satisfy the condition? For conditions that the ranges do not cover exactly.
+/// Whether a value of the part satisfies the condition. For conditions that the key ranges do not cover exactly.
 pub(super) fn holds(condition: &Condition, part_value: &Datum) -> bool {
     if part_value.is_null() {
         return false;

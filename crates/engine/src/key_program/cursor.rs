@@ -1,4 +1,4 @@
-//! The rows of a range program, chunk by chunk; those of several salt buckets are merged in key order.
+//! The rows of a range program, chunk by chunk. Rows of several salt buckets are merged in key order.
 
 use super::conditions::holds;
 use super::range_select::RangeSelect;
@@ -9,38 +9,38 @@ use std::sync::Arc;
 use store::{Bytes, KeyRange, RowBatch, Scan};
 use txn::ReadView;
 
-/// Rows of a chunk that is merged.
+/// Number of rows in a merged chunk.
 const CHUNK_ROWS: usize = 1024;
 
-/// A range program under way.
+/// A range program that is being read.
 pub(crate) struct Cursor {
     program: Arc<RangeSelect>,
     view: ReadView,
     sources: Vec<Source>,
-    /// While several sources are merged: those with a next row, the one that comes first at the end.
+    /// Merge queue: the sources that have a next row, in reverse order, so that the first is at the end.
     queue: Vec<Next>,
-    /// Conditions that the ranges do not cover, with their parts.
+    /// Conditions that the ranges do not cover, each with its key part.
     unsure: Vec<(usize, Condition)>,
-    /// Rows still wanted.
+    /// Number of rows still to return.
     left: u64,
 }
 
-/// A source and how its next key begins, salt left out: mostly that tells which comes first.
+/// A source and the first bytes of its next key without salt, which usually decide a comparison.
 struct Next {
     head: u64,
     source: usize,
 }
 
-/// One list of ranges: the scan under way, its present batch and the next row in it.
+/// One list of ranges: its scan, the current batch and the next row in it.
 pub(super) struct Source {
     ranges: Vec<KeyRange>,
     scan: Box<dyn Scan>,
-    /// How many rows the scan gives at most: then another goes on from there.
+    /// Row limit of the scan. After it another scan continues.
     limit: Option<u64>,
     given: u64,
     batch: Arc<RowBatch>,
     next: usize,
-    /// The batch's number in the chunk that is being made.
+    /// Number of the batch in the current chunk.
     number: Option<u32>,
 }
 
@@ -61,12 +61,12 @@ impl Cursor {
         Self { program, view, sources, queue: Vec::new(), unsure, left }
     }
 
-    /// Was the last row handed out? It may take one more chunk to find that out.
+    /// Whether the last row was returned. One more, empty chunk may be needed to find that out.
     pub(crate) fn is_done(&self) -> bool {
         self.left == 0 || self.sources.is_empty()
     }
 
-    /// The next rows; perhaps none of a batch pass. Ask again unless [`Self::is_done`].
+    /// The next rows. A chunk may be empty before [`Self::is_done`].
     pub(crate) async fn next_chunk(&mut self) -> EngineResult<StoredRows> {
         let mut rows = StoredRows::new(Arc::clone(&self.program));
         self.sources.iter_mut().for_each(|source| source.number = None);
@@ -78,7 +78,7 @@ impl Cursor {
         Ok(rows)
     }
 
-    /// Takes rows in key order from all sources.
+    /// Takes rows from all sources in key order.
     async fn merge(&mut self, rows: &mut StoredRows) -> EngineResult<()> {
         let mut at = 0;
         while at < self.sources.len() {
@@ -95,7 +95,7 @@ impl Cursor {
             if self.sources.get(first).is_some_and(Source::has_next) || self.fill(first).await? {
                 self.enqueue(first);
             } else {
-                // The last source has taken the place of the one that went.
+                // `swap_remove` moved the last source to this position.
                 let moved = self.queue.iter_mut().filter(|next| next.source == before - 1);
                 moved.for_each(|next| next.source = first);
             }
@@ -103,7 +103,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Puts a source where its next row belongs among those of the others.
+    /// Inserts a source into the queue, by its next key.
     fn enqueue(&mut self, at: usize) {
         let key = |at: usize| self.sources.get(at).map(Source::unsalted_key).unwrap_or_default();
         let (own, reverse) = (key(at), self.program.is_reverse());
@@ -116,7 +116,7 @@ impl Cursor {
         self.queue.insert(place, Next { head, source: at });
     }
 
-    /// Takes the next row of a source if it passes. False at the end of the source's batch.
+    /// Takes the next row of a source if it satisfies the conditions. Returns false at the end of the source's batch.
     fn take_row(&mut self, at: usize, rows: &mut StoredRows) -> EngineResult<bool> {
         let Some(source) = self.sources.get_mut(at).filter(|source| source.next < source.batch.len()) else {
             return Ok(false);
@@ -136,7 +136,7 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Sees to it that a source has a next row. At its end it goes.
+    /// Reads batches until a source has a next row. Removes the source at its end and returns false.
     async fn fill(&mut self, at: usize) -> EngineResult<bool> {
         let Some(source) = self.sources.get_mut(at) else { return Ok(false) };
         loop {
@@ -152,7 +152,7 @@ impl Cursor {
             if !cut || !source.go_on(self.program.is_reverse()) {
                 break;
             }
-            // The scan was short on purpose, and it was too short.
+            // The scan had a limit, which was too small.
             let request = self.program.request(source.ranges.clone(), Some(self.left));
             source.scan = self.view.scan(request).await?;
             (source.limit, source.given) = (Some(self.left), 0);
@@ -163,7 +163,7 @@ impl Cursor {
 }
 
 impl Source {
-    /// Cuts off the ranges what was read. False when nothing is left.
+    /// Removes what was read from the ranges. Returns false if nothing is left.
     fn go_on(&mut self, reverse: bool) -> bool {
         let Some(last) = self.batch.len().checked_sub(1).map(|last| self.batch.key(last)) else { return false };
         let rest = if reverse {
@@ -177,7 +177,7 @@ impl Source {
         !self.ranges.is_empty()
     }
 
-    /// Is there a row in the batch?
+    /// Whether the batch has a next row.
     fn has_next(&self) -> bool {
         self.next < self.batch.len()
     }
@@ -187,7 +187,7 @@ impl Source {
     }
 }
 
-/// The first bytes of a key as a number: where two differ, the keys are in their order.
+/// The first bytes of a key as a number, which orders like the keys unless two numbers are equal.
 fn head_of(key: &[u8]) -> u64 {
     if let Some(head) = key.first_chunk() {
         return u64::from_be_bytes(*head);

@@ -1,12 +1,12 @@
-//! Tier 1 for reading: statements that name keys. No plan, no Arrow, no other thread.
+//! Tier 1 for reading: queries that name keys or short key ranges. No plan, no Arrow, no other thread.
 //!
 //! ```text
 //!   PointSelect   WHERE full key = …                          one get
 //!   RangeSelect   WHERE conditions on key columns             one scan of the key ranges, or one for each
 //!                 [ORDER BY the key's order] [LIMIT n]        salt bucket, merged
 //! ```
-//! Both are compiled from bound queries of one shape: columns of one table (`compile.rs`). Whatever is more than that is a row
-//! program or a plan.
+//! Both are compiled from bound queries of one shape: columns of one table (`compile.rs`). All other queries are row
+//! programs or plans.
 
 mod compile;
 mod conditions;
@@ -35,7 +35,7 @@ pub(crate) enum KeyProgram {
     Range(Arc<RangeSelect>),
 }
 
-/// What a query compiled to, with its columns.
+/// A compiled query with its columns.
 pub(crate) struct Compiled {
     pub(crate) program: KeyProgram,
     pub(crate) columns: Vec<ColumnDesc>,

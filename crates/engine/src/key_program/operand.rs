@@ -1,4 +1,4 @@
-//! Values of a key program: constants, parameters, and parameters with a constant added.
+//! Operands of key conditions: constants, parameters, and a parameter plus a constant.
 
 use crate::dml::{fits_exactly, same_family};
 use crate::error::{EngineResult, Fault, fail};
@@ -6,7 +6,7 @@ use bind::tree::{Kind, Scalar};
 use builtins::{FuncId, Ty};
 use types::{DataType, Datum, TypeError};
 
-/// What a key column is compared with.
+/// The operand that a key column is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
     Constant(Datum),
@@ -21,7 +21,7 @@ pub(super) enum Operand {
 }
 
 impl Operand {
-    /// What a key column of that type is compared with. `None`: it is none of these.
+    /// The operand for a key column of type `ty`; `None`: the expression is not one of these.
     pub(super) fn of(ty: &DataType, value: &Scalar) -> Option<Self> {
         match &value.kind {
             Kind::Const(Datum::Null) => None,
@@ -29,7 +29,7 @@ impl Operand {
             Kind::Const(datum) if ty.is_integer() || matches!(ty, DataType::Numeric(_)) => {
                 fits_exactly(ty, datum.clone()).map(Self::Constant)
             }
-            // Not rounded to the column's digits: it need not be a value of the column.
+            // Not rounded to the column's digits: a comparison may use a value that the column cannot hold.
             Kind::Const(datum) => Some(Self::Constant(datum.clone())),
             Kind::Param(id) => {
                 let given = value.ty.data_type()?;
@@ -40,7 +40,7 @@ impl Operand {
         }
     }
 
-    /// The value now; `None` is NULL.
+    /// The value for these parameters; `None` is NULL.
     pub(super) fn value(&self, ty: &DataType, params: &[Datum]) -> EngineResult<Option<Datum>> {
         let param = |index: &usize| params.get(*index).ok_or(Fault::NoSuchParameter { number: index + 1 });
         match self {
@@ -83,7 +83,7 @@ fn shift(value: &Datum, by: i64, ty: &DataType) -> EngineResult<Datum> {
     sum.ok_or_else(|| TypeError::OutOfRange { what: ty.sql_name() }.into())
 }
 
-/// The value as keys hold it: char(n) has no blanks at its end.
+/// The value as keys store it: char(n) without trailing blanks.
 fn as_kept(ty: &DataType, value: Datum) -> Datum {
     match (ty, value) {
         (DataType::Char(_), Datum::Text(text)) => Datum::Text(text.trim_end_matches(' ').to_string()),
@@ -101,7 +101,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// How many rows now; all without one.
+    /// The number of rows for these parameters; `u64::MAX` without a limit.
     pub(super) fn rows(&self, params: &[Datum]) -> EngineResult<u64> {
         let index = match self {
             Self::None => return Ok(u64::MAX),

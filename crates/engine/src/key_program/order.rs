@@ -1,22 +1,22 @@
-//! ORDER BY, where the key gives it.
+//! ORDER BY, where the key order satisfies it.
 
 use super::conditions::KeyCondition;
 use crate::dml::Target;
 use bind::tree::Key;
 
-/// What the rows are to be sorted by.
+/// The required order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Nothing.
+    /// Any order.
     Any,
-    /// The key, from its first row on.
+    /// Key order.
     Key,
-    /// The key, from its last row on.
+    /// Reverse key order.
     Reverse,
 }
 
 impl Order {
-    /// The direction in which the key is read; `None`: the key does not give the order of these columns.
+    /// The direction in which the key is read; `None`: the key order does not satisfy ORDER BY.
     pub(super) fn of_keys(target: &Target, wanted: &[(usize, &Key)], conditions: &[KeyCondition]) -> Option<Self> {
         if wanted.is_empty() {
             return Some(Self::Any);
@@ -30,7 +30,7 @@ impl Order {
     }
 }
 
-/// Are the rows in that order when the key is read in that direction? Parts with one value are in any order.
+/// Whether reading the key in this direction gives the wanted order. Key parts with one value match any order.
 fn key_gives(target: &Target, wanted: &[(usize, &Key)], conditions: &[KeyCondition], reverse: bool) -> bool {
     let fixed = |part: usize| conditions.iter().any(|condition| condition.part == part && condition.is_equality());
     let key = target.codec.key_columns();
@@ -41,7 +41,7 @@ fn key_gives(target: &Target, wanted: &[(usize, &Key)], conditions: &[KeyConditi
             return true;
         }
         let Some((_, (column, part))) = parts.next() else {
-            // Behind the whole key there is nothing left to be sorted.
+            // Rows are unique by the whole key, so further sort keys have no effect.
             return true;
         };
         column == at

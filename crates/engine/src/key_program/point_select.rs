@@ -1,4 +1,4 @@
-//! Tier 1 for reading: plain columns of the row with a given full key. No plan, no Arrow, no other thread.
+//! Tier 1 for reading: columns of the row with a given full key. No plan, no Arrow, no other thread.
 
 use crate::dml::{FAMILY, KeyMatch, Target};
 use crate::error::EngineResult;
@@ -18,7 +18,7 @@ impl PointSelect {
         Self { target, key, wanted }
     }
 
-    /// The row, if it is there.
+    /// The row, if it exists.
     pub(crate) async fn run(&self, view: &ReadView, params: &[Datum]) -> EngineResult<Vec<Vec<Datum>>> {
         let Some(key) = self.key.key(&self.target, params)? else { return Ok(Vec::new()) };
         match view.get(self.target.storage, FAMILY, &key).await? {

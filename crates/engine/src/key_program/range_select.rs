@@ -1,4 +1,4 @@
-//! Short ranges of the key: compiled once, read by scans without a plan.
+//! Short key ranges: compiled once, read by scans without a plan.
 
 use super::conditions::KeyCondition;
 use super::cursor::{Cursor, Source};
@@ -13,9 +13,9 @@ use store::{KeyRange, ScanRequest};
 use txn::ReadView;
 use types::Datum;
 
-/// Beyond this many salt buckets an ordered read is a plan: here the least of them is found by looking at all.
+/// With more salt buckets an ordered read is a plan: the merge queue is for few sources.
 const MAX_MERGED: usize = 64;
-/// Most rows of a batch.
+/// Maximum number of rows in a batch.
 const BATCH_ROWS: u64 = 1024;
 
 /// `SELECT columns FROM t WHERE conditions on key columns ORDER BY key LIMIT n`, compiled.
@@ -29,10 +29,10 @@ pub(crate) struct RangeSelect {
 }
 
 impl RangeSelect {
-    /// `wanted` are the places of its columns in the table.
+    /// `wanted` are the positions of the output columns in the table.
     ///
     /// # Errors
-    /// What is wrong with the table's definition.
+    /// An invalid table definition.
     pub(super) fn new(
         target: Target,
         conditions: Vec<KeyCondition>,
@@ -44,7 +44,7 @@ impl RangeSelect {
         Ok(Self { target, conditions, order, limit, reader })
     }
 
-    /// Are its rows likely few? Some are named by the first part of the key, or LIMIT says how many.
+    /// Whether it likely returns few rows: the first key part has few values, or there is a LIMIT.
     pub(super) fn is_short(&self) -> bool {
         let first = self.conditions.iter().any(|condition| condition.part == 0 && condition.is_narrow());
         let merged = self.order != Order::Any;
@@ -52,7 +52,7 @@ impl RangeSelect {
         (first || self.limit != Limit::None) && !(merged && buckets > MAX_MERGED)
     }
 
-    /// Begins to read.
+    /// Opens the scans.
     pub(crate) async fn open(self: &Arc<Self>, view: &ReadView, params: &[Datum]) -> EngineResult<Cursor> {
         let limit = self.limit.rows(params)?;
         let mut conditions = Vec::with_capacity(self.conditions.len());
@@ -93,7 +93,7 @@ impl RangeSelect {
         self.order == Order::Reverse
     }
 
-    /// Conditions that must be checked on each row, with their parts.
+    /// Conditions that must be checked on each row, each with its key part.
     fn unsure(&self, found: &KeyRanges, conditions: Vec<Condition>) -> Vec<(usize, Condition)> {
         let parts = self.conditions.iter().map(|condition| condition.part);
         let exact = found.exact.iter().copied().chain(std::iter::repeat(false));
@@ -101,8 +101,8 @@ impl RangeSelect {
     }
 }
 
-/// How many of `limit` rows are asked for at first of each bucket: what chance gives one of them seldom goes two and a
-/// half standard deviations beyond its share, and who falls short is asked again.
+/// How many of `limit` rows are requested of each bucket at first: its share plus two and a half standard deviations,
+/// which a bucket seldom exceeds. A bucket that falls short is scanned again.
 fn first_share(limit: u64, buckets: u64) -> u64 {
     if buckets < 2 {
         return limit;

@@ -1,4 +1,4 @@
-//! Rows of a range program as the store has them: who takes them reads the values where they lie.
+//! Rows of a range program in their stored encoding. Consumers read values directly from it.
 
 use super::range_select::RangeSelect;
 use crate::EngineError;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use store::RowBatch;
 use types::Datum;
 
-/// Rows, in order, with the columns of their statement.
+/// Rows in order, with the columns of their statement.
 #[derive(Debug)]
 pub struct StoredRows {
     program: Arc<RangeSelect>,
     batches: Vec<Arc<RowBatch>>,
-    /// For each row its batch and its place in it.
+    /// For each row its batch, and its position in the batch.
     rows: Vec<(u32, u32)>,
 }
 
@@ -21,13 +21,13 @@ impl StoredRows {
         Self { program, batches: Vec::new(), rows: Vec::new() }
     }
 
-    /// Adds a batch; rows name it by the number that this returns.
+    /// Adds a batch and returns the number by which rows refer to it.
     pub(super) fn add_batch(&mut self, batch: &Arc<RowBatch>) -> u32 {
         self.batches.push(Arc::clone(batch));
         (self.batches.len() - 1) as u32
     }
 
-    /// The memory of its rows, about.
+    /// Approximate memory of its rows.
     pub(crate) fn bytes(&self) -> usize {
         let batches = self.batches.iter();
         batches.map(|batch| batch.key_bytes().len() + batch.fragments().map(<[u8]>::len).sum::<usize>()).sum()
@@ -43,21 +43,21 @@ impl StoredRows {
         self.rows.extend(other.rows.into_iter().map(|(batch, row)| (batch + first, row)));
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Has it none?
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Hands the values of one row to `each`, with the number of their column. `buffer` is the caller's, to be
-    /// used again.
+    /// Passes each value of one row, with its column number, to `each`. `buffer` is the caller's, so that it can be
+    /// reused.
     ///
     /// # Errors
-    /// XX001 for bytes that are no row of the table.
+    /// XX001 for bytes that do not decode to a row of the table.
     pub fn read(&self, row: usize, buffer: &mut Vec<u8>, each: impl FnMut(usize, Cell<'_>)) -> Result<(), EngineError> {
         let Some((batch, row)) = self.rows.get(row) else { return Ok(()) };
         let Some(batch) = self.batches.get(*batch as usize) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The rows that refer to a key: looked for, and changed as ON DELETE and ON UPDATE say.
+//! Referencing rows: finds them, and runs ON DELETE and ON UPDATE actions on them.
 
 use super::relations::Relation;
 use crate::block::work::Work;
@@ -13,7 +13,7 @@ use txn::LockMode;
 use types::ident::quote;
 use types::{DataType, Datum, coerce};
 
-/// A statement of the engine's own over the rows that refer to a key.
+/// An internal statement over the rows that reference a key.
 struct Own {
     text: String,
     types: Vec<DataType>,
@@ -21,7 +21,7 @@ struct Own {
 }
 
 impl Relation {
-    /// `verb … WHERE column = $1 AND …`; `None` if no row can refer to these values.
+    /// `verb … WHERE column = $1 AND …`; `None` if no row can reference these values.
     fn over_children(&self, verb: &str, values: &[Datum], mut parameters: Vec<(DataType, Datum)>) -> Option<Own> {
         let mut conditions = Vec::with_capacity(values.len());
         for (column, value) in self.child.columns_of(&self.key.columns).zip(values) {
@@ -42,7 +42,7 @@ impl Relation {
         format!("{}.{}", quote(&self.schema), quote(&self.child.name))
     }
 
-    /// The statement of an action; `None`: there is nothing to change.
+    /// The statement of a referential action; `None` if it changes nothing.
     fn action(&self, values: &[Datum], new: Option<&[Datum]>) -> EngineResult<Option<Own>> {
         let child = self.child_name();
         let (action, set) = match new {
@@ -74,7 +74,7 @@ impl Relation {
 }
 
 impl Session {
-    /// Changes the rows that refer to a key. Others are locked out of their table's definition, not out of its rows.
+    /// Runs a referential action. Locks the definition of the referencing table, not the whole table against writers.
     pub(super) async fn act(
         &mut self,
         work: &mut Work,
@@ -86,13 +86,13 @@ impl Session {
         let source = own.source()?;
         let compiled = self.compile(&source, None).await?;
         let compiled = self.lock_target(work, &source, None, compiled).await?;
-        // What the statement has written so far is seen.
+        // The action sees what the statement has written so far.
         work.txn.end_statement()?;
         self.write_rows(work, &compiled, &own.values).await.map(drop)
     }
 
-    /// Does a row refer to the key? Who is about to delete such a row is waited for. Most keys that are asked about have no
-    /// such row, so one is looked for without locks first.
+    /// Whether a row references the key. Waits for transactions that delete such a row. Most keys have no such row,
+    /// so a search without locks comes first.
     pub(super) async fn has_child(
         &mut self,
         work: &mut Work,
@@ -102,7 +102,7 @@ impl Session {
         Ok(self.finds_child(work, relation, values).await? && self.locks_child(work, relation, values).await?)
     }
 
-    /// Is there a row that refers to the key, as far as others have committed?
+    /// Whether a visible row references the key. Takes no row locks.
     async fn finds_child(&mut self, work: &mut Work, relation: &Relation, values: &[Datum]) -> EngineResult<bool> {
         let verb = format!("SELECT 1 FROM {}", relation.child_name());
         let Some(mut own) = relation.over_children(&verb, values, Vec::new()) else { return Ok(false) };
@@ -121,7 +121,8 @@ impl Session {
         Ok(false)
     }
 
-    /// Is there a row that refers to the key when its lock is held? KEY SHARE waits for who deletes the row or changes its key.
+    /// Whether a row references the key once it is locked. KEY SHARE waits for transactions that delete the row or
+    /// change its key.
     async fn locks_child(&mut self, work: &mut Work, relation: &Relation, values: &[Datum]) -> EngineResult<bool> {
         let verb = format!("SELECT 1 FROM {}", relation.child_name());
         let Some(mut own) = relation.over_children(&verb, values, Vec::new()) else { return Ok(false) };
@@ -133,7 +134,7 @@ impl Session {
         Ok(locked.returns_rows())
     }
 
-    /// The table of a foreign key as it is now, its definition locked; `None`: it is gone, or its foreign key is.
+    /// The current definition of a referencing table, locked; `None` if the table or its foreign key was dropped.
     pub(super) async fn child_now(
         &mut self,
         work: &mut Work,

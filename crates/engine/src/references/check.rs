@@ -1,7 +1,7 @@
-//! The end of a statement: what it wrote is held against the foreign keys.
+//! Foreign key checks at the end of a statement.
 //!
-//! Actions come first, and what they write is noted in its turn. When none is left, each key that rows have come to refer
-//! with is looked up, once and in the order of keys, and each key that is gone must have no row that refers to it.
+//! Referential actions run first, and their writes are noted too. Then each newly referenced key is looked up, once
+//! and in key order, and no row may reference a removed key.
 
 use super::deferred::Late;
 use super::relations::Relation;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use types::Datum;
 
 impl Session {
-    /// 23503 for a row that a new foreign key does not allow.
+    /// The 23503 error for a row that violates a new foreign key.
     ///
     /// # Errors
-    /// A definition that the catalog would not have made.
+    /// A foreign key definition that does not match the catalog.
     pub(crate) fn no_parent_of(
         &self,
         catalog: &Catalog,
@@ -28,11 +28,11 @@ impl Session {
         Ok(Relation::new(catalog, &Arc::new(table.clone()), key)?.no_parent(values))
     }
 
-    /// The end of a statement that writes: does what foreign keys ask for of what it has written, and logs for incremental
-    /// materialized views what was changed by it and by that.
+    /// Ends a write statement: runs referential actions, checks foreign keys, and logs the changed rows of the
+    /// statement and its actions for incremental materialized views.
     ///
     /// # Errors
-    /// 23503, and whatever an action fails with.
+    /// 23503, and the errors of referential actions.
     pub(crate) async fn check_written_references(&mut self, work: &mut Work) -> EngineResult<()> {
         if !work.references.is_empty() {
             Box::pin(self.check_noted_references(work)).await?;
@@ -53,7 +53,7 @@ impl Session {
         let made = std::mem::take(&mut work.references.made);
         let later = |made: &Made| work.in_block && self.is_deferred(&made.relation);
         let (later, now): (Wanted, Wanted) = made.into_iter().partition(|(_, made)| later(made));
-        // An action may take a row away to which one before it gave other values.
+        // An action may delete a row that an earlier action updated, so rows without a parent are looked up again.
         self.look_up(work, now, acts).await?;
         for gone in kept {
             self.refuse_children(work, &gone).await?;
@@ -62,14 +62,15 @@ impl Session {
         Ok(())
     }
 
-    /// Later reads see what was committed so far: who wrote to a row before it was locked may not be published yet.
+    /// Lets later reads see all commits so far: a transaction that wrote a row before it was locked may not be
+    /// published yet.
     pub(super) async fn see_all_commits(&mut self) -> EngineResult<()> {
         let last = self.last_of_all().await?;
         self.note_commit(last);
         Ok(())
     }
 
-    /// What is done at once about a key that is gone; what is to be looked at when all actions are done.
+    /// Handles a removed key: runs the referential action. Returns the check to do after all actions, if any.
     async fn act_on(&mut self, work: &mut Work, gone: Gone) -> EngineResult<Option<Made>> {
         let Gone { incoming, values, new } = gone;
         let Some(relation) = self.child_now(work, (incoming.child, incoming.key.oid)).await? else { return Ok(None) };
@@ -89,7 +90,7 @@ impl Session {
             },
             ReferentialAction::SetDefault => {
                 self.act(work, &relation, &values, new.as_deref()).await?;
-                // The default may be the key that is gone.
+                // The default may be the removed key.
                 self.refuse_children(work, &Made { relation: Arc::new(relation), values }).await?;
                 Ok(None)
             }
@@ -100,14 +101,14 @@ impl Session {
         }
     }
 
-    /// Refuses rows that refer to what is not there. `late`: the rows may have changed since.
+    /// Rejects rows whose referenced key does not exist. `late`: the rows may have changed since they were noted.
     pub(super) async fn look_up(&mut self, work: &mut Work, wanted: Wanted, late: bool) -> EngineResult<()> {
         for ((_, lookup), Made { relation, values }) in wanted {
             let found = match &lookup {
                 ParentLookup::ByKey(key) => self.has_parent(work, &relation.parent, key).await?,
                 ParentLookup::Impossible(_) => false,
             };
-            // A row that was checked late may have gone since.
+            // The referencing row may be gone by now.
             let missing = !found && (!late || self.has_child(work, &relation, &values).await?);
             if missing {
                 return Err(relation.no_parent(&values));
@@ -116,7 +117,7 @@ impl Session {
         Ok(())
     }
 
-    /// Refuses that a key is gone that rows refer to, unless another row has it now.
+    /// Rejects the removal of a referenced key, unless another row has the key now.
     pub(super) async fn refuse_children(&mut self, work: &mut Work, gone: &Made) -> EngineResult<()> {
         let Made { relation, values } = gone;
         if let Some(probe) = relation.parent.probe(values)?

@@ -1,4 +1,4 @@
-//! DEFERRABLE: foreign keys and UNIQUE constraints that are checked when their block ends, and SET CONSTRAINTS.
+//! DEFERRABLE: foreign keys and UNIQUE constraints that are checked at the end of the block, and SET CONSTRAINTS.
 
 use super::Made;
 use super::relations::Relation;
@@ -12,49 +12,49 @@ use sql::ObjectName;
 use std::collections::BTreeMap;
 use store::{Bytes, TableId};
 
-/// What a block has still to check, and when it checks which foreign key.
+/// The pending checks of a transaction block, and its constraint modes.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     late: Vec<Late>,
     modes: Modes,
 }
 
-/// What is checked late.
+/// A deferred check.
 #[derive(Clone, Debug)]
 pub(super) enum Late {
-    /// That there is what rows have come to refer to.
+    /// The key that a row references exists.
     Made(Made),
-    /// That no row refers to what is gone.
+    /// No row references a removed key.
     Gone(Made),
-    /// That no other row has the values of this one.
+    /// No other row has the same unique values.
     Unique(LateUnique),
 }
 
-/// An entry of a unique index that had another one beside it when it was written, or that was there before.
+/// An entry of a unique index that conflicted with another entry when one of them was written.
 #[derive(Clone, Debug)]
 pub(crate) struct LateUnique {
-    /// The constraint.
+    /// OID of the constraint.
     pub(crate) constraint: u32,
-    /// Deferred, if nothing else is said.
+    /// Whether the constraint is INITIALLY DEFERRED.
     pub(crate) deferred: bool,
-    /// The index's.
+    /// Storage of the index.
     pub(crate) storage: TableId,
-    /// The entry's.
+    /// Key of the entry.
     pub(crate) key: Bytes,
-    /// The bytes that only one entry may begin with.
+    /// The unique prefix of the entry.
     pub(crate) prefix: Bytes,
-    /// 23505.
+    /// The 23505 error.
     pub(crate) fault: Fault,
 }
 
-/// What SET CONSTRAINTS said: of all that are deferrable, and later of some by their oids.
+/// Modes set by SET CONSTRAINTS: for ALL, and since then for single constraints by OID.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Modes {
     all: Option<bool>,
     named: BTreeMap<u32, bool>,
 }
 
-/// Where a savepoint goes back to.
+/// The state that ROLLBACK TO SAVEPOINT restores.
 #[derive(Clone, Debug)]
 pub(crate) struct DeferredMark {
     late: usize,
@@ -62,12 +62,12 @@ pub(crate) struct DeferredMark {
 }
 
 impl Deferred {
-    /// This point of the block.
+    /// The current state.
     pub(crate) fn mark(&self) -> DeferredMark {
         DeferredMark { late: self.late.len(), modes: self.modes.clone() }
     }
 
-    /// As it was then: checks that were made meanwhile are made once more in the end.
+    /// Restores the state. Checks that ran since then run again at the end of the block.
     pub(crate) fn go_back(&mut self, mark: DeferredMark) {
         self.late.truncate(mark.late);
         self.modes = mark.modes;
@@ -82,7 +82,7 @@ impl Late {
         }
     }
 
-    /// Is it about rows of that table?
+    /// Whether the check concerns rows of the table.
     fn is_of(&self, table: &Table) -> bool {
         match self {
             Self::Made(made) => made.relation.child.oid == table.oid,
@@ -97,19 +97,19 @@ impl Modes {
         key.deferrable && self.of(key.oid, key.deferred)
     }
 
-    /// Is a deferrable constraint checked when the block ends?
+    /// Whether a deferrable constraint is deferred; `deferred` is its initial mode.
     pub(crate) fn of(&self, constraint: u32, deferred: bool) -> bool {
         self.named.get(&constraint).copied().or(self.all).unwrap_or(deferred)
     }
 }
 
 impl Session {
-    /// Does the block check it at its end?
+    /// Whether the block defers the foreign key.
     pub(super) fn is_deferred(&self, relation: &Relation) -> bool {
         matches!(&self.block, Block::Open(open) if open.deferred.modes.is_deferred(&relation.key))
     }
 
-    /// When the constraints of an open block are checked.
+    /// The constraint modes of the open block.
     pub(crate) fn constraint_modes(&self) -> Option<Modes> {
         match &self.block {
             Block::Open(open) => Some(open.deferred.modes.clone()),
@@ -117,31 +117,31 @@ impl Session {
         }
     }
 
-    /// Keeps what a statement wrote beside an equal value for the end of the block.
+    /// Defers uniqueness checks to the end of the block.
     pub(crate) fn defer_uniques(&mut self, late: Vec<LateUnique>) {
         self.defer(late.into_iter().map(Late::Unique));
     }
 
-    /// 23505 for an entry that is still there, and another one with its values.
+    /// Raises 23505 if the entry still exists and another entry has the same unique prefix.
     async fn look_for_twin(&self, work: &mut Work, late: LateUnique) -> EngineResult<()> {
         if work.newest(late.storage, FAMILY, &late.key).await?.is_none() {
             return Ok(());
         }
-        // Of several the first is found, so each of the others finds it: all that stood side by side once are noted.
+        // `find_newest` returns the first of several entries, so the check of every other entry finds it.
         match work.txn.find_newest(late.storage, FAMILY, &late.prefix).await? {
             Some(other) if other != late.key => Err(late.fault.into()),
             _ => Ok(()),
         }
     }
 
-    /// Keeps checks for the end of the block.
+    /// Adds checks for the end of the block.
     pub(super) fn defer(&mut self, late: impl IntoIterator<Item = Late>) {
         if let Block::Open(open) = &mut self.block {
             open.deferred.late.extend(late);
         }
     }
 
-    /// How many checks the block has put off.
+    /// Number of deferred checks of the block.
     pub(crate) fn deferred_checks(&self) -> usize {
         match &self.block {
             Block::Open(open) => open.deferred.late.len(),
@@ -149,17 +149,17 @@ impl Session {
         }
     }
 
-    /// Leaves out all but the first so many checks of the block.
+    /// Drops all but the first `count` deferred checks of the block.
     pub(crate) fn keep_deferred_checks(&mut self, count: usize) {
         if let Block::Open(open) = &mut self.block {
             open.deferred.late.truncate(count);
         }
     }
 
-    /// For statements that take all rows of a table away, without what the block has still to check of them.
+    /// For statements that remove all rows of a table without running its deferred checks.
     ///
     /// # Errors
-    /// 55006, if there is such a check.
+    /// 55006 if the table has deferred checks.
     pub(crate) fn check_none_deferred(&self, table: &Table) -> EngineResult<()> {
         let Block::Open(open) = &self.block else { return Ok(()) };
         let Deferred { late, modes } = &open.deferred;
@@ -169,7 +169,8 @@ impl Session {
         }
     }
 
-    /// Checks what a block has deferred: before its COMMIT, or what is not deferred any more.
+    /// Runs deferred checks: all of them at the end of the block, else those of constraints that are no longer
+    /// deferred.
     ///
     /// # Errors
     /// 23503, 23505; the block has failed then.
@@ -217,10 +218,10 @@ impl Session {
         Ok("SET CONSTRAINTS".to_string())
     }
 
-    /// The deferrable constraints of that name in the first schema of the search path that has one of that name.
+    /// OIDs of the deferrable constraints with that name, from the first schema of the search path that has any.
     ///
     /// # Errors
-    /// 42704; 42809 if one that is to be deferred is not deferrable. (It is IMMEDIATE anyway.)
+    /// 42704; 42809 to defer a constraint that is not deferrable. (Setting it IMMEDIATE has no effect.)
     fn constraints_of(&self, catalog: &Catalog, name: &ObjectName, deferred: bool) -> EngineResult<Vec<u32>> {
         for schema in self.schemas_of(catalog, name).iter() {
             let having = || catalog.tables_in(schema).filter(|table| table.is_constraint(&name.name));

@@ -1,17 +1,18 @@
-//! Foreign keys: that each row refers to one that is there, whatever statement writes either of them.
+//! Foreign keys: every referencing row has a referenced row, whichever statement writes either of them.
 //!
 //! ```text
-//!   row writer ──notes──> References ──end of the statement──> actions on rows that refer   (actions.rs)
-//!                                                         └──> look-ups of what is referred to, each under KEY SHARE
-//!                                                              (parents.rs); what is deferred waits for COMMIT
+//!   row writer ──notes──> References ──end of the statement──> actions on referencing rows   (actions.rs)
+//!                                                         └──> look-ups of referenced rows, each under KEY SHARE
+//!                                                              (parents.rs); deferred checks wait for COMMIT
 //! ```
-//! Who deletes a row or changes its key holds it under UPDATE, who refers to it under KEY SHARE: one of the two waits for
-//! the other to commit and then sees what it did. So both are right with what is newest, and no row is left behind. A row
-//! that refers and that another transaction deletes is waited for likewise: it counts only if that one is rolled back.
+//! A transaction that deletes a row or changes its key locks it FOR UPDATE; one that references it locks it FOR KEY
+//! SHARE. One of the two waits for the other to commit and then sees its writes, so both check the newest state and
+//! no orphan remains. A referencing row that another transaction deletes is waited for too: it counts only if that
+//! transaction rolls back.
 //!
-//! Actions (CASCADE, SET NULL, SET DEFAULT) are statements of the engine's own in the same transaction, so that whatever
-//! hangs on the rows that they change is done by the row writer as always. They take an index of the columns that
-//! refer, if there is one, and else look through the table.
+//! Actions (CASCADE, SET NULL, SET DEFAULT) are internal statements in the same transaction, so that the row writer
+//! maintains indexes and constraints of the rows they change. They use an index on the referencing columns if there
+//! is one, else a table scan.
 
 mod actions;
 mod check;
@@ -30,40 +31,40 @@ use std::sync::Arc;
 use store::Bytes;
 use types::Datum;
 
-/// What a statement has written that foreign keys are to be asked about.
+/// The foreign key checks that a statement's writes require.
 #[derive(Debug, Default)]
 pub(crate) struct References {
-    /// Keys that rows refer to anew, each once.
+    /// Newly referenced keys, without duplicates.
     made: Wanted,
-    /// Keys that are gone.
+    /// Removed keys.
     gone: Vec<Gone>,
 }
 
-/// Keys that rows refer to, by foreign key and by how the row is looked up.
+/// Newly referenced keys, by foreign key and by the look-up of the referenced row.
 type Wanted = BTreeMap<(u32, ParentLookup), Made>;
 
-/// How the row that is referred to is looked up.
+/// How a referenced row is looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ParentLookup {
-    /// By the row's key, or the first bytes of its entry.
+    /// By its rowkey, or by the unique prefix of its index entry.
     ByKey(Bytes),
-    /// Not at all: no row can have these values, or they break MATCH FULL. Their text keeps them distinct from other such values.
+    /// No look-up: no row can have these values, or they violate MATCH FULL. The text distinguishes different values.
     Impossible(String),
 }
 
-/// Values that a row has come to refer with, or those that rows referred to.
+/// A key value of a foreign key: newly referenced, or removed from the referenced table.
 #[derive(Clone, Debug)]
 struct Made {
     relation: Arc<Relation>,
     values: Vec<Datum>,
 }
 
-/// A key that a row does not have any more.
+/// A key that a referenced row no longer has.
 #[derive(Clone, Debug)]
 struct Gone {
     incoming: Arc<Incoming>,
     values: Vec<Datum>,
-    /// The key that the row has now; `None`: it was deleted.
+    /// The new key of the row; `None` if the row was deleted.
     new: Option<Vec<Datum>>,
 }
 
@@ -72,10 +73,10 @@ impl References {
         self.made.is_empty() && self.gone.is_empty()
     }
 
-    /// Notes that a row of the target has changed.
+    /// Notes the checks that a changed row of the target requires.
     ///
     /// # Errors
-    /// A key to refer to that is too long.
+    /// A referenced key that is too long.
     pub(crate) fn note(&mut self, target: &Target, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
         if let Some(new) = new {
             for relation in &target.relations.outgoing {
@@ -100,7 +101,7 @@ impl References {
 }
 
 impl Made {
-    /// Its place in [`Wanted`].
+    /// Its key in [`Wanted`].
     fn wanted(&self) -> EngineResult<(u32, ParentLookup)> {
         let probe = match self.values.iter().any(Datum::is_null) {
             true => None,

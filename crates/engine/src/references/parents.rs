@@ -1,4 +1,4 @@
-//! The rows that foreign keys refer to: found in their newest state, under KEY SHARE.
+//! Referenced rows: looked up in their newest state, under KEY SHARE.
 
 use super::relations::Parent;
 use crate::Session;
@@ -9,7 +9,7 @@ use store::Bytes;
 use txn::LockMode;
 
 impl Session {
-    /// Is there a row with that key? It stays so until the transaction ends.
+    /// Whether a row with that key exists. It is locked, and stays until the transaction ends.
     ///
     /// # Errors
     /// 40P01, 55P03, 57014, and the store's failures.
@@ -27,7 +27,7 @@ impl Session {
                 index.rowkey_into(&parent.codec, &entry, &fragment, &mut rowkey)?;
                 let rowkey = Bytes::copy_from_slice(&rowkey);
                 guard.stoppable(work.lock(storage, &rowkey, LockMode::KeyShare)).await?;
-                // The row may have got another key while its lock was waited for.
+                // The row's key may have changed during the lock wait.
                 if work.newest(entries, FAMILY, &entry).await?.is_some() {
                     return Ok(true);
                 }

@@ -1,4 +1,4 @@
-//! The foreign keys of a table that is written, and those that refer to it, compiled.
+//! The compiled foreign keys of a target table: its own, and those that reference it.
 
 use crate::error::{BrokenReference, EngineError, EngineResult, Fault, fail};
 use catalog::{Catalog, ForeignKey, RowCodec, Table, TableOid};
@@ -7,51 +7,51 @@ use std::sync::Arc;
 use store::{Bytes, TableId};
 use types::{DataType, Datum, coerce};
 
-/// Those of one table.
+/// The foreign keys of one table.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
-    /// Its own.
+    /// Foreign keys of the table itself.
     pub(crate) outgoing: Vec<Arc<Relation>>,
-    /// Of other tables, or of itself.
+    /// Foreign keys of any table that reference the table.
     pub(super) incoming: Vec<Arc<Incoming>>,
 }
 
-/// A foreign key with what finds the rows that it refers to.
+/// A compiled foreign key.
 #[derive(Debug)]
 pub(crate) struct Relation {
     pub(super) key: ForeignKey,
     pub(super) schema: String,
     pub(super) child: Arc<Table>,
-    /// Positions of its columns in their table.
+    /// Positions of the referencing columns.
     pub(super) columns: Vec<usize>,
     pub(super) parent: Parent,
 }
 
-/// The rows that a foreign key refers to.
+/// The referenced side of a foreign key.
 #[derive(Debug)]
 pub(super) struct Parent {
     pub(super) table: Arc<Table>,
     pub(super) codec: RowCodec,
-    /// The index that keeps them unique, if it is not the primary key.
+    /// The unique index of the referenced key; `None` for the primary key.
     pub(super) index: Option<IndexCodec>,
-    /// For each part of that key: which column of the foreign key it is, and its type.
+    /// For each part of the referenced key: its position among the foreign key's columns, and its type.
     parts: Vec<(usize, DataType)>,
 }
 
-/// A foreign key that refers to the table.
+/// A foreign key that references the target.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) child: TableOid,
     pub(super) key: ForeignKey,
-    /// Positions of the columns that it refers to.
+    /// Positions of the referenced columns.
     pub(super) columns: Vec<usize>,
 }
 
 impl Relations {
-    /// Of `table` in a version of the catalog.
+    /// Compiles the foreign keys of `table` in a version of the catalog.
     ///
     /// # Errors
-    /// A definition that the catalog would not have made.
+    /// A definition that is inconsistent with the catalog.
     pub(crate) fn new(catalog: &Catalog, table: &Arc<Table>) -> EngineResult<Self> {
         let outgoing = table.foreign_keys.iter().map(|key| Relation::new(catalog, table, key).map(Arc::new));
         let referring = catalog.tables().filter(|child| child.refers_to(table.oid));
@@ -65,12 +65,12 @@ impl Relations {
         Ok(Self { incoming: incoming.collect(), outgoing: outgoing.collect::<EngineResult<_>>()? })
     }
 
-    /// Are there foreign keys that refer to it?
+    /// Whether foreign keys reference the table.
     pub(crate) fn is_referred_to(&self) -> bool {
         !self.incoming.is_empty()
     }
 
-    /// The tables that its rows refer to.
+    /// The tables that its rows reference, with the versions of their definitions.
     pub(crate) fn parents(&self) -> impl Iterator<Item = (TableId, u64)> {
         self.outgoing.iter().map(|relation| (relation.parent.table.storage_id(), relation.parent.table.version))
     }
@@ -86,13 +86,13 @@ impl Relation {
         Ok(Self { key: key.clone(), schema, child: Arc::clone(child), columns, parent: Parent::new(table, key)? })
     }
 
-    /// Do these values refer to a row, or break MATCH FULL?
+    /// Whether these values require a check: they reference a row, or violate MATCH FULL.
     pub(super) fn asks_for(&self, values: &[Datum]) -> bool {
         let nulls = values.iter().filter(|value| value.is_null()).count();
         nulls == 0 || (self.key.full && nulls < values.len())
     }
 
-    /// 23503: no row has that key.
+    /// The 23503 error for values that reference no row, or violate MATCH FULL.
     pub(super) fn no_parent(&self, values: &[Datum]) -> EngineError {
         if values.iter().any(Datum::is_null) {
             let (schema, table, constraint) = (self.schema.clone(), self.child.name.clone(), self.key.name.clone());
@@ -102,7 +102,7 @@ impl Relation {
         Fault::NoParent { broken }.into()
     }
 
-    /// 23503: rows refer to the key, whose values are those of the parent.
+    /// The 23503 error for a key that rows still reference; `values` are those of the referenced row.
     pub(super) fn has_children(&self, values: &[Datum]) -> EngineError {
         let broken = self.broken(shown(&self.parent.table, &self.key.parent_columns, values));
         Fault::HasChildren { broken }.into()
@@ -138,7 +138,7 @@ impl Parent {
         Ok(Self { codec: RowCodec::new(table)?, table: Arc::clone(table), index, parts })
     }
 
-    /// The key of the row that has these values, or the first bytes of its entry; `None`: no row can have them.
+    /// The rowkey of the row with these values, or the prefix of its index entry; `None` if no row can have them.
     ///
     /// # Errors
     /// A key that is too long.
@@ -161,7 +161,7 @@ impl Parent {
     }
 }
 
-/// Columns and values as messages have them.
+/// Column names and values for error messages.
 fn shown(table: &Table, columns: &[catalog::ColumnId], values: &[Datum]) -> (String, String) {
     let columns: Vec<_> = table.columns_of(columns).collect();
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();

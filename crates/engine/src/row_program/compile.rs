@@ -1,4 +1,4 @@
-//! From a query to its row program. Whatever compiling refuses is a plan's.
+//! Compiles queries to row programs. A query that does not compile is planned by DataFusion.
 
 use super::explain::kept;
 use super::relations::CatalogRelations;
@@ -29,12 +29,12 @@ impl Session {
     /// The query as a row program, if it can be one.
     pub(crate) fn row_program(&self, catalog: &Catalog, source: &Arc<Source>, bound: &Bound) -> Option<Compiled> {
         let mode = self.settings.effective().row_programs;
-        // What is long to read is no short statement, and is compiled where others do not wait for it.
+        // A long text is no short statement, and is compiled where other tasks do not wait for it.
         if mode == RowPrograms::Off || is_large(&source.text) {
             return None;
         }
         let Body::Query(query) = &bound.body else { return None };
-        // A volatile call must not be made twice, and that is what a hand-over does.
+        // The hand-over to DataFusion runs the query again, and a volatile function must not be called twice.
         if bound.facts.volatility == Volatility::Volatile || bound.needs.own_functions {
             return None;
         }
@@ -49,9 +49,9 @@ impl Session {
         Some(Compiled { program, parameters, columns })
     }
 
-    /// The statement with its meaning.
+    /// Binds a statement.
     pub(crate) fn bound(&self, catalog: &Catalog, source: &Source) -> Result<Bound, BindError> {
-        // Others of its thread do not wait until a long text is bound.
+        // A long text is bound apart, so that other tasks of the thread do not wait.
         let large = is_large(&source.text);
         let path = self.search_path();
         let began = Instant::now();
@@ -61,7 +61,7 @@ impl Session {
         bound
     }
 
-    /// The statement with its meaning where names are looked up in these schemas.
+    /// Binds a statement with `path` as the search path.
     pub(crate) fn bound_in(&self, catalog: &Catalog, path: &[String], source: &Source) -> Result<Bound, BindError> {
         let rules = self.time_zone();
         let relations = self.relations(catalog, path);
@@ -70,16 +70,16 @@ impl Session {
         bind::bind(&source.statement, &relations, &env, &declared)
     }
 
-    /// What names mean in this session.
+    /// Name resolution for this session.
     pub(crate) fn relations<'a>(&'a self, catalog: &'a Catalog, path: &'a [String]) -> CatalogRelations<'a> {
         CatalogRelations { catalog, path, functions: self.engine.functions() }
     }
 }
 
-/// Types of parameters: what the client has said, else what the query makes of them.
+/// Parameter types: as declared by the client, else as inferred by the binder.
 ///
 /// # Errors
-/// 0A000 for a type that no value of a client has.
+/// 0A000 for a type that no client value has.
 pub(crate) fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> EngineResult<Vec<DataType>> {
     let said = |at: usize| declared.get(at).copied().flatten();
     let of = |(at, ty): (usize, &Ty)| {
@@ -89,7 +89,8 @@ pub(crate) fn parameters(bound: &Bound, declared: &[Option<DataType>]) -> Engine
     bound.params.iter().enumerate().map(of).collect()
 }
 
-/// A column as front ends see it. One of a table has the table's type, limits of arrays included.
+/// An output column as front ends see it. A table column has the type of the table's definition, with limits of
+/// arrays.
 fn column(catalog: &Catalog, bound: &Bound, output: &Output) -> Option<ColumnDesc> {
     let info = bound.col(output.col)?;
     let name = output.name.clone();
@@ -105,11 +106,11 @@ fn column(catalog: &Catalog, bound: &Bound, output: &Output) -> Option<ColumnDes
     Some(ColumnDesc { name, ty, table_oid: oid.0, column_number: number })
 }
 
-/// The type whose values a column has. Numerics say how many digits all of them have.
+/// The type of a column's values. For numerics, with the digits that all values have.
 fn value_type(ty: Ty) -> Option<DataType> {
     match ty.data_type()? {
         DataType::Numeric(_) => Some(DataType::Numeric(ty.digits)),
-        // Of a computed `char(n)` the length is not known.
+        // The length of a computed `char(n)` is not known.
         _ if ty.id == TypeId::BPCHAR && ty.typmod == -1 => None,
         other => Some(other),
     }

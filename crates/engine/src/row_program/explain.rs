@@ -10,7 +10,7 @@ use rows::{Builtins, Input, RowsError};
 use std::time::Instant;
 
 impl Session {
-    /// The program as lines; `None`: it reads more than programs may, and its plan is what runs.
+    /// The program's lines; `None`: the program exceeds its budget, and the plan runs instead.
     pub(crate) async fn explain_rows(
         &mut self,
         rows: &RowProgram,
@@ -49,7 +49,7 @@ impl Session {
     }
 }
 
-/// What EXPLAIN shows names of, kept only for it.
+/// The bound query, which EXPLAIN needs for names. Kept only for EXPLAIN.
 pub(super) fn kept(bound: &Bound, explaining: bool) -> Option<Box<Bound>> {
     explaining.then(|| Box::new(bound.clone()))
 }

@@ -1,4 +1,4 @@
-//! What row programs may call: the table's bodies, and those that `query` has value by value.
+//! Functions that row programs may call: those of `builtins`, and those that `query` evaluates row by row.
 
 use builtins::{Accumulator, FuncId, Function, Ty};
 use query::Planner;

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   Query ──bind──> Bound ──rows::compile──> RowProgram ──run──> all rows, within a budget
-//!     any refusal: a plan                        └── over the budget: its plan, on the same state
+//!     not supported: a plan                      └── over the budget: its plan, on the same snapshot
 //! ```
-//! The budget bounds what a program reads, computes and holds, since it runs where other connections live. Nothing is
-//! sent before a program has ended, so handing over is not seen from outside.
+//! The budget limits what a program reads, computes and holds, because it runs on connection threads. Nothing is sent
+//! before a program has ended, so clients do not notice a hand-over.
 
 mod compile;
 mod explain;
@@ -26,50 +26,50 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Which statements become row programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum RowPrograms {
-    /// None.
+    /// No statement.
     Off,
-    /// Those that name few rows by their keys.
+    /// Statements that read few rows by key.
     #[default]
     On,
-    /// Those that read whole tables, too.
+    /// Statements that scan whole tables, too.
     All,
 }
 
-/// A statement as row program.
+/// A statement as a row program.
 #[derive(Debug)]
 pub(crate) struct RowProgram {
     program: rows::Program,
-    /// What is planned when the program hands over.
+    /// The statement to plan when the program hands over.
     source: Arc<Source>,
-    /// Its plan, once it was wanted. Held to read or set it, never across an await.
+    /// The plan, once it was needed. Locked to read or set it, never across an await.
     plan: Mutex<Option<Arc<Plan>>>,
     handed_over: HandOvers,
-    /// What it was compiled from, for EXPLAIN.
+    /// The bound query, for EXPLAIN.
     bound: Option<Box<Bound>>,
 }
 
-/// How often a program has handed over since it last ran to its end.
+/// How often a program has handed over since it last ran to completion.
 #[derive(Debug, Default)]
 pub(crate) struct HandOvers(AtomicU32);
 
-/// So many tries in vain show that a statement is none for a row program.
+/// After this many hand-overs in a row the program is no longer tried at each execution.
 const TRIES: u32 = 4;
-/// After those every so many executions one tries again: other parameters and fewer rows may come.
+/// From then on it is tried once in this many executions, because parameters and tables change.
 const TRIES_AGAIN: u32 = 64;
 
 impl HandOvers {
-    /// Is the program worth a try?
+    /// Whether the program should be tried.
     pub(crate) fn may_run(&self) -> bool {
         let count = self.0.load(Ordering::Relaxed);
         count < TRIES || count.is_multiple_of(TRIES_AGAIN)
     }
 
-    /// Notes an execution that its plan took over, tried or not.
+    /// Notes an execution by the plan, after an attempt or without one.
     pub(crate) fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The program has run to its end.
+    /// Notes that the program ran to completion.
     pub(crate) fn forget(&self) {
         if self.0.load(Ordering::Relaxed) > 0 {
             self.0.store(0, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Names in FROM, for the binder: tables and views of one version of the catalog.
+//! Name resolution for the binder: tables and views of one version of the catalog.
 
 use bind::{ComputedColumn, ComputedRelation, Found, OwnFunction, Relations};
 use builtins::TypeId;
@@ -7,12 +7,12 @@ use pg_catalog::PgCatalog;
 use query::RustFunctions;
 use std::sync::Arc;
 
-/// The catalog as a session sees it.
+/// The catalog as a session resolves names in it.
 pub(crate) struct CatalogRelations<'a> {
     pub(super) catalog: &'a Catalog,
     /// Schemas where names are looked up, `$user` resolved.
     pub(super) path: &'a [String],
-    /// Those of the embedding program.
+    /// Functions of the embedding program.
     pub(super) functions: &'a RustFunctions,
 }
 

@@ -1,4 +1,4 @@
-//! Running a row program, and handing over to its plan.
+//! Runs row programs, and hands over to their plans.
 
 use super::RowProgram;
 use crate::error::EngineResult;
@@ -14,7 +14,7 @@ use txn::ReadView;
 use types::{Datum, coerce};
 
 impl Session {
-    /// Answers with the program's rows, or with those of its plan on the same state.
+    /// Returns the program's rows, or those of its plan on the same snapshot.
     pub(crate) async fn run_rows(
         &mut self,
         view: ReadView,
@@ -37,14 +37,15 @@ impl Session {
         rows.handed_over.add();
         let plan = self.plan_beside(rows).await?;
         if !self.is_current(compiled) {
-            // Definitions have changed since: all of it once more, with a state that is as new.
+            // Definitions have changed since: runs the query again, on a newer snapshot.
             return Box::pin(self.run_query(&rows.source, None, params)).await;
         }
         let stream = self.start_query(&plan, view, params)?;
         Ok(Answer::Rows(in_columns(stream, compiled.columns())))
     }
 
-    /// The plan of a program, made when it is wanted first; of its definitions if the program is current afterwards.
+    /// The plan of a program, planned on first use. It fits the program's definitions if the program is still current
+    /// afterwards.
     async fn plan_beside(&mut self, rows: &RowProgram) -> EngineResult<Arc<Plan>> {
         if let Some(plan) = rows.plan.lock().as_ref() {
             return Ok(Arc::clone(plan));
@@ -57,7 +58,7 @@ impl Session {
         Ok(plan)
     }
 
-    /// What functions may ask of the session.
+    /// The session's values that functions may read.
     pub(crate) fn row_environment(&self) -> Env {
         let (now, effective) = (self.engine.now(), self.settings.effective());
         Env { zone: effective.zone, transaction_time: self.block.started().unwrap_or(now), statement_time: now }
@@ -68,7 +69,7 @@ impl Session {
     }
 }
 
-/// The rows in the columns that the client was told: a plan may say integer where a program says bigint.
+/// Casts the rows to the column types that the client was sent: a plan may have integer where a program has bigint.
 fn in_columns(stream: RowStream, told: Arc<Vec<ColumnDesc>>) -> RowStream {
     let same = stream.columns.len() == told.len() && stream.columns.iter().zip(told.iter()).all(|(a, b)| a.ty == b.ty);
     if same {
@@ -86,7 +87,7 @@ fn in_columns(stream: RowStream, told: Arc<Vec<ColumnDesc>>) -> RowStream {
     RowStream { columns: told, chunks, tag: stream.tag, counted: stream.counted }
 }
 
-/// The rows; `None`: the plan is to run.
+/// The rows; `None`: the plan must run.
 pub(super) fn finished(done: Result<rows::Answer, RowsError>) -> EngineResult<Option<Vec<Vec<Datum>>>> {
     match done {
         Ok(answer) => Ok(Some(answer.rows)),

@@ -1,12 +1,12 @@
-//! Rows on their way into a table by a bulk load, none of which may be there before, and with them the entries of its indexes
-//! and the rows of its change logs.
+//! Rows of a bulk load, none of which may exist before, with the entries of their indexes and the rows of their
+//! change logs.
 //!
 //! ```text
 //!   row ──> rowkey, fragment ──────────────> load ──┐
 //!                 ├──EntryMaker──> entries ──> load ──┼──> one commit
 //!                 └──ChangedGroups──> groups ──> load ──┘
 //! ```
-//! What is unique in an index is judged by the load, on its sorted entries and on those that are there.
+//! The load checks unique indexes, against its own sorted entries and against the existing ones.
 
 use super::changed_groups::ChangedGroups;
 use super::{New, Old, Tally};
@@ -18,45 +18,45 @@ use index::{EntryMaker, IndexCodec};
 use std::sync::Arc;
 use store::{BulkLoad, CommitNo, LoadMemory, LoadRows, LoadTable, OnDuplicate, StoreError, TableId};
 
-/// Bytes of entries that are handed on at a time.
+/// Bytes of entries that are buffered for an index.
 const HANDED_ON: usize = 64 << 10;
 
-/// A load under way. Dropping it undoes it.
+/// A bulk load in progress. Dropping it discards it.
 pub(crate) struct BulkRows {
     load: Box<dyn BulkLoad>,
     entries: Option<Entries>,
-    /// What change logs are to know, of a table that has some.
+    /// The groups to log; `None` if the table has no change log.
     groups: Option<ChangedGroups>,
     tally: Tally,
-    /// The last row's, kept for its memory.
+    /// Encoding buffer, reused for each row.
     fragment: Vec<u8>,
 }
 
-/// Entries that the load has not got yet.
+/// Entries that are not passed to the load yet.
 struct Entries {
     maker: EntryMaker,
-    /// Where those of each index go.
+    /// Storage of each index.
     tables: Vec<TableId>,
     rows: Vec<LoadRows>,
 }
 
-/// Rows that were encoded elsewhere, and their entries: a list for each index of [`Target::entry_maker`].
+/// Rows that were encoded elsewhere, and their entries: one list for each index of [`Target::entry_maker`].
 pub(crate) struct LoadBlock {
     pub(crate) rows: LoadRows,
     pub(crate) entries: Vec<LoadRows>,
 }
 
 impl BulkRows {
-    /// Rows of a table without indexes for `load`, which holds this memory and from which the caller keeps other writers off.
+    /// A load of rows without index entries. The load accounts for `memory`; the caller excludes other writers.
     pub(crate) fn new(mut load: Box<dyn BulkLoad>, memory: Arc<dyn LoadMemory>) -> Self {
         load.hold_memory(memory);
         Self { load, entries: None, groups: None, tally: Tally::default(), fragment: Vec::new() }
     }
 
-    /// Entries and rows of change logs come with the rows from now on. Nothing was written before.
+    /// Adds index entries and change logs to the load. Must be called before the first row is written.
     ///
     /// # Errors
-    /// The store's; an index whose expressions are not compiled.
+    /// Errors of the store; an index whose expressions are not compiled.
     pub(crate) fn with_entries(&mut self, target: &Target) -> EngineResult<()> {
         for log in &target.group_logs {
             let on_duplicate = OnDuplicate::Replace;
@@ -76,7 +76,7 @@ impl BulkRows {
     /// Writes one row, as [`super::RowWriter::write`] does with [`Old::Unique`].
     ///
     /// # Errors
-    /// 23505 where it is known by now, and the store's failures.
+    /// 23505 if the conflict is known already, and the store's failures.
     pub(crate) async fn write(&mut self, target: &Target, new: New<'_>) -> EngineResult<()> {
         let (key, fragment) = match new {
             New::Row(new) => {
@@ -118,7 +118,7 @@ impl BulkRows {
         Ok(())
     }
 
-    /// Makes all rows durable and visible, with their entries. `ids`: for the rows of change logs.
+    /// Makes all rows durable and visible, with their entries. `ids` provides keys for change log rows.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -133,7 +133,7 @@ impl BulkRows {
         Ok((commit, self.tally))
     }
 
-    /// Gives the load the entries of indexes with at least so many bytes of them.
+    /// Passes buffered entries to the load, for each index with at least `bytes` bytes of them.
     async fn hand_on(&mut self, target: &Target, bytes: usize) -> EngineResult<()> {
         let Some(Entries { tables, rows, .. }) = &mut self.entries else { return Ok(()) };
         for (table, rows) in tables.iter().zip(rows).filter(|(_, rows)| rows.byte_len() >= bytes) {
@@ -144,14 +144,15 @@ impl BulkRows {
     }
 }
 
-/// Adds an entry to those of its index.
+/// Adds an entry to the entries of its index.
 pub(crate) fn add_entry(rows: &mut [LoadRows], index: usize, key: &[u8], fragment: &[u8]) {
     if let Some(rows) = rows.get_mut(index) {
         rows.push(key, fragment);
     }
 }
 
-/// The entries of an index as a table of a load. Two of one key would be of two rows of one key, which the table's own rows tell.
+/// The entries of an index as a table of a load. Equal entry keys come from equal rowkeys, which the load of the
+/// table's own rows reports.
 fn entries_of(index: &IndexCodec) -> LoadTable {
     let codec = index.clone();
     let unique =
@@ -164,7 +165,7 @@ fn entries_of(index: &IndexCodec) -> LoadTable {
 }
 
 impl Session {
-    /// Can rows of the table be loaded as sorted runs, and their entries with them?
+    /// Whether rows of the table can be loaded as sorted runs, with their index entries.
     pub(crate) fn is_loadable(&self, table: &Table) -> bool {
         let built = |state: IndexState| !matches!(state, IndexState::DeleteOnly | IndexState::WriteOnly);
         let with_entries = || self.engine.dual().is_none() && table.indexes.iter().all(|index| built(index.state));
@@ -175,10 +176,10 @@ impl Session {
 }
 
 impl Target {
-    /// What makes the entries of new rows; `None` where there are none.
+    /// Builds the index entries of new rows; `None` if no index takes entries.
     ///
     /// # Errors
-    /// An index that the catalog would not have made.
+    /// An index definition that is inconsistent with the catalog.
     pub(crate) fn entry_maker(&self) -> EngineResult<Option<EntryMaker>> {
         let mut indexes = self.indexes_that_take_entries().peekable();
         match indexes.peek() {
@@ -187,7 +188,7 @@ impl Target {
         }
     }
 
-    /// A load's failure in the words of the statement: a key or values that are there already are 23505.
+    /// Converts an error of a load: an existing rowkey or existing unique values are 23505.
     fn of_load(&self, error: StoreError) -> EngineError {
         let StoreError::DuplicateKey { table, key } = &error else { return self.in_words(error.into()) };
         let index = self.indexes.iter().find(|index| index.index().storage_id() == *table);

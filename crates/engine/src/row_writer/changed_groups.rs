@@ -1,11 +1,12 @@
-//! What incremental materialized views are to know of the rows that a statement has written.
+//! The groups of incremental materialized views that a statement changes.
 //!
 //! ```text
 //!   row writer ──old row, new row──> ChangedGroups ──end of the statement──> a row of the log for each group
 //! ```
-//! A row that comes, goes or changes touches the group that it was in and the one that it is in. Each group is noted once for a
-//! statement, as the values of the columns that the grouping expressions name; the expressions are computed by the refresh, so
-//! that none of them makes a write fail. Of a statement that touches more groups than [`MOST_BYTES`] hold all is noted as changed.
+//! Inserting, deleting or changing a row changes its old and its new group. Each group is noted once per statement,
+//! as the values of the columns that the grouping expressions read; the refresh evaluates the expressions, so that
+//! none of them makes a write fail. If a statement changes more groups than fit in [`MOST_BYTES`], all groups are
+//! noted as changed.
 
 use crate::Session;
 use crate::block::work::Work;
@@ -18,27 +19,27 @@ use std::sync::Arc;
 use store::{Bytes, TableId};
 use types::Datum;
 
-/// Memory for the groups of one log.
+/// Maximum memory for the groups of one log.
 const MOST_BYTES: usize = 1 << 20;
-/// What an entry of a set costs besides its bytes.
+/// Estimated overhead of a set element.
 const EACH: usize = 64;
 
-/// The change log of a table, ready to be written.
+/// A compiled change log of a table.
 #[derive(Debug)]
 pub(crate) struct GroupLog {
     codec: RowCodec,
     storage: TableId,
-    /// Columns that the view reads, by their places in the table.
+    /// Columns that the view reads, with their positions in the table.
     reads: Vec<(usize, Column)>,
-    /// Places of the columns of the groups.
+    /// Positions of the columns that determine the group.
     groups: Vec<usize>,
 }
 
 impl GroupLog {
-    /// Those of a table.
+    /// The change logs of a table.
     ///
     /// # Errors
-    /// A definition that the catalog would not have made.
+    /// A definition that is inconsistent with the catalog.
     pub(crate) fn of(table: &Table) -> EngineResult<Vec<Arc<Self>>> {
         let place = |id: &ColumnId| table.columns.iter().position(|column| column.id == *id);
         let log = |log: &catalog::ChangeLog| -> EngineResult<Arc<Self>> {
@@ -53,12 +54,12 @@ impl GroupLog {
         table.change_logs.iter().map(log).collect()
     }
 
-    /// Where its rows are.
+    /// Storage of the log.
     pub(super) fn storage(&self) -> TableId {
         self.storage
     }
 
-    /// Is the view the same with either row?
+    /// Whether both rows give the same view.
     fn is_same(&self, old: &Row, new: &Row) -> EngineResult<bool> {
         for (at, column) in &self.reads {
             let (old, new) = (old.get(*at).unwrap_or(&Datum::Null), new.get(*at).unwrap_or(&Datum::Null));
@@ -69,7 +70,7 @@ impl GroupLog {
         Ok(true)
     }
 
-    /// The row of the log for the group of this one; without one, for all groups.
+    /// The log row for the group of `row`; for all groups if `row` is `None`.
     fn fragment(&self, row: Option<&Row>) -> EngineResult<Vec<u8>> {
         let mut values = vec![Datum::Null, Datum::Bool(row.is_none())];
         values.extend(self.groups.iter().map(|at| row.and_then(|row| row.get(*at)).cloned().unwrap_or(Datum::Null)));
@@ -83,7 +84,7 @@ impl GroupLog {
     }
 }
 
-/// Equal values may look different, as `1.0` and `1.00` do.
+/// Equal values may have different encodings, as `1.0` and `1.00` do.
 fn has_same_bytes(column: &Column, old: &Datum, new: &Datum) -> EngineResult<bool> {
     let mut cells = [Vec::new(), Vec::new()];
     for (cell, value) in cells.iter_mut().zip([old, new]) {
@@ -100,16 +101,16 @@ pub(crate) struct ChangedGroups(BTreeMap<TableId, OfLog>);
 #[derive(Debug)]
 struct OfLog {
     log: Arc<GroupLog>,
-    /// Rows of the log; `None`: all groups.
+    /// Encoded log rows; `None` if all groups have changed.
     fragments: Option<HashSet<Vec<u8>>>,
     bytes: usize,
 }
 
 impl ChangedGroups {
-    /// Notes that a row of the target has changed.
+    /// Notes a changed row of the target.
     ///
     /// # Errors
-    /// A value that cannot be written.
+    /// A value that cannot be encoded.
     pub(super) fn note(&mut self, target: &Target, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
         for log in &target.group_logs {
             if let (Some(old), Some(new)) = (old, new)
@@ -126,10 +127,10 @@ impl ChangedGroups {
         Ok(())
     }
 
-    /// Notes a row of the target that was not there before, given as the store has it.
+    /// Notes an inserted row of the target, given in its stored form.
     ///
     /// # Errors
-    /// A row that cannot be read, or a value that cannot be written.
+    /// A row that cannot be decoded, or a value that cannot be encoded.
     pub(super) fn note_stored(&mut self, target: &Target, key: &[u8], fragment: &[u8]) -> EngineResult<()> {
         let is_full = |log: &Arc<GroupLog>| self.0.get(&log.storage).is_some_and(|noted| noted.fragments.is_none());
         if target.group_logs.iter().all(is_full) {
@@ -139,10 +140,10 @@ impl ChangedGroups {
         self.note(target, None, Some(&row))
     }
 
-    /// The rows of the logs: each with where it goes, under an id of its own.
+    /// The rows of all logs: storage, rowkey and fragment of each.
     ///
     /// # Errors
-    /// A value that cannot be written; no more ids.
+    /// A value that cannot be encoded; no more row ids.
     pub(super) async fn into_rows(self, ids: &RowIds) -> EngineResult<Vec<(TableId, Bytes, Vec<u8>)>> {
         let mut rows = Vec::new();
         for (storage, changed) in self.0 {
@@ -180,10 +181,10 @@ impl OfLog {
 }
 
 impl Session {
-    /// Writes what the statement has noted into the logs. Nobody else writes under the new row ids, so nothing is locked.
+    /// Writes the noted groups to the logs. The row ids are new, so no locks are needed.
     ///
     /// # Errors
-    /// Those of writing rows.
+    /// Errors of writing rows.
     pub(crate) async fn log_changed_groups(&mut self, work: &mut Work) -> EngineResult<()> {
         let changed = std::mem::take(&mut work.changed_groups);
         for (log, key, fragment) in changed.into_rows(self.engine.catalog().row_ids()).await? {

@@ -1,7 +1,7 @@
-//! CHECK constraints, compiled: what every new row of a table is held against before it is written.
+//! Compiled CHECK constraints, which every new row of a table must satisfy before it is written.
 //!
-//! Their values come from the row alone. A condition that asks for the session, the clock or other rows has no such
-//! form and is refused when it is declared (`ddl/check.rs`), so that rows can be checked wherever they are made.
+//! They depend on the row alone. A condition that depends on the session, the clock or other rows is rejected when it
+//! is declared (`ddl/check.rs`), so that rows can be checked wherever they are built.
 
 use crate::Session;
 use crate::dml::{Exprs, RowTable, Target};
@@ -12,7 +12,7 @@ use sql::ast::Expr;
 use std::sync::Arc;
 use types::Datum;
 
-/// The CHECK constraints of a table in the order of their names.
+/// The CHECK constraints of a table in name order.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     names: Vec<String>,
@@ -20,10 +20,10 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// The first constraint that a row breaks. A condition that is NULL holds, as in PostgreSQL.
+    /// The first constraint that a row violates. A condition that is NULL is satisfied, as in PostgreSQL.
     ///
     /// # Errors
-    /// Those of evaluating a condition.
+    /// Evaluation errors.
     fn broken_by(&self, row: &[Datum]) -> EngineResult<Option<&str>> {
         if self.names.is_empty() {
             return Ok(None);
@@ -39,10 +39,10 @@ impl Checks {
 }
 
 impl Target {
-    /// Refuses a row that breaks a CHECK constraint.
+    /// Rejects a row that violates a CHECK constraint.
     ///
     /// # Errors
-    /// 23514, and those of evaluating a condition.
+    /// 23514; evaluation errors.
     pub(crate) fn check_conditions(&self, row: &[Datum]) -> EngineResult<()> {
         if self.checks.names.len() != self.table.checks.len() {
             return fail(Fault::Internal { detail: "a row is written past the CHECK constraints".to_string() });
@@ -60,7 +60,7 @@ impl Target {
 }
 
 impl Session {
-    /// A table whose rows get new states: with its generated columns and CHECK constraints compiled.
+    /// Compiles the generated columns and CHECK constraints of a target whose rows get new values.
     pub(crate) async fn checked_target(&mut self, catalog: &Arc<Catalog>, mut target: Target) -> EngineResult<Target> {
         if target.is_computed {
             target.generated = self.generated_of(catalog, &target.table).await?;
@@ -79,7 +79,7 @@ impl Session {
     /// Compiles conditions of CHECK constraints over rows of a table.
     ///
     /// # Errors
-    /// What is wrong with them; 0A000 when they need more than the row.
+    /// Errors in the conditions; 0A000 if one depends on more than the row.
     pub(crate) async fn compile_conditions(
         &mut self,
         catalog: &Arc<Catalog>,

@@ -1,4 +1,4 @@
-//! What a row must be to be written, and what is said when another one has its key.
+//! Checks of rows before they are written, and the error for a duplicate key.
 
 use crate::EngineError;
 use crate::dml::Target;
@@ -8,11 +8,11 @@ use query::QueryError;
 use store::Bytes;
 use types::{DataType, Datum, interrupt, text};
 
-/// What it takes to make a row and to put it where it belongs.
+/// Steps of an interrupt check that building and writing one row counts as.
 const STEPS_OF_A_ROW: usize = 512;
 
 impl Target {
-    /// Refuses a row that breaks a rule of its table.
+    /// Rejects a row that violates a constraint of its table.
     ///
     /// # Errors
     /// 23502, 23514.
@@ -21,7 +21,7 @@ impl Target {
         self.check_conditions(row)
     }
 
-    /// Refuses NULLs where there may be none.
+    /// Rejects NULL in NOT NULL columns.
     pub(super) fn check_nulls(&self, row: &[Datum]) -> EngineResult<()> {
         let wrong = self.table.columns.iter().zip(row).find(|(column, value)| column.not_null && value.is_null());
         match wrong {
@@ -46,7 +46,7 @@ impl Target {
         Ok(self.codec.encode_fragment_into(row, out)?)
     }
 
-    /// A store's refusal in the words of the statement: a key that is there already is 23505.
+    /// Converts an error of the store: an existing key is 23505.
     pub(crate) fn in_words(&self, error: EngineError) -> EngineError {
         match error.conflict() {
             Some((table, key)) if *table == self.storage => self.duplicate(key),
@@ -54,7 +54,7 @@ impl Target {
         }
     }
 
-    /// 23505 for the row of that key.
+    /// The 23505 error for the row with that key.
     pub(super) fn duplicate(&self, key: &[u8]) -> EngineError {
         let columns: Vec<_> = self.table.key_columns().map(|column| types::ident::quote(&column.name)).collect();
         let values = self.codec.key_schema().decode(key).unwrap_or_default();

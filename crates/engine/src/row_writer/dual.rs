@@ -1,7 +1,7 @@
-//! Dual-write mode: what the layer over the store ([`txn::DualStore`]) has to know of indexes.
+//! Dual-write mode: describes indexes to the layer over the store ([`txn::DualStore`]).
 //!
-//! The function from rows to entries is the one of `index`; here it is given to that layer in bytes. All indexes of the catalog
-//! are made known before a statement reads by one ([`Session::know_indexes`]).
+//! The layer derives entries from encoded rows with the codecs of `index`. All indexes of the catalog are registered
+//! before a statement reads an index ([`Session::know_indexes`]).
 
 use super::index_codec;
 use crate::engine::EngineOptions;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use store::{Bytes, EntryRows, Store, StoreError, StoreResult, TableId};
 use txn::{Definitions, DualStore};
 
-/// The store with the layer over it that its capabilities, or the options, ask for.
+/// Adds the dual-write layer to the store if its capabilities, or the options, require it.
 pub(crate) fn writing_entries(store: Arc<dyn Store>, options: &EngineOptions) -> (Arc<dyn Store>, Option<DualStore>) {
     let can = store.capabilities();
     if can.atomic_batches() && can.exclusive && !options.dual_write {
@@ -25,7 +25,7 @@ pub(crate) fn writing_entries(store: Arc<dyn Store>, options: &EngineOptions) ->
     (Arc::new(dual.clone()), Some(dual))
 }
 
-/// The catalog, for long commits.
+/// The catalog, against which long commits check table definitions.
 #[derive(Debug)]
 pub(crate) struct CatalogOf(pub(crate) Arc<CatalogCache>);
 
@@ -41,7 +41,7 @@ impl Definitions for CatalogOf {
     }
 }
 
-/// Entries of one index of one version of its table.
+/// Derives the entries of one index for one version of its table.
 #[derive(Debug)]
 struct EntriesOf {
     rows: TableId,
@@ -74,7 +74,7 @@ impl EntryRows for EntriesOf {
         let row = self.table.decode_full(rowkey, fragment).map_err(|error| corrupted(&error))?;
         match self.index.entry(&row) {
             Ok(entry) => Ok(entry.map(|entry| (entry.key, entry.fragment))),
-            // As when it is written: an expression that fails for a row keeps the row out.
+            // A row for which the expression fails cannot be written either.
             Err(IndexError::Expr(error)) => Err(corrupted(error.as_ref())),
             Err(error) => Err(corrupted(&error)),
         }
@@ -82,15 +82,15 @@ impl EntryRows for EntriesOf {
 
     fn unique_prefix(&self, entry: &[u8]) -> StoreResult<Option<usize>> {
         let prefix = self.index.unique_prefix(entry).map_err(|error| corrupted(&error))?;
-        // With the whole rowkey among its parts a value is that of one row anyway.
+        // A prefix that spans the whole entry key contains the rowkey, so only one row can have it.
         Ok(prefix.filter(|prefix| *prefix < entry.len()))
     }
 }
 
-/// Makes one index known, whose expressions are compiled.
+/// Registers one index, whose expressions are compiled.
 ///
 /// # Errors
-/// Those of codecs.
+/// Errors of codecs.
 pub(crate) fn know_index(engine: &Engine, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
     if let Some(dual) = engine.dual() {
         dual.know(index.storage_id(), Arc::new(EntriesOf::new(table, index)?));
@@ -99,10 +99,10 @@ pub(crate) fn know_index(engine: &Engine, table: &Arc<Table>, index: &Index) -> 
 }
 
 impl Session {
-    /// Makes all indexes of the catalog known, unless they are.
+    /// Registers all indexes of the catalog, unless this version is registered.
     ///
     /// # Errors
-    /// Those of codecs.
+    /// Errors of codecs.
     pub(crate) async fn know_indexes(&mut self) -> EngineResult<()> {
         let Some(dual) = self.engine.dual().cloned() else { return Ok(()) };
         let catalog = self.engine.catalog().current();
@@ -112,7 +112,7 @@ impl Session {
         let mut all: BTreeMap<TableId, Arc<dyn EntryRows>> = BTreeMap::new();
         for table in catalog.tables().filter(|table| !table.indexes.is_empty()) {
             if let Err(error) = Box::pin(self.compile_indexes(&catalog, table)).await {
-                // Its statements fail with this; those of other tables go on.
+                // Statements on this table fail with the error; other tables are unaffected.
                 tracing::warn!(%error, table = table.name, "indexes cannot be compiled");
                 continue;
             }
@@ -124,7 +124,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes the indexes of a table known, whose expressions are compiled.
+    /// Registers the indexes of a table, whose expressions are compiled.
     ///
     /// # Errors
     /// As [`Self::know_indexes`].

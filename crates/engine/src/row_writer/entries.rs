@@ -1,15 +1,15 @@
-//! Entries of indexes: they leave and arrive with their rows, in the same transaction.
+//! Index entries: removed and added with their rows, in the same transaction.
 //!
 //! ```text
-//!   lock_entries    unique prefixes of the old entry and of the new one, locked against other writers
-//!   entries_leave   the old entry goes
-//!   entries_arrive  no other row has the prefix, in the newest state; the new entry comes
+//!   lock_entries    locks the unique prefixes of the old and of the new entry against other writers
+//!   entries_leave   removes the old entry
+//!   entries_arrive  checks that no other row has the prefix, in the newest state; adds the new entry
 //! ```
-//! An index whose state is DeleteOnly (`catalog::IndexState`) gets no entries yet, or none any more: what it has still leaves.
+//! An index in state DeleteOnly (`catalog::IndexState`) takes no new entries, but existing entries are removed.
 //!
-//! The row's lock keeps its entries as they are. A unique prefix is shared by rows, so it has a lock of its own: who
-//! takes an entry away keeps the lock to the end of the transaction, and nobody builds on what may be rolled back. These
-//! locks are row locks of the table, so that whoever has the table alone needs none.
+//! The row's lock protects its entries. A unique prefix is shared by rows, so it has a lock of its own: a transaction
+//! that removes an entry keeps the lock to its end, so that no other transaction relies on a removal that may be
+//! rolled back. These are row locks of the table, so an exclusive table lock covers them.
 
 use super::{New, Old, RowWriter};
 use crate::EngineError;
@@ -24,8 +24,8 @@ use txn::{Aside, LockMode};
 use types::Datum;
 
 impl RowWriter<'_> {
-    /// The values of a new row; `None` without one, and for an encoded one that nothing looks at. One that replaces a row that
-    /// was read always has them: an old row without a new one is a deletion to foreign keys.
+    /// The values of a new row; `None` without one, and for an encoded row whose values nothing reads. A row that
+    /// replaces a row that was read is always decoded: foreign keys take an old row without a new one for a deletion.
     pub(super) fn new_values<'r>(&self, old: &Old, new: Option<New<'r>>) -> EngineResult<Option<Cow<'r, Row>>> {
         match new {
             None => Ok(None),
@@ -35,7 +35,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// Locks what [`Self::entry_locks`] says.
+    /// Locks the unique prefixes that [`Self::entry_locks`] determines.
     pub(super) async fn lock_entries(&mut self, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
         if !self.target.has_unique_index() {
             return Ok(());
@@ -45,7 +45,7 @@ impl RowWriter<'_> {
         self.lock_rows(wanted.iter(), LockMode::Exclusive).await
     }
 
-    /// Locks the unique prefix of a row in the index at that place.
+    /// Locks the unique prefix of a row in the index at position `at`.
     pub(crate) async fn lock_prefix(&mut self, at: usize, row: &Row) -> EngineResult<()> {
         let Some(index) = self.target.indexes.get(at) else { return Ok(()) };
         match index.entry(row)?.and_then(|entry| unique_lock(index, &entry)) {
@@ -54,7 +54,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// Adds the locks of unique prefixes that a row with these states leaves or comes to.
+    /// Adds the locks of the unique prefixes whose entries change between these states of a row.
     pub(super) fn entry_locks(&self, old: Option<&Row>, new: Option<&Row>, locks: &mut Vec<Bytes>) -> EngineResult<()> {
         for index in self.target.indexes.iter().filter(|index| index.index().unique) {
             if stays(index, old, new)? {
@@ -68,7 +68,7 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// The entries of a row that goes away, or that has others in its new state.
+    /// Removes the entries of a row that is deleted, or that has other entries in its new state.
     pub(super) async fn entries_leave(&mut self, old: &Old, new: Option<&Row>) -> EngineResult<()> {
         if self.target.indexes.is_empty() {
             return Ok(());
@@ -89,7 +89,7 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// The entries of a new state.
+    /// Adds the entries of a new state.
     pub(super) async fn entries_arrive(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
         for index in self.target.indexes_that_take_entries() {
             if stays(index, old, Some(new))? {
@@ -107,20 +107,21 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// Keeps the new entries of one of many rows until [`Self::arrive_entries`]: meanwhile others leave.
+    /// Sets the new entries of one of many rows aside until [`Self::arrive_entries`]: entries of later rows are
+    /// removed first.
     pub(super) async fn set_entries_aside(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
         for index in self.target.indexes_that_take_entries() {
             if stays(index, old, Some(new))? {
                 continue;
             }
             let Some(Entry { key, fragment, .. }) = index.entry(new)? else { continue };
-            // Two of the same key are of two rows with the same rowkey, which is told when they arrive.
+            // Equal entry keys come from equal rowkeys, which are reported when the rows are added.
             self.work.txn.set_aside(index.index().storage_id(), FAMILY, key, fragment).await?;
         }
         Ok(())
     }
 
-    /// Entries that were set aside arrive, in their order: two with one prefix are neighbours.
+    /// Adds the entries that were set aside, in key order: entries with one prefix are adjacent.
     pub(super) async fn arrive_entries(&mut self, aside: &Aside) -> EngineResult<()> {
         for index in &self.target.indexes {
             let storage = index.index().storage_id();
@@ -147,7 +148,8 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// 23505 for two entries with one prefix; noted, where that is judged when the block ends.
+    /// Raises 23505 for two entries with one prefix. If the constraint is deferred, notes them for the end of the
+    /// block.
     fn refuse_twin(
         &mut self,
         index: &IndexCodec,
@@ -176,7 +178,7 @@ impl RowWriter<'_> {
         }
     }
 
-    /// Puts an entry, so that the next one with its unique prefix finds it.
+    /// Adds an entry so that the next one with its unique prefix finds it.
     async fn put_entry(&mut self, index: &IndexCodec, entry: Entry) -> EngineResult<()> {
         let (storage, Entry { key, fragment, unique_prefix }) = (index.index().storage_id(), entry);
         match unique_prefix {
@@ -188,17 +190,17 @@ impl RowWriter<'_> {
 }
 
 impl Target {
-    /// Does nothing look at the values of its new rows?
+    /// Whether nothing reads the values of new rows.
     fn is_plain(&self) -> bool {
         self.indexes.is_empty() && self.group_logs.is_empty() && self.table.foreign_keys.is_empty()
     }
 
-    /// Does nothing hang on what values a row had that is replaced under its key, and on whether there was one?
+    /// Whether a row can be written without reading the row under its key: nothing depends on the old values.
     pub(crate) fn is_written_blindly(&self) -> bool {
         self.indexes.is_empty() && self.group_logs.is_empty() && !self.relations.is_referred_to()
     }
 
-    /// Those that new states of rows get entries in.
+    /// Indexes that take entries of new rows.
     pub(super) fn indexes_that_take_entries(&self) -> impl Iterator<Item = &IndexCodec> {
         self.indexes.iter().filter(|index| index.index().state.takes_entries())
     }
@@ -207,7 +209,7 @@ impl Target {
         self.indexes.iter().any(|index| index.index().unique)
     }
 
-    /// 23505 for values that an entry of a unique index has.
+    /// The 23505 error for values that a unique index has already.
     pub(crate) fn duplicate_in(&self, index: &IndexCodec, values: &[Datum]) -> EngineError {
         self.duplicate_fault(index, values).into()
     }
@@ -218,7 +220,7 @@ impl Target {
         Fault::DuplicateKey { schema, table, constraint, columns, values }
     }
 
-    /// The columns of an index and these values of them, as messages have them.
+    /// The columns of an index and their values, for error messages.
     pub(crate) fn key_of(&self, index: &IndexCodec, values: &[Datum]) -> (String, String) {
         let (mut names, mut shown) = (Vec::new(), Vec::new());
         for (part, value) in index.index().parts.iter().zip(values) {
@@ -238,7 +240,7 @@ impl Target {
     }
 }
 
-/// Is the row's entry the same in both states?
+/// Whether both states of the row have the same entry.
 fn stays(index: &IndexCodec, old: Option<&Row>, new: Option<&Row>) -> EngineResult<bool> {
     match (old, new) {
         (Some(old), Some(new)) => Ok(index.is_same(old, new)?),
@@ -246,8 +248,8 @@ fn stays(index: &IndexCodec, old: Option<&Row>, new: Option<&Row>) -> EngineResu
     }
 }
 
-/// The key of the lock of a unique prefix: with the index behind it, which sets it apart from other indexes' (and from
-/// rowkeys, near enough: with a key in common two writers wait for each other and do nothing wrong).
+/// The lock key of a unique prefix: the prefix, then the OID of the index, to distinguish indexes. It may equal a
+/// rowkey, in which case two writers wait for each other without need.
 fn unique_lock(index: &IndexCodec, entry: &Entry) -> Option<Bytes> {
     let prefix = entry.key.get(..entry.unique_prefix?)?;
     Some([prefix, &index.index().oid.to_be_bytes()].concat().into())

@@ -1,6 +1,6 @@
-//! Generated columns, compiled: what every new state of a row computes before it is checked and written.
+//! Compiled generated columns, which every new state of a row computes before it is checked and written.
 //!
-//! Their values come from the other columns of the row alone, as those of CHECK constraints do.
+//! They depend on the other columns of the row alone, like CHECK constraints.
 
 use crate::Session;
 use crate::dml::{Exprs, Row, RowTable, Target};
@@ -11,7 +11,7 @@ use sql::ast::Expr;
 use std::sync::Arc;
 use types::DataType;
 
-/// The generated columns of a table in its order.
+/// The generated columns of a table, in column order.
 #[derive(Debug, Default)]
 pub(crate) struct Generated {
     positions: Vec<usize>,
@@ -25,10 +25,10 @@ impl Generated {
 }
 
 impl Target {
-    /// Gives the generated columns of a row their values.
+    /// Computes the generated columns of a row.
     ///
     /// # Errors
-    /// Those of evaluating an expression, and values that do not fit.
+    /// Evaluation errors, and values that do not fit.
     pub(crate) fn compute(&self, row: &mut Row) -> EngineResult<()> {
         if !self.is_computed {
             return Ok(());
@@ -46,7 +46,7 @@ impl Target {
 }
 
 impl Session {
-    /// The generated columns of a table, compiled.
+    /// Compiles the generated columns of a table.
     pub(super) async fn generated_of(&mut self, catalog: &Arc<Catalog>, table: &Table) -> EngineResult<Generated> {
         let (mut positions, mut exprs) = (Vec::new(), Vec::new());
         for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.generated.is_some()) {
@@ -57,10 +57,10 @@ impl Session {
         Ok(Generated { positions, exprs })
     }
 
-    /// Compiles expressions of generated columns over rows of a table.
+    /// Compiles generation expressions over rows of a table.
     ///
     /// # Errors
-    /// What is wrong with them; 42P17 when they need more than the row.
+    /// Errors in the expressions; 42P17 if one depends on more than the row.
     pub(crate) async fn compile_generated(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -75,7 +75,7 @@ impl Session {
     }
 }
 
-/// Does PostgreSQL assign values of the one type to columns of the other?
+/// Whether PostgreSQL has an assignment cast from one type to the other.
 pub(crate) fn can_assign(from: DataType, to: DataType) -> bool {
     use DataType::{
         BigInt, Char, Date, Double, Integer, Interval, LimitedInterval, Numeric, Real, SmallInt, Text, Varchar,

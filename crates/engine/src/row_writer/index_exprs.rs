@@ -1,7 +1,7 @@
-//! Expressions and predicates of indexes, compiled once for each version of a table and kept with it.
+//! Expressions and predicates of indexes, compiled once per version of a table and kept with it.
 //!
-//! As CHECK constraints they are computed from the row alone. That they always give the same is seen to when an index
-//! is made (`ddl/index/expr.rs`).
+//! Like CHECK constraints they depend on the row alone. CREATE INDEX checks that they are immutable
+//! (`ddl/index/expr.rs`).
 
 use crate::Session;
 use crate::dml::{Exprs, RowTable};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::Datum;
 
-/// What of a table's indexes is computed, by their oids.
+/// The compiled expressions and predicates of a table's indexes, by index OID.
 #[derive(Debug)]
 struct IndexExprs(BTreeMap<u32, Arc<Computed>>);
 
@@ -40,13 +40,13 @@ fn values(exprs: &Exprs, row: &[Datum]) -> IndexResult<Vec<Datum>> {
     exprs.eval_alone(row).map_err(|error| IndexError::Expr(Box::new(error)))
 }
 
-/// The codecs of a table's indexes that rows have entries in.
+/// The codecs of the table's indexes that writes maintain.
 pub(crate) fn written_indexes(table: &Arc<Table>) -> EngineResult<Vec<IndexCodec>> {
     let written = table.indexes.iter().filter(|index| index.state.takes_deletes());
     written.map(|index| index_codec(table, index)).collect()
 }
 
-/// The codec of an index, which makes entries if its expressions are compiled.
+/// The codec of an index. It builds entries only if the index's expressions are compiled.
 pub(crate) fn index_codec(table: &Arc<Table>, index: &Index) -> EngineResult<IndexCodec> {
     let codec = IndexCodec::new(table, index)?;
     let computed = table.derived.get::<IndexExprs>().and_then(|all| all.0.get(&index.oid).cloned());
@@ -57,10 +57,10 @@ pub(crate) fn index_codec(table: &Arc<Table>, index: &Index) -> EngineResult<Ind
 }
 
 impl Session {
-    /// Compiles what of a table's indexes is computed, unless that is done.
+    /// Compiles the expressions and predicates of a table's indexes, unless they are compiled.
     ///
     /// # Errors
-    /// What is wrong with a text of the catalog.
+    /// Errors in an expression of the catalog.
     pub(crate) async fn compile_indexes(&mut self, catalog: &Arc<Catalog>, table: &Arc<Table>) -> EngineResult<()> {
         let computed = |index: &&Index| index.texts().next().is_some();
         if !table.indexes.iter().any(|index| computed(&index)) || table.derived.get::<IndexExprs>().is_some() {
@@ -88,10 +88,10 @@ impl Session {
         Ok(())
     }
 
-    /// Compiles one expression of an index that is to be made.
+    /// Compiles one expression of an index that is being created.
     ///
     /// # Errors
-    /// What is wrong with it; 42P17 when it needs more than the row.
+    /// Errors in the expression; 42P17 if it is not immutable.
     pub(crate) async fn compile_index_expr(
         &mut self,
         catalog: &Arc<Catalog>,

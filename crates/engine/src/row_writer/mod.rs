@@ -1,4 +1,4 @@
-//! The one place where rows are written: `write(old, new)`, over a transaction and over a bulk load alike.
+//! The one place that writes rows: `write(old, new)`, in a transaction and in a bulk load.
 //!
 //! ```text
 //!   INSERT, UPSERT, ON CONFLICT ─┐
@@ -6,21 +6,22 @@
 //!   COPY, appenders              │                        └──> bulk load      key, fragment
 //!   INSERT … SELECT, CREATE … AS ┘
 //! ```
-//! A write is a pair of states of one row. [`Old`] says what is known of the one that was there, [`New`] has the one that
-//! comes, as values or already encoded; without one the row goes away. A row whose key changes is one write as well: it leaves
-//! its old key before it arrives at the new one, and of several rows all leave before the first arrives, so that keys can be
-//! shifted by one statement.
+//! A write is a pair of states of one row. [`Old`] says what is known of the existing row; [`New`] is the new row, as
+//! values or encoded; without a new row the write is a deletion. A change of the key is one write too: the row is
+//! removed at its old key before it is added at the new one. Of several rows, all are removed before the first is
+//! added, so that one statement can shift keys.
 //!
-//! What depends on rows belongs into [`RowWriter::leave`] and [`RowWriter::arrive`], which see both states: entries of
-//! an index (`entries.rs`), a check of the new row, a look for a referenced key. What needs the old row of an
-//! [`Old::Unread`] has to read it under the row's lock: a table that nothing hangs on is written blindly. Bulk loads
-//! ([`BulkRows`]) bring the entries of their rows along; they are not for tables with foreign keys or change logs.
+//! Work that depends on rows belongs in [`RowWriter::leave`] and [`RowWriter::arrive`], which see both states: index
+//! entries (`entries.rs`) and checks of the new row. Work that needs the old values of an [`Old::Unread`] row must
+//! read them under the row's lock: only a table without indexes, change logs and incoming foreign keys is written
+//! without a read. Bulk loads ([`BulkRows`]) include index entries and change logs; a table with foreign keys is not
+//! loaded.
 //!
-//! What foreign keys ask for is noted with each write and checked when the statement ends (`references`), and so are the groups
-//! of incremental materialized views that it changes (`changed_groups.rs`).
+//! Each write notes the foreign key checks that it requires and the groups of incremental materialized views that it
+//! changes; the end of the statement handles both (`references`, `changed_groups.rs`).
 //!
-//! Here and nowhere else: NOT NULL, CHECK, rowkeys and fragments of new rows (COPY encodes by itself, `copy/rows.rs`), entries of
-//! indexes, row locks and their order, 23505, and the counting of rows.
+//! Only this module handles NOT NULL, CHECK, rowkeys and fragments of new rows (except COPY, `copy/rows.rs`), index
+//! entries, row locks and their order, 23505, and row counts.
 
 mod bulk;
 mod changed_groups;
@@ -49,21 +50,21 @@ use std::sync::Arc;
 use store::{Bytes, Condition};
 use txn::LockMode;
 
-/// What is known of the row that a write replaces.
+/// What a write knows of the existing row.
 #[derive(Debug)]
 pub(crate) enum Old {
-    /// Nothing, and nothing need be: what is there goes away unread.
+    /// Nothing: an existing row is replaced without being read.
     Unread,
-    /// There must be none. The writer sees to it: 23505.
+    /// There must be none. The writer raises 23505 otherwise.
     Unique,
-    /// There is none: it was looked for under its lock.
+    /// There is none: it was looked up under its lock.
     Missing,
-    /// It is this one, read under its lock.
+    /// This row, read under its lock.
     Row { key: Bytes, row: Row },
 }
 
 impl Old {
-    /// The row as it was, if it was read.
+    /// The old row, if it was read.
     pub(crate) fn row(&self) -> Option<&Row> {
         match self {
             Self::Row { row, .. } => Some(row),
@@ -71,7 +72,7 @@ impl Old {
         }
     }
 
-    /// The key of a row that was read.
+    /// The key of the old row, if it was read.
     fn key(&self) -> Option<&Bytes> {
         match self {
             Self::Row { key, .. } => Some(key),
@@ -80,12 +81,12 @@ impl Old {
     }
 }
 
-/// The row that comes.
+/// The new row of a write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum New<'r> {
     /// As values.
     Row(&'r NewRow),
-    /// Encoded, its values checked.
+    /// Encoded; its values were checked.
     Cells { key: &'r [u8], fragment: &'r [u8] },
 }
 
@@ -98,7 +99,7 @@ impl New<'_> {
     }
 }
 
-/// A row that may be written: its values are what its columns take. Its key is known, to lock it by.
+/// A row whose values were checked, with its rowkey, by which it is locked.
 #[derive(Debug)]
 pub(crate) struct NewRow {
     key: Bytes,
@@ -106,7 +107,7 @@ pub(crate) struct NewRow {
 }
 
 impl NewRow {
-    /// Computes what is generated of a row, checks it and encodes its key.
+    /// Computes the generated columns of a row, checks the row and encodes its key.
     ///
     /// # Errors
     /// 23502, 23514; a key that is too long.
@@ -117,7 +118,7 @@ impl NewRow {
         Ok(Self { key, row })
     }
 
-    /// A row that is to be completed by one that is there: CHECK constraints wait for what comes of both.
+    /// A row that an existing row may complete: CHECK constraints are checked on the merged row.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -136,21 +137,22 @@ impl NewRow {
         &self.row
     }
 
-    /// Its values again, to make another row of them.
+    /// Its key and values, to build another row from.
     pub(crate) fn into_parts(self) -> (Bytes, Row) {
         (self.key, self.row)
     }
 }
 
-/// A write of a row that was read.
+/// A change of a row that was read.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) old: Old,
-    /// `None`: the row goes away.
+    /// `None` deletes the row.
     pub(crate) new: Option<NewRow>,
 }
 
-/// Writes rows of one table in a transaction. See the module's head; [`BulkRows`] does the same in a load.
+/// Writes rows of one table in a transaction. See the module documentation; [`BulkRows`] is the counterpart for
+/// loads.
 pub(crate) struct RowWriter<'w> {
     target: &'w Target,
     work: &'w mut Work,
@@ -158,19 +160,19 @@ pub(crate) struct RowWriter<'w> {
 }
 
 impl Session {
-    /// A writer of the statement's rows.
+    /// A row writer for the running statement.
     pub(crate) fn row_writer<'w>(&self, work: &'w mut Work, target: &'w Target) -> RowWriter<'w> {
         RowWriter { target, work, guard: self.running() }
     }
 }
 
 impl<'w> RowWriter<'w> {
-    /// As [`Session::row_writer`], for who keeps the guard of a statement.
+    /// As [`Session::row_writer`], for callers that hold the statement's guard.
     pub(crate) fn new(work: &'w mut Work, target: &'w Target, guard: &Arc<RunGuard>) -> Self {
         Self { target, work, guard: Arc::clone(guard) }
     }
 
-    /// Locks rows in one order for all statements, so that two of them do not wait for each other.
+    /// Locks rows in key order, so that two statements do not deadlock.
     ///
     /// # Errors
     /// 40P01, 55P03, 57014.
@@ -195,10 +197,10 @@ impl<'w> RowWriter<'w> {
         self.guard.stoppable(self.work.lock(self.target.storage, key, mode)).await
     }
 
-    /// Writes one row, whose lock is held; a new key is locked here.
+    /// Writes one row, whose lock is held. Locks its new key, if the key changes.
     ///
     /// # Errors
-    /// 23505, those of locks, and too little memory.
+    /// 23505, errors of locking, out of memory.
     pub(crate) async fn write(&mut self, old: &Old, new: Option<New<'_>>) -> EngineResult<()> {
         let new_key = new.as_ref().map(New::key);
         if let (Some(key), Some(new_key)) = (old.key(), &new_key)
@@ -221,7 +223,7 @@ impl<'w> RowWriter<'w> {
         self.work.references.note(self.target, old, new)
     }
 
-    /// Writes the rows of a statement, whose locks are held; new keys are locked here.
+    /// Writes the rows of a statement, whose locks are held. Locks their new keys.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -244,16 +246,16 @@ impl<'w> RowWriter<'w> {
         Ok(())
     }
 
-    /// Has the statement written the row?
+    /// Whether the statement has written the row.
     ///
     /// # Errors
-    /// I/O failures, where its writes went to files.
+    /// I/O failures, if its writes were spilled to files.
     pub(crate) fn has_written(&self, key: &[u8]) -> EngineResult<bool> {
         Ok(self.work.txn.written_by_statement(self.target.storage, FAMILY, key)?)
     }
 
-    /// As [`Self::write`] for one of more rows than memory holds: what gets a new key, the row or an entry of it, leaves, and
-    /// arrives with all others ([`Self::arrive_all`]). The table is locked alone.
+    /// As [`Self::write`], for a statement that changes more rows than fit in memory. Rows and entries with a new key
+    /// are removed and set aside until [`Self::arrive_all`]. The table is locked exclusively.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -271,7 +273,7 @@ impl<'w> RowWriter<'w> {
         }
     }
 
-    /// All that was set aside arrives.
+    /// Adds the rows and entries that were set aside.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -287,7 +289,7 @@ impl<'w> RowWriter<'w> {
         self.arrive_entries(&aside).await
     }
 
-    /// A row leaves its key, unless it stays there in a new state; its entries leave theirs.
+    /// Removes the row from its key, unless its new state has the same key, and removes its changed entries.
     async fn leave(&mut self, old: &Old, new_key: Option<&Bytes>, new_row: Option<&Row>) -> EngineResult<()> {
         self.entries_leave(old, new_row).await?;
         let Some(key) = old.key().filter(|key| Some(*key) != new_key) else { return Ok(()) };
@@ -298,7 +300,7 @@ impl<'w> RowWriter<'w> {
         Ok(())
     }
 
-    /// A row comes to its key, and its entries to theirs. `row`: its values, where entries are made of them.
+    /// Adds the row and its entries. `row`: its values, if entries are built from them.
     async fn arrive(&mut self, old: &Old, key: Bytes, new: New<'_>, row: Option<&Row>) -> EngineResult<()> {
         self.arrive_row(old, key, new).await?;
         match row {
@@ -322,8 +324,8 @@ impl<'w> RowWriter<'w> {
         Ok(())
     }
 
-    /// 23505 if the key is there. Outside of a block the store checks it with the commit: one read less. Not where there are
-    /// indexes: of many rows there would be many conditions.
+    /// Raises 23505 if the key exists. Outside a transaction block the store checks this at commit, which saves a
+    /// read. Not for tables with indexes, where a statement of many rows would need many conditions.
     async fn refuse_existing(&mut self, key: &Bytes) -> EngineResult<()> {
         let (table, family) = (self.target.storage, FAMILY);
         if self.work.txn.written_by_statement(table, family, key)? {
@@ -345,7 +347,7 @@ impl<'w> RowWriter<'w> {
 }
 
 impl Change {
-    /// Does the row get another key?
+    /// Whether the row's key changes.
     fn moves(&self) -> bool {
         matches!((self.old.key(), &self.new), (Some(key), Some(new)) if *key != new.key)
     }

@@ -1,28 +1,28 @@
-//! How many rows were written, by what became of them.
+//! Counts of written rows, by kind of change.
 
 use super::Old;
 use catalog::Table;
 
-/// Rows of one statement or load.
+/// Row counts of one statement or load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Rows that were not there.
+    /// New rows.
     pub(crate) inserted: u64,
-    /// Rows that were written whether they were there or not.
+    /// Rows written without looking for an existing row.
     pub(crate) upserted: u64,
-    /// Rows that were there and have a new state.
+    /// Existing rows that were changed.
     pub(crate) updated: u64,
-    /// Rows that are gone.
+    /// Deleted rows.
     pub(crate) deleted: u64,
 }
 
 impl Tally {
-    /// All rows.
+    /// The sum of all counts.
     pub(crate) fn rows(&self) -> u64 {
         self.inserted + self.upserted + self.updated + self.deleted
     }
 
-    /// Adds those of another one.
+    /// Adds the counts of `other`.
     pub(crate) fn add(&mut self, other: Self) {
         self.inserted += other.inserted;
         self.upserted += other.upserted;
@@ -30,12 +30,12 @@ impl Tally {
         self.deleted += other.deleted;
     }
 
-    /// Notes them as changes of a table, for its statistics.
+    /// Adds the counts to the statistics of a table.
     pub(crate) fn note(&self, table: &Table) {
         table.live.count(self.inserted, self.updated + self.upserted, self.deleted);
     }
 
-    /// Counts a row that came in place of `old`.
+    /// Counts a row that was written in place of `old`.
     pub(super) fn count(&mut self, old: &Old) {
         match old {
             Old::Unread => self.upserted += 1,

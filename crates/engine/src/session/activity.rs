@@ -1,4 +1,4 @@
-//! What sessions do, as `pg_stat_activity` shows it: noted where a statement begins and ends.
+//! The activity of sessions for `pg_stat_activity`: noted where a statement begins and ends.
 
 use crate::TransactionStatus;
 use crate::session::running::Entry;
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use store::Clock;
 
-/// Who a session is; it does not change.
+/// The identity of a session, which does not change.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) user: String,
@@ -17,13 +17,13 @@ pub(crate) struct Client {
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// What a session does, or did last.
+/// The current or last activity of a session.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// Its last statement.
+    /// Text of its last statement.
     query: Arc<str>,
     query_start: Option<i64>,
-    /// When its transaction block began.
+    /// Start of its transaction block.
     block_start: Option<i64>,
     /// When it last began or ended a statement.
     changed: i64,
@@ -37,12 +37,12 @@ impl Activity {
         Self { query: Arc::from(""), query_start: None, block_start: None, changed: now, status, settings }
     }
 
-    /// A statement begins.
+    /// Notes that a statement begins.
     pub(crate) fn begin(&mut self, query: &Arc<str>, now: i64) {
         (self.query, self.query_start, self.changed) = (Arc::clone(query), Some(now), now);
     }
 
-    /// It was answered, though its rows may still be read.
+    /// Notes that a statement was answered, though its rows may still be read.
     pub(crate) fn end(&mut self, status: TransactionStatus, block_start: Option<i64>, settings: &Arc<Effective>) {
         (self.status, self.block_start) = (status, block_start);
         if !Arc::ptr_eq(&self.settings, settings) {
@@ -50,12 +50,12 @@ impl Activity {
         }
     }
 
-    /// Its last row was read.
+    /// Notes that the last row of a statement was read.
     pub(crate) fn rest(&mut self, now: i64) {
         self.changed = now;
     }
 
-    /// As a row of `pg_stat_activity`.
+    /// The session's row of `pg_stat_activity`.
     pub(crate) fn info(&self, entry: &Entry, active: bool) -> SessionInfo {
         let state = match self.status {
             _ if active => "active",

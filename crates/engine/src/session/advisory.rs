@@ -1,6 +1,6 @@
-//! pg_advisory_lock() and its like: locks of numbers, see `txn::AdvisoryLocks`.
+//! pg_advisory_lock() and related functions; see `txn::AdvisoryLocks`.
 //!
-//! Those that wait are asynchronous functions, so a statement that waits is cancelled and times out like any other.
+//! Functions that wait for a lock are asynchronous, so cancellation and timeouts apply while they wait.
 
 use crate::error::EngineResult;
 use crate::session::live_notices::LiveNotices;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use txn::{AdvisoryKey, AdvisoryLevel, AdvisoryLocks, AdvisoryMark, LockMode, LockTable};
 
-/// The functions for one statement.
+/// The advisory lock functions for one statement.
 #[derive(Debug)]
 pub(crate) struct AdvisoryFunctions {
     entry: Arc<Entry>,
@@ -82,7 +82,7 @@ impl Act {
     }
 }
 
-/// What the function of that name does.
+/// The operation of the function with that name.
 fn action(name: &str) -> Option<(Act, LockMode, AdvisoryLevel)> {
     use AdvisoryLevel::{Session, Transaction};
     use LockMode::{Exclusive, Shared};
@@ -142,7 +142,7 @@ impl ScalarUDFImpl for AdvisoryFunction {
         &self.signature
     }
 
-    /// Of type void in PostgreSQL, which is shown as an empty text, or whether it was locked.
+    /// Functions of type void in PostgreSQL return an empty text; the others return whether they succeeded.
     fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
         Ok(match self.act {
             Act::Lock | Act::UnlockAll => ArrowType::Utf8,
@@ -161,7 +161,7 @@ impl ScalarUDFImpl for AdvisoryFunction {
 }
 
 impl AdvisoryFunction {
-    /// Locks or gives back without a wait.
+    /// Tries to lock, or unlocks. Does not wait.
     fn attempt(&self, key: AdvisoryKey) -> bool {
         if self.act == Act::TryLock {
             return self.locks.try_lock(key, self.mode, self.level);
@@ -194,7 +194,7 @@ impl AsyncScalarUDFImpl for AdvisoryFunction {
     }
 }
 
-/// The numbers of each row; `None` where one is NULL.
+/// The lock key of each row; `None` if an argument is NULL.
 fn keys(args: ScalarFunctionArgs) -> Result<Vec<Option<AdvisoryKey>>> {
     let rows = args.number_rows;
     let arrays = args.args.into_iter().map(|arg| arg.into_array(rows)).collect::<Result<Vec<_>>>()?;
@@ -213,8 +213,8 @@ fn failed(error: EngineError) -> DataFusionError {
     QueryError::Function { code: error.code(), message: error.message().to_string() }.into()
 }
 
-/// Has a statement that is a transaction of its own give back its locks before its end is told: the query threads may be done
-/// with it only later.
+/// Releases the locks of a statement that is its own transaction before its end is reported: the query threads may
+/// finish with it only later.
 pub(crate) fn release_at_end(entry: &Arc<Entry>, done: EngineResult<Answer>) -> EngineResult<Answer> {
     match done {
         Ok(Answer::Rows(mut rows)) if !rows.is_computed() => {
@@ -225,7 +225,7 @@ pub(crate) fn release_at_end(entry: &Arc<Entry>, done: EngineResult<Answer>) -> 
             copy.data = releasing(copy.data, Arc::clone(entry));
             Ok(Answer::CopyOut(copy))
         }
-        // It only begins.
+        // COPY FROM has only begun, so its locks stay.
         Ok(Answer::CopyIn(copy)) => Ok(Answer::CopyIn(copy)),
         done => {
             entry.release_of_statement();
@@ -248,28 +248,28 @@ fn releasing<T: 'static>(
     stream::poll_fn(released).boxed()
 }
 
-/// The advisory locks of a block's transaction: given back with it.
+/// The advisory locks of a block's transaction, released at the end of the block.
 #[derive(Debug)]
 pub(crate) struct BlockLocks(Arc<Entry>);
 
 impl BlockLocks {
-    /// For the block that begins in this session.
+    /// For the transaction block that begins in this session.
     pub(crate) fn new(entry: &Arc<Entry>) -> Self {
         entry.note_block(true);
         Self(Arc::clone(entry))
     }
 
-    /// Gives all of them back: the block has failed.
+    /// Releases all of them, because the block has failed.
     pub(crate) fn release(&self) {
         self.0.release_of_transaction();
     }
 
-    /// Where a savepoint is.
+    /// The state that ROLLBACK TO SAVEPOINT restores.
     pub(crate) fn mark(&self) -> AdvisoryMark {
         self.0.known_advisory().map(|locks| locks.mark()).unwrap_or_default()
     }
 
-    /// Gives back what was locked since.
+    /// Releases the locks taken since the mark.
     pub(crate) fn go_back(&self, mark: AdvisoryMark) {
         if let Some(locks) = self.0.known_advisory() {
             locks.go_back(mark);

@@ -1,9 +1,9 @@
-//! How a session is told to end.
+//! Termination of sessions.
 
 use crate::session::running::Entry;
 use std::sync::Arc;
 
-/// The end of a session whose server stops: its front end says so to the client and goes.
+/// Terminates a session when its server stops. The front end reports it to the client and disconnects.
 #[derive(Clone, Debug)]
 pub struct SessionEnd {
     entry: Arc<Entry>,
@@ -14,17 +14,17 @@ impl SessionEnd {
         Self { entry: Arc::clone(entry) }
     }
 
-    /// Asks for it: the statement that runs fails with 57P01, and so does each one that follows.
+    /// Requests termination: the running statement and all later ones fail with 57P01.
     pub fn ask(&self) {
         self.entry.end_with_server();
     }
 
-    /// Was it asked for?
+    /// Whether termination was requested.
     pub fn is_asked(&self) -> bool {
         self.entry.is_terminated()
     }
 
-    /// Completes when it is asked for.
+    /// Completes when termination is requested.
     pub async fn asked(&self) {
         self.entry.terminated().await;
     }

@@ -1,6 +1,7 @@
-//! `pg_export_snapshot()` and SET TRANSACTION SNAPSHOT: several sessions read one state, as a parallel pg_dump does.
+//! `pg_export_snapshot()` and SET TRANSACTION SNAPSHOT: several sessions read one snapshot, as a parallel pg_dump
+//! does.
 //!
-//! A state is the exporting block's: it can be taken over as long as that is open, and is let go with it.
+//! A snapshot belongs to the transaction block that exports it, and can be imported while that block is open.
 
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
@@ -13,38 +14,39 @@ use std::sync::{Arc, Weak};
 use store::{CommitNo, Snapshot};
 use txn::Transaction;
 
-/// What blocks of all sessions have exported, by id.
+/// The snapshots exported by blocks of all sessions, by id.
 #[derive(Debug, Default)]
 pub(crate) struct ExportedSnapshots {
-    /// Locked for one look or change, never across an await.
+    /// Locked for one look-up or change, never across an await.
     by_id: Mutex<Exports>,
 }
 
 #[derive(Debug, Default)]
 struct Exports {
     open: BTreeMap<String, Weak<Snapshot>>,
-    /// How many there have been.
+    /// Number of snapshots exported so far.
     count: u32,
 }
 
-/// What a block exported: held as long as it is open.
+/// The snapshots that a block has exported, held while the block is open.
 pub(crate) type Exported = Arc<Mutex<Vec<Arc<Snapshot>>>>;
 
-/// How a statement exports what its transaction reads. A plan may hold it, and keeps no state alive by that.
+/// Exports the snapshot that a transaction reads. A cached plan may hold an exporter, which keeps no snapshot alive.
 #[derive(Debug)]
 pub(crate) struct Exporter {
     reads: Reads,
-    /// Outside of blocks nothing holds what was exported: the statement is all of the transaction.
+    /// Outside a block nothing keeps an exported snapshot: the transaction ends with the statement.
     exported: Weak<Mutex<Vec<Arc<Snapshot>>>>,
     in_savepoint: bool,
 }
 
-/// What the transaction reads.
+/// The snapshot that the transaction reads.
 #[derive(Debug)]
 enum Reads {
-    /// The newest state that holds a commit.
+    /// The newest snapshot that includes a commit.
     Newest { at_least: CommitNo },
-    /// One state: the transaction knows it. It only reads, so that no statement holds it for longer than a moment.
+    /// The one snapshot of a repeatable read transaction. Statements hold the transaction only briefly, because it is
+    /// read-only.
     One(Weak<tokio::sync::Mutex<Transaction>>),
 }
 
@@ -79,10 +81,10 @@ impl Exporter {
         }
     }
 
-    /// Exports the state that the transaction's next statement would read.
+    /// Exports the snapshot that the next statement of the transaction would read.
     ///
     /// # Errors
-    /// 25001 behind a savepoint, 0A000 where the store must ask for its newest state.
+    /// 25001 inside a savepoint; 0A000 if the store has no published snapshot at hand.
     pub(crate) fn export(&self, engine: &Engine, process: i32) -> QueryResult<String> {
         if self.in_savepoint {
             let message = "cannot export a snapshot from a subtransaction".to_string();
@@ -98,7 +100,7 @@ impl Exporter {
 
     fn snapshot(&self, engine: &Engine) -> QueryResult<Snapshot> {
         let busy = || QueryError::Unsupported { feature: "pg_export_snapshot() beside another statement".to_string() };
-        // The store has a published state at hand.
+        // The published snapshot is available without waiting.
         let found = match &self.reads {
             Reads::Newest { at_least } => engine.store().snapshot(*at_least).now_or_never(),
             Reads::One(txn) => {
@@ -124,7 +126,7 @@ impl Session {
             return fail(Fault::NoSuchSnapshot { id: id.to_string() });
         };
         open.borrow()?.read_at(snapshot.as_ref().clone());
-        // Its state is fixed, as by a query: another level comes too late.
+        // The snapshot is fixed now, as after a query, so the isolation level can no longer be changed.
         open.used = true;
         Ok("SET".to_string())
     }

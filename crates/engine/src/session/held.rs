@@ -1,4 +1,4 @@
-//! What statements and connections hold of the memory that queries share.
+//! Accounting of memory for statements and connections, in the pool that queries share.
 
 use crate::{Chunk, Engine, Session};
 use arrow::array::RecordBatch;
@@ -9,17 +9,17 @@ use store::LoadMemory;
 use txn::WriteMemory;
 use types::Datum;
 
-/// A written row is there several times: in the transaction, as the batch of its commit, and as what the store makes of
-/// that; and it has a lock.
+/// A written row is held several times: in the transaction, in the batch of its commit, and in the store's encoding
+/// of the batch. It also has a lock.
 const TIMES_WRITTEN: usize = 3;
 
-/// A row of a row set is there as it was read, as it is under its lock, and as it becomes.
+/// A row of a row set is held as read, as locked, and as changed.
 const TIMES_CHANGED: usize = 3;
 
-/// Its key, as the statement and as its lock have it.
+/// The row's key in the statement and in its lock.
 const KEY_AND_LOCK: usize = 256;
 
-/// The writes of one transaction stay in memory up to this part of what queries share, within these bounds.
+/// The writes of a transaction stay in memory up to one part in this many of the shared memory, within these bounds.
 const PART_OF_MEMORY: usize = 16;
 const LEAST_WRITES: usize = 1 << 20;
 const MOST_WRITES: usize = 64 << 20;
@@ -36,7 +36,7 @@ impl Writes {
         Self { memory: engine.hold("the writes of a transaction"), planner: Arc::clone(engine.planner()) }
     }
 
-    /// Bytes beyond which they go to files.
+    /// Number of bytes above which writes are spilled to files.
     pub(crate) fn most(&self) -> usize {
         (self.planner.memory_bytes() / PART_OF_MEMORY).clamp(LEAST_WRITES, MOST_WRITES)
     }
@@ -52,15 +52,15 @@ impl WriteMemory for Writes {
     }
 }
 
-/// What a load that reads a plan may hold where memory is short: about the rows of one batch, which are there already. Without
-/// it a statement would fail for the memory that its own plan holds.
+/// What a load that reads a plan may hold when memory is short: about the rows of one batch, which exist already.
+/// Otherwise a statement would fail because of memory that its own plan holds.
 const ROWS_OF_A_BATCH: usize = 4 << 20;
 
 /// The memory of a bulk load's buffers.
 #[derive(Debug)]
 struct Buffers {
     held: HeldMemory,
-    /// So many bytes are held even where the pool is overdrawn by them.
+    /// This many bytes are granted even if they overdraw the pool.
     least: usize,
 }
 
@@ -77,31 +77,31 @@ impl LoadMemory for Buffers {
 }
 
 impl Engine {
-    /// Memory for the buffers of a bulk load, nothing yet. `of_plan`: its rows come from a plan.
+    /// Memory for the buffers of a bulk load, initially empty. `of_plan`: the rows come from a plan.
     pub(crate) fn load_memory(&self, of_plan: bool) -> Arc<dyn LoadMemory> {
         let least = if of_plan { ROWS_OF_A_BATCH } else { 0 };
         Arc::new(Buffers { held: self.hold("the rows of a bulk load"), least })
     }
 
-    /// Memory for `holder`, nothing yet.
+    /// Memory for `holder`, initially empty.
     pub(crate) fn hold(&self, holder: &'static str) -> HeldMemory {
         self.planner().hold(holder)
     }
 }
 
 impl Session {
-    /// Memory for what a front end holds for the session, nothing yet.
+    /// Memory for what a front end holds for the session, initially empty.
     pub fn hold(&self, holder: &'static str) -> HeldMemory {
         self.engine.hold(holder)
     }
 
-    /// For the rows that a statement changes.
+    /// Memory for the rows that a statement changes, initially empty.
     pub(crate) fn hold_rows(&self) -> Arc<HeldMemory> {
         Arc::new(self.engine.hold("the rows of a statement"))
     }
 }
 
-/// Holds rows that a statement is to change.
+/// Accounts for rows that a statement changes.
 ///
 /// # Errors
 /// 53200.
@@ -111,7 +111,7 @@ pub(crate) fn hold_rows(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResult
     memory.try_grow(bytes)
 }
 
-/// Holds rows that a statement answers.
+/// Accounts for result rows of a statement.
 ///
 /// # Errors
 /// 53200.
@@ -119,7 +119,7 @@ pub(crate) fn hold_answer(memory: &HeldMemory, rows: &[Vec<Datum>]) -> QueryResu
     memory.try_grow(rows.iter().map(|row| Datum::row_memory_size(row)).sum())
 }
 
-/// The memory of a chunk. Slices of one batch count its buffers each.
+/// The memory of a chunk. Each slice of a batch counts all buffers of the batch.
 pub(crate) fn size_of_chunk(chunk: &Chunk) -> usize {
     match chunk {
         Chunk::Batch(batch) => RecordBatch::get_array_memory_size(batch),

@@ -1,20 +1,21 @@
-//! Notices of a statement under way, for front ends that can send them before its answer.
+//! Notices of the running statement, for front ends that can send them before its answer.
 
 use crate::{Notice, Session};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Notices of the statement under way. A front end takes them while it waits, or has them among those of the answer.
+/// Notices of the running statement. A front end takes them while it waits, or gets them with the notices of the
+/// answer.
 #[derive(Debug, Default)]
 pub struct LiveNotices {
-    /// Held for one look or change, never across an await.
+    /// Locked for one look-up or change, never across an await.
     waiting: Mutex<Vec<Notice>>,
     arrived: Notify,
 }
 
 impl LiveNotices {
-    /// Completes when there are some.
+    /// Completes when there are notices.
     pub async fn arrived(&self) {
         loop {
             let next = self.arrived.notified();
@@ -25,7 +26,7 @@ impl LiveNotices {
         }
     }
 
-    /// Those that have come since the last call.
+    /// Takes the notices since the last call.
     pub fn take(&self) -> Vec<Notice> {
         std::mem::take(&mut self.waiting.lock())
     }
@@ -42,7 +43,7 @@ impl Session {
         Arc::clone(&self.notices.live)
     }
 
-    /// Tells the client something now, if its front end can.
+    /// Sends the client a notice during the statement, if its front end can.
     pub(crate) fn tell_now(&self, notice: Notice) {
         let least = self.settings.get("client_min_messages").unwrap_or("notice");
         if notice.is_wanted(least) {

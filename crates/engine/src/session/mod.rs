@@ -41,23 +41,23 @@ use store::CommitNo;
 use txn::LockOwner;
 use types::{DataType, Datum, interrupt};
 
-/// Where a session stands between statements.
+/// Transaction status of a session between statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {
     /// In no transaction block.
     Idle,
     /// In a transaction block.
     InTransaction,
-    /// In a transaction block that failed: only ROLLBACK helps.
+    /// In a failed transaction block: only ROLLBACK or ROLLBACK TO is accepted.
     Failed,
 }
 
-/// How long a client may be silent, and what it is told then.
+/// How long a client may be idle, and the error when that time is over.
 #[derive(Clone, Debug)]
 pub struct IdleLimit {
-    /// So long.
+    /// The time.
     pub time: Duration,
-    /// For the client.
+    /// The error for the client.
     pub fault: ClientFault,
 }
 
@@ -69,21 +69,21 @@ pub struct Session {
     pub(crate) settings: Settings,
     pub(crate) block: Block,
     pub(crate) prepared: Arc<PreparedStatements>,
-    /// Own last commit: what the session reads holds it.
+    /// The session's own last commit, which its reads include.
     pub(crate) last_commit: CommitNo,
     pub(crate) notices: Notices,
-    /// Values of sequences that it took.
+    /// Sequence values that the session took.
     pub(crate) taken: Arc<Taken>,
     pub(crate) set_configs: Arc<SetConfigs>,
-    /// Those of the statement that runs.
+    /// Hints of the running statement.
     pub(crate) hints: Arc<query::ScanHints>,
-    /// Is EXPLAIN compiling?
+    /// Whether EXPLAIN is compiling.
     pub(crate) explaining: bool,
     pub(crate) entry: Arc<Entry>,
     pub(crate) known_path: KnownPath,
-    /// Of the statement under way.
+    /// The guard of the running statement.
     guard: Option<Arc<RunGuard>>,
-    /// The text of the statement under way, in which the expressions of a definition stand.
+    /// The text of the running statement, to which positions in its expressions refer.
     pub(crate) written: Written,
 }
 
@@ -110,22 +110,22 @@ impl Session {
         }
     }
 
-    /// What a cancel request names.
+    /// The process id that a cancel request names.
     pub fn process_id(&self) -> i32 {
         self.entry.process
     }
 
-    /// What a cancel request proves itself with.
+    /// The secret key that a cancel request must send.
     pub fn secret(&self) -> i32 {
         self.entry.secret
     }
 
-    /// Says that the session is to end, and hears of it, while it is in use.
+    /// A handle to request termination, and to wait for it, while the session is in use.
     pub fn ending(&self) -> SessionEnd {
         SessionEnd::of(&self.entry)
     }
 
-    /// Where the session stands.
+    /// The transaction status.
     pub fn status(&self) -> TransactionStatus {
         self.block.status()
     }
@@ -148,7 +148,7 @@ impl Session {
     /// The statements of a simple query in order. The whole text must parse before any of it runs.
     ///
     /// # Errors
-    /// 42601 and what else the parser refuses; 57014 when it is stopped.
+    /// 42601 and other parser errors; 57014 if it is cancelled.
     pub fn parse(&self, text: &str) -> Result<Vec<Script>, EngineError> {
         let shape = self.by_shape(text);
         if let ByShape::Ready(ready) = &shape {
@@ -161,7 +161,7 @@ impl Session {
         Ok(sources.into_iter().map(script).collect())
     }
 
-    /// The statements of `text`. A large one is read under a guard of its own: it is stopped like one that runs.
+    /// Parses the statements of `text`. A large text is parsed under a guard of its own, so that it can be cancelled.
     fn read(&self, text: &str, types: &[Option<DataType>]) -> EngineResult<Vec<Source>> {
         if !is_large(text) {
             let began = Instant::now();
@@ -184,7 +184,7 @@ impl Session {
     /// Runs one statement of a simple query.
     ///
     /// # Errors
-    /// The statement's. The session goes on.
+    /// Errors of the statement. The session continues.
     pub async fn run(&mut self, statement: &Script) -> Result<Answer, EngineError> {
         self.begin_statement();
         let Script { source, text, shape } = statement;
@@ -207,8 +207,8 @@ impl Session {
         self.end_statement(done)
     }
 
-    /// Before each statement of a simple query of several: they are one implicit transaction, and those that stand
-    /// behind a COMMIT or ROLLBACK are one more.
+    /// Called before each statement of a simple query of several: they form one implicit transaction, and those after
+    /// a COMMIT or ROLLBACK form another one.
     pub fn begin_in_batch(&mut self) {
         self.begin_implicit();
     }
@@ -216,12 +216,12 @@ impl Session {
     /// Ends a simple query of several statements: commits if `ok`, else rolls back.
     ///
     /// # Errors
-    /// The commit's.
+    /// Errors of the commit.
     pub async fn end_batch(&mut self, ok: bool) -> Result<(), EngineError> {
         self.end_implicit(ok).await
     }
 
-    /// Prepares one statement. Types that are not given are inferred.
+    /// Prepares one statement. Parameter types that are not given are inferred.
     ///
     /// # Errors
     /// 42601 also for several statements.
@@ -245,7 +245,7 @@ impl Session {
     /// Runs a prepared statement.
     ///
     /// # Errors
-    /// The statement's. The session goes on.
+    /// Errors of the statement. The session continues.
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> Result<Answer, EngineError> {
         let Some(source) = &prepared.source else { return Ok(Answer::Empty) };
         self.begin_statement();
@@ -254,7 +254,7 @@ impl Session {
         self.end_statement(done)
     }
 
-    /// As [`Self::dispatch`], stopped in the middle of computations too.
+    /// As [`Self::dispatch`], but can be stopped during computations.
     async fn watched_dispatch(
         &mut self,
         text: &Arc<str>,
@@ -262,15 +262,16 @@ impl Session {
         prepared: Option<&Arc<Prepared>>,
         params: &[Datum],
     ) -> EngineResult<Answer> {
-        // Short statements of a store in memory may never wait for anything: without this, a client that asks them one
-        // after the other would keep its thread from all other tasks.
+        // Short statements on an in-memory store may never wait. Without this, a client that sends one after the
+        // other would block all other tasks of its thread.
         tokio::task::consume_budget().await;
         let guard = self.running();
         let done = pin!(self.dispatch(text, source, prepared, params));
         guard.over(done, is_large(text)).await
     }
 
-    /// The answer of a statement, whose end becomes known to its block, or ends the transaction that it is.
+    /// Wraps the answer so that its end is reported to the block, or releases the locks of a single-statement
+    /// transaction.
     fn followed(&self, done: EngineResult<Answer>) -> EngineResult<Answer> {
         match self.block {
             Block::Open(_) => done.map(|answer| self.block.watch(answer)),
@@ -278,7 +279,7 @@ impl Session {
         }
     }
 
-    /// Locks of a statement that are not its block's.
+    /// Locks of a statement outside its block.
     pub(crate) fn own_locks(&self) -> LockOwner {
         let owner = LockOwner::new(Arc::clone(self.engine.locks()));
         self.entry.note_statement_locks(owner.id());
@@ -293,28 +294,28 @@ impl Session {
     /// Ends a pipeline of the extended protocol: commits its implicit transaction, or rolls it back after an error.
     ///
     /// # Errors
-    /// The commit's.
+    /// Errors of the commit.
     pub async fn sync(&mut self) -> Result<(), EngineError> {
         if self.in_implicit() { self.end_implicit(true).await } else { Ok(()) }
     }
 
-    /// Marks an open transaction block failed after an error that the front end met.
+    /// Marks an open transaction block as failed after an error in the front end.
     pub fn fail(&mut self) {
         self.block.fail();
         self.entry.note_end(self.block.status(), self.block.started(), self.settings.effective());
     }
 
-    /// The zone in which the session's times are read and shown.
+    /// The time zone for input and output of the session's timestamps.
     pub fn time_zone(&self) -> TimeZone {
         self.settings.effective().zone
     }
 
-    /// When its client is to be asked whether it is there.
+    /// When to probe whether the client is still connected.
     pub fn keepalive(&self) -> Keepalive {
         self.settings.effective().keepalive
     }
 
-    /// How long its client may be silent now; `None` is forever.
+    /// How long the client may be idle now; `None` is forever.
     pub fn idle_limit(&self) -> Option<IdleLimit> {
         let settings = self.settings.effective();
         let (time, fault) = match self.block.status() {
@@ -324,7 +325,7 @@ impl Session {
         time.map(|time| IdleLimit { time, fault })
     }
 
-    /// The guard of the statement under way.
+    /// The guard of the running statement.
     pub(crate) fn running(&self) -> Arc<RunGuard> {
         match &self.guard {
             Some(guard) => Arc::clone(guard),
@@ -332,8 +333,8 @@ impl Session {
         }
     }
 
-    /// The statement under way goes on without its timeout and is no longer what a cancel request stops: a cursor is
-    /// read by other statements, and those are stopped.
+    /// Lets the running statement continue without timeout and cancel requests: a cursor is read by other statements,
+    /// which can be stopped.
     pub(crate) fn let_run(&mut self) {
         self.guard = Some(Arc::new(RunGuard::unbounded()));
     }
@@ -341,7 +342,7 @@ impl Session {
     pub(crate) fn begin_statement(&mut self) {
         self.engine.counters().statements.add(1);
         self.block.release_if_failed();
-        // What was noted while rows were read. It was checked then.
+        // Changes that set_config() noted while rows were read. Their values were checked then.
         if self.block.status() == TransactionStatus::Failed || self.make_noted_changes().is_err() {
             self.set_configs.forget();
         }
@@ -362,13 +363,13 @@ impl Session {
         done
     }
 
-    /// Notes which statement runs.
+    /// Notes which statement runs, for `pg_stat_activity`.
     pub(crate) fn note(&self, query: &Arc<str>) {
         self.entry.note_begin(query);
     }
 }
 
-/// Longer texts take longer to read, compile and forget than others of their thread should wait.
+/// Parsing, compiling and freeing a longer text takes longer than other tasks of the thread should wait.
 const LARGE_TEXT: usize = 16 * 1024;
 
 pub(crate) fn is_large(text: &str) -> bool {

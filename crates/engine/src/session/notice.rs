@@ -1,4 +1,4 @@
-//! What a statement tells the client besides its answer.
+//! Notices of statements.
 
 use crate::LiveNotices;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ pub struct Notice {
     pub severity: &'static str,
     /// SQLSTATE.
     pub code: &'static str,
-    /// One line for a person.
+    /// The message, one line.
     pub message: String,
     /// More about it.
     pub detail: Option<String>,
@@ -19,7 +19,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// Does a client get it whose `client_min_messages` is this?
+    /// Whether a client gets it with this value of `client_min_messages`.
     pub(crate) fn is_wanted(&self, least: &str) -> bool {
         match least {
             "error" => self.severity == "INFO",
@@ -28,23 +28,23 @@ impl Notice {
         }
     }
 
-    /// A plain notice: something was left out, since it was there (or not there) already.
+    /// A plain notice: an operation was skipped because an object exists, or does not exist, already.
     pub(crate) fn info(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: "NOTICE", code, message: message.into(), detail: None, hint: None }
     }
 
-    /// A warning: the statement did nothing, or not what one may expect.
+    /// A warning: the statement had no effect, or an unexpected one.
     pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: "WARNING", ..Self::info(code, message) }
     }
 }
 
-/// Notices of a session that its client has not got yet.
+/// Notices of a session that were not sent yet.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    /// Those that come with the answer.
+    /// Notices that are sent with the answer.
     waiting: Vec<Notice>,
-    /// Those that need not wait for it.
+    /// Notices that may be sent before the answer.
     pub(crate) live: Arc<LiveNotices>,
 }
 
@@ -63,7 +63,7 @@ impl Notices {
         self.push(Notice::warning(code, message));
     }
 
-    /// All since the last call that a client wants whose `client_min_messages` is this.
+    /// Takes the notices since the last call that a client with this value of `client_min_messages` gets.
     pub(crate) fn take(&mut self, least: &str) -> Vec<Notice> {
         let mut notices = self.live.take();
         notices.append(&mut self.waiting);

@@ -1,5 +1,5 @@
-//! The named prepared statements of a session: PREPARE of SQL and Parse of the protocol have one set of names, and either
-//! side runs and closes what the other made.
+//! The named prepared statements of a session. SQL's PREPARE and the protocol's Parse share one namespace; either can
+//! execute and close the other's statements.
 
 use crate::error::EngineResult;
 use crate::{EngineError, Prepared, Session};
@@ -9,27 +9,27 @@ use query::HeldMemory;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A prepared statement under its name.
+/// A named prepared statement.
 #[derive(Debug)]
 struct Named {
     prepared: Arc<Prepared>,
-    /// What the client sent.
+    /// The text that the client sent.
     text: Arc<str>,
     from_sql: bool,
     /// Microseconds since 1970.
     made: i64,
-    /// For its tree and its plan, which nobody measures: they grow with the text.
+    /// Memory for its tree and plan, estimated from the length of the text.
     _memory: HeldMemory,
 }
 
-/// Bytes of tree and plan for each byte of text, about, and at least.
+/// Estimated bytes of tree and plan per byte of text, and the minimum.
 const TIMES_THE_TEXT: usize = 32;
 const SMALLEST: usize = 4 << 10;
 
-/// All of a session; `pg_prepared_statements` reads it while the session's statement runs elsewhere.
+/// All prepared statements of a session. `pg_prepared_statements` reads it on the query threads.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedStatements {
-    /// Locked for one look or change, never across an await.
+    /// Locked for one look-up or change, never across an await.
     by_name: Mutex<BTreeMap<String, Named>>,
 }
 
@@ -46,7 +46,7 @@ impl PreparedStatements {
         self.by_name.lock().clear();
     }
 
-    /// As rows of `pg_prepared_statements`.
+    /// The rows of `pg_prepared_statements`.
     pub(crate) fn infos(&self) -> Vec<PreparedInfo> {
         let info = |(name, named): (&String, &Named)| PreparedInfo {
             name: name.clone(),
@@ -60,12 +60,12 @@ impl PreparedStatements {
 }
 
 impl Session {
-    /// The prepared statement of that name, of SQL or of the protocol.
+    /// The prepared statement of that name, from SQL or from the protocol.
     pub fn prepared(&self, name: &str) -> Option<Arc<Prepared>> {
         self.prepared.get(name)
     }
 
-    /// Gives a statement of the protocol its name, in place of one that has it.
+    /// Names a statement of the protocol, and replaces one of the same name.
     ///
     /// # Errors
     /// 53200.
@@ -74,7 +74,7 @@ impl Session {
         self.name_prepared(name, prepared, text, false)
     }
 
-    /// Forgets a prepared statement; false if there is none of that name.
+    /// Drops a prepared statement; false if there is none of that name.
     pub fn close_prepared(&self, name: &str) -> bool {
         self.prepared.remove(name)
     }

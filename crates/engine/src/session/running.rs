@@ -1,7 +1,7 @@
-//! What runs now, and how it is stopped: by CancelRequest, by statement_timeout, or with its whole session.
+//! Running statements, and how they are stopped: by CancelRequest, by statement_timeout, or with their session.
 //!
-//! Each session has an entry with one token for all that it runs. A statement holds a [`RunGuard`] until its
-//! last row was handed out; a cancel that comes while nothing runs does nothing, as in PostgreSQL.
+//! Each session has an entry with one cancellation token for all that it runs. A statement holds a [`RunGuard`] until
+//! its last row was returned. A cancel request while nothing runs has no effect, as in PostgreSQL.
 
 use crate::TransactionStatus;
 use crate::error::{EngineResult, Fault, fail};
@@ -39,24 +39,24 @@ pub(crate) struct Entry {
     pub(crate) client: Client,
     /// Microseconds since 1970.
     pub(crate) started: i64,
-    /// Who holds its locks. An owner is not taken back at its end, since no other ever has its id.
+    /// Owners of the session's locks. An owner is not removed when it ends, because ids are not reused.
     owners: Arc<SessionOwners>,
-    /// Made by the first function that locks.
+    /// Created by the first advisory lock function.
     advisory: OnceLock<Arc<AdvisoryLocks>>,
-    /// Is a transaction block open, implicit ones included?
+    /// Whether a transaction block is open, implicit blocks included.
     in_block: AtomicBool,
-    /// Cancelled when the session is to end: another one says so, or its server stops.
+    /// Cancelled when the session is to end: another session terminates it, or the server stops.
     ended: CancellationToken,
-    /// Does it end because the server does?
+    /// Whether the session ends because the server stops.
     server_stops: AtomicBool,
-    /// Held for one change, never across an await.
+    /// Locked for one change, never across an await.
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
     token: CancellationToken,
-    /// Statements that run: more than one when portals are open.
+    /// Number of running statements: more than one if portals are open.
     active: usize,
     activity: Activity,
 }
@@ -68,10 +68,10 @@ impl Default for Running {
 }
 
 impl Running {
-    /// Enters a session.
+    /// Registers a session.
     pub(crate) fn enter(&self, client: Client, settings: &Arc<Effective>) -> Arc<Entry> {
         let process = self.next.fetch_add(1, Ordering::Relaxed);
-        // Keyed by the operating system's randomness: others cannot guess it.
+        // Seeded by the operating system's random source, so that it cannot be guessed.
         let secret = RandomState::new().build_hasher().finish() as i32;
         let started = micros(client.clock.as_ref());
         let activity = Activity::new(started, Arc::clone(settings));
@@ -93,12 +93,12 @@ impl Running {
         entry
     }
 
-    /// The session ended.
+    /// Removes a session that has ended.
     pub(crate) fn leave(&self, process: i32) {
         self.sessions.lock().remove(&process);
     }
 
-    /// Cancels what the session runs, if the secret is right.
+    /// Cancels what the session runs, if the secret key matches.
     pub(crate) fn cancel(&self, process: i32, secret: i32) -> bool {
         let entry = self.sessions.lock().get(&process).cloned();
         let Some(entry) = entry.filter(|entry| entry.secret == secret) else { return false };
@@ -106,7 +106,7 @@ impl Running {
         true
     }
 
-    /// Cancels what a session runs, and ends it if that is asked for. False: there is no such session.
+    /// Cancels what a session runs, and terminates it if `end`. Returns false if there is no such session.
     pub(crate) fn stop(&self, process: i32, end: bool) -> bool {
         let Some(entry) = self.sessions.lock().get(&process).cloned() else { return false };
         if end {
@@ -117,7 +117,7 @@ impl Running {
         true
     }
 
-    /// All sessions, the oldest first.
+    /// All sessions, oldest first.
     pub(crate) fn infos(&self) -> Vec<SessionInfo> {
         let mut entries: Vec<Arc<Entry>> = self.sessions.lock().values().cloned().collect();
         entries.sort_by_key(|entry| entry.process);
@@ -128,7 +128,7 @@ impl Running {
         entries.into_iter().map(info).collect()
     }
 
-    /// The session whose transaction that is.
+    /// The session that owns the transaction.
     pub(crate) fn owner_of(&self, txn: TxnId) -> Option<i32> {
         let sessions = self.sessions.lock();
         let has = |entry: &&Arc<Entry>| {
@@ -143,14 +143,14 @@ impl Running {
         entries.iter().for_each(|entry| entry.cancel());
     }
 
-    /// How many sessions there are.
+    /// Number of sessions.
     pub(crate) fn len(&self) -> usize {
         self.sessions.lock().len()
     }
 }
 
 impl Entry {
-    /// A statement begins.
+    /// Begins a statement.
     pub(crate) fn begin(self: &Arc<Self>, timeout: Option<Duration>) -> RunGuard {
         let mut state = self.state.lock();
         if state.token.is_cancelled() && !self.ended.is_cancelled() {
@@ -167,7 +167,7 @@ impl Entry {
         self.owners.note_block(txn);
     }
 
-    /// Notes the transaction of a statement beside it.
+    /// Notes the transaction of a statement outside its block.
     pub(crate) fn note_statement_locks(&self, txn: TxnId) {
         self.owners.note_statement(txn);
     }
@@ -177,31 +177,31 @@ impl Entry {
         self.advisory.get_or_init(|| Arc::new(AdvisoryLocks::new(Arc::clone(table), Arc::clone(&self.owners))))
     }
 
-    /// Its advisory locks, if it ever had one.
+    /// Its advisory locks, if it ever used one.
     pub(crate) fn known_advisory(&self) -> Option<&Arc<AdvisoryLocks>> {
         self.advisory.get()
     }
 
-    /// Notes that a block begins or ends.
+    /// Notes that a transaction block begins or ends.
     pub(crate) fn note_block(&self, open: bool) {
         self.in_block.store(open, Ordering::Release);
     }
 
-    /// Gives back the advisory locks of its transaction.
+    /// Releases the advisory locks of its transaction.
     pub(crate) fn release_of_transaction(&self) {
         if let Some(locks) = self.known_advisory() {
             locks.release(AdvisoryLevel::Transaction);
         }
     }
 
-    /// Gives back the advisory locks of a statement that is a transaction of its own.
+    /// Releases the advisory locks of a statement that is its own transaction.
     pub(crate) fn release_of_statement(&self) {
         if !self.in_block.load(Ordering::Acquire) {
             self.release_of_transaction();
         }
     }
 
-    /// Gives back all its advisory locks: the session is over, though rows of it may still be read.
+    /// Releases all its advisory locks: the session has ended, though its rows may still be read.
     pub(crate) fn release_advisory(&self) {
         if let Some(locks) = self.known_advisory() {
             locks.release_all();
@@ -214,7 +214,7 @@ impl Entry {
         self.state.lock().activity.begin(query, now);
     }
 
-    /// Notes where a statement left the session.
+    /// Notes the session's state after a statement.
     pub(crate) fn note_end(&self, status: TransactionStatus, block_start: Option<i64>, settings: &Arc<Effective>) {
         self.state.lock().activity.end(status, block_start, settings);
     }
@@ -224,25 +224,25 @@ impl Entry {
         self.ended.cancelled()
     }
 
-    /// Is the session to end?
+    /// Whether the session is to end.
     pub(crate) fn is_terminated(&self) -> bool {
         self.ended.is_cancelled()
     }
 
-    /// The session is to end: what it runs fails, and nothing begins any more.
+    /// Terminates the session: what it runs fails, and no statement can begin.
     pub(crate) fn end(&self) {
-        // First: whoever finds its statement stopped asks why.
+        // Set first, so that a statement that finds its token cancelled reports the right reason.
         self.ended.cancel();
         self.state.lock().token.cancel();
     }
 
-    /// The same for all sessions of a server that stops: jobs that they wait for go on at the next start.
+    /// Terminates the session because the server stops. Jobs that it waits for continue at the next start.
     pub(crate) fn end_with_server(&self) {
         self.server_stops.store(true, Ordering::Release);
         self.end();
     }
 
-    /// Does it end because its server stops?
+    /// Whether it ends because the server stops.
     pub(crate) fn ends_with_server(&self) -> bool {
         self.server_stops.load(Ordering::Acquire)
     }
@@ -259,43 +259,43 @@ impl Entry {
     }
 }
 
-/// A statement that runs.
+/// A running statement.
 #[derive(Debug)]
 pub(crate) struct RunGuard {
     watch: Arc<Watch>,
 }
 
-/// What stops a statement, for all that computes for it.
+/// What stops a statement; shared with all computations for it.
 #[derive(Debug)]
 struct Watch {
-    /// `None`: nothing stops it but that it is dropped.
+    /// `None`: only dropping the statement stops it.
     entry: Option<Arc<Entry>>,
     token: CancellationToken,
     deadline: Option<Instant>,
 }
 
 impl RunGuard {
-    /// For what is read by other statements.
+    /// A guard for a cursor, which other statements read.
     pub(crate) fn unbounded() -> Self {
         Self { watch: Arc::new(Watch { entry: None, token: CancellationToken::new(), deadline: None }) }
     }
 
-    /// Runs `work` until it is done, cancelled or out of time. Then it is dropped, so it must be something
-    /// that can stop anywhere: reading, planning, waiting for a lock.
+    /// Runs `work` until it completes, is cancelled or times out. Stopped work is dropped, so it must be able to stop
+    /// at any await: reading, planning, waiting for a lock.
     pub(crate) async fn stoppable<T>(&self, work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
         self.check()?;
         tokio::select! {
             biased;
-            // First: mostly it is done at once, and nobody has to be told that it waits. What fails once it has been
-            // stopped fails for that.
+            // Polled first, because work often completes at once. An error after the stop is reported as the stop.
             done = work => done.or_else(|error| self.check().and(Err(error))),
             () = self.watch.token.cancelled() => fail(self.watch.stopped()),
-            // Outside of the task's budget: work that never waits uses it up, and the clock would not be looked at.
+            // Unconstrained, because work that never waits uses up the task's budget, and then the timer would not be
+            // polled.
             () = unconstrained(sleep_until(self.watch.deadline)) => fail(Fault::StatementTimeout),
         }
     }
 
-    /// Has it been stopped? For long loops without an await.
+    /// Returns an error if the statement was stopped. For long loops without an await.
     pub(crate) fn check(&self) -> EngineResult<()> {
         match self.watch.fault() {
             Some(fault) => fail(fault),
@@ -303,8 +303,8 @@ impl RunGuard {
         }
     }
 
-    /// Lets `work`, which stays where it is, ask for it in the middle of its computations. What fails once it has been
-    /// stopped fails for that. `large`: it is known to compute for long.
+    /// Lets `work`, which stays on this task, check for a stop during its computations. An error after the stop is
+    /// reported as the stop. `large`: the work is known to compute for long.
     pub(crate) async fn over<T>(
         &self,
         work: Pin<&mut impl Future<Output = EngineResult<T>>>,
@@ -313,7 +313,7 @@ impl RunGuard {
         turn::watched_at(&self.host(), work, large).await.or_else(|error| self.check().and(Err(error)))
     }
 
-    /// Whom computations elsewhere run for.
+    /// The host for computations on other threads.
     pub(crate) fn host(&self) -> Arc<dyn Host> {
         Arc::clone(&self.watch) as Arc<dyn Host>
     }
@@ -324,7 +324,7 @@ impl Watch {
         self.entry.as_ref().map_or(Fault::Canceled, |entry| entry.stopped())
     }
 
-    /// Why it is to end, if it is.
+    /// The reason to stop, if there is one.
     fn fault(&self) -> Option<Fault> {
         if self.token.is_cancelled() {
             return Some(self.stopped());
@@ -363,7 +363,8 @@ impl Drop for RunGuard {
             state.active -= 1;
             if state.active == 0 {
                 state.activity.rest(micros(entry.client.clock.as_ref()));
-                // What its work locked while it was given up. Under the lock, so that no other statement begins meanwhile.
+                // Releases locks that the work took while it was dropped. The mutex is held, so that no other
+                // statement begins meanwhile.
                 entry.release_of_statement();
             }
         }

@@ -1,7 +1,7 @@
-//! The search path as names are looked up in it: the schemas of it that there are.
+//! The search path for name look-ups: its existing schemas.
 //!
-//! A path may name thousands of schemas that do not exist, and a statement thousands of tables. So it is looked through
-//! once for a version of the catalog, as PostgreSQL does.
+//! A path may name thousands of schemas that do not exist, and a statement thousands of tables. So the existing
+//! schemas are found once per version of the catalog, as in PostgreSQL.
 
 use crate::Session;
 use crate::error::EngineResult;
@@ -11,31 +11,31 @@ use sql::ObjectName;
 use std::sync::Arc;
 use types::interrupt;
 
-/// The schema of what PostgreSQL has no catalog for.
+/// The schema of system tables that have no counterpart in PostgreSQL's catalog.
 pub(crate) const SYSTEM_SCHEMA: &str = "bennu";
 
-/// What was found last.
+/// The schemas found last.
 #[derive(Debug, Default)]
 pub(crate) struct KnownPath(Mutex<Option<Known>>);
 
 #[derive(Debug)]
 struct Known {
-    /// The setting, which is replaced as a whole.
+    /// The value of the setting, which is replaced as a whole.
     path: Arc<Vec<String>>,
     version: u64,
     schemas: Arc<[String]>,
 }
 
 impl Session {
-    /// Schemas where names are looked up, `$user` resolved, whether they exist or not. The system's own schema is not that of a
-    /// user who is called so: what is in it is named with the schema.
+    /// The schemas of the search path, existing or not, with `$user` resolved. `$user` does not resolve to the system
+    /// schema for a user of that name: its objects must be qualified.
     pub(crate) fn search_path(&self) -> Vec<String> {
         let path = self.settings.effective().search_path.iter();
         let path = path.filter(|name| *name != "$user" || self.user != SYSTEM_SCHEMA);
         path.map(|name| self.schema_named(name).to_owned()).collect()
     }
 
-    /// Those of them that `catalog` has.
+    /// The schemas of the search path that exist in `catalog`.
     pub(crate) fn schemas_in(&self, catalog: &Catalog) -> Arc<[String]> {
         let path = &self.settings.effective().search_path;
         let mut known = self.known_path.0.lock();
@@ -48,12 +48,12 @@ impl Session {
         schemas
     }
 
-    /// Is there a table, view, sequence or index of that name?
+    /// Whether there is a table, view, sequence or index of that name.
     pub(crate) fn has_relation(&self, catalog: &Catalog, name: &ObjectName) -> bool {
         self.schemas_of(catalog, name).iter().any(|schema| catalog.has_relation(schema, &name.name))
     }
 
-    /// Schemas where an object of that name may be: the one that is named, or those of the search path.
+    /// Schemas that may contain an object of that name: the given schema, or those of the search path.
     pub(crate) fn schemas_of(&self, catalog: &Catalog, name: &ObjectName) -> Arc<[String]> {
         match &name.schema {
             Some(schema) => [schema.clone()].into(),
@@ -66,7 +66,7 @@ impl Session {
     }
 }
 
-/// The name of a table with its schema.
+/// The qualified name of a table.
 pub(crate) fn qualified(catalog: &Catalog, table: &Table) -> ObjectName {
     ObjectName { schema: Some(catalog.schema_name(table).to_string()), ..ObjectName::bare(table.name.clone()) }
 }
@@ -77,13 +77,13 @@ impl Known {
     }
 }
 
-/// Before a name is looked up in so many schemas: a statement may have thousands of names.
+/// Accounts for the look-up of a name in that many schemas: a statement may contain thousands of names.
 ///
 /// # Errors
-/// 57014 when the statement is stopped.
+/// 57014 if the statement is stopped.
 pub(crate) fn before_look_up(schemas: usize) -> EngineResult<()> {
     Ok(interrupt::spend(LOOK_UP.saturating_mul(1 + schemas)).map_err(CatalogError::from)?)
 }
 
-/// What looking into a schema costs, as `types::interrupt` counts it.
+/// Steps of `types::interrupt` for a look-up in one schema.
 const LOOK_UP: usize = 32;

@@ -1,7 +1,7 @@
-//! nextval(), currval(), setval(), lastval(): what a session knows of sequences.
+//! nextval(), currval(), setval(), lastval(): the sequence values of a session.
 //!
-//! Values are taken for good at once, whatever becomes of the transaction. Defaults take theirs without a function:
-//! see `dml::value`.
+//! Values are taken at once and for good, even if the transaction rolls back. Column defaults take values without
+//! these functions: see `dml::value`.
 
 use crate::block::restarted_sequences::RestartedSequences;
 use crate::ddl::find_sequence;
@@ -21,19 +21,19 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-/// Values that a session took.
+/// Sequence values that a session took.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    /// Held to look or note, never across an await.
+    /// Locked for one look-up or change, never across an await.
     values: Mutex<Values>,
-    /// Sequences of which the block has values of its own. Likewise.
+    /// Sequences that the block restarted, which have values of their own in it. Locked in the same way.
     restarted: Mutex<Weak<RestartedSequences>>,
 }
 
 #[derive(Debug, Default)]
 struct Values {
     last: HashMap<TableOid, i64>,
-    /// Whose value was taken last.
+    /// The sequence whose value was taken last.
     latest: Option<TableOid>,
 }
 
@@ -44,7 +44,7 @@ impl Taken {
         values.latest = Some(sequence);
     }
 
-    /// From now on values of these sequences are those of the block, as long as it lasts.
+    /// Takes values of these sequences from the block, as long as it lasts.
     pub(crate) fn follow(&self, restarted: &Arc<RestartedSequences>) {
         *self.restarted.lock() = Arc::downgrade(restarted);
     }
@@ -66,7 +66,7 @@ impl Session {
     }
 }
 
-/// The next values of a sequence, noted as the session's.
+/// The next values of a sequence, noted as taken by the session.
 pub(crate) async fn next_values(engine: &Engine, taken: &Taken, oid: TableOid, count: usize) -> EngineResult<Vec<i64>> {
     let catalog = engine.catalog().current();
     let Some(sequence) = catalog.sequence_by_oid(oid) else {
@@ -82,15 +82,15 @@ pub(crate) async fn next_values(engine: &Engine, taken: &Taken, oid: TableOid, c
     Ok(values)
 }
 
-/// The oid that the text of an argument is, which may stand for a name as in PostgreSQL's `regclass`.
+/// The OID in an argument, which may replace a name as in PostgreSQL's `regclass`.
 pub(crate) fn oid_in(text: &str) -> Option<TableOid> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok().map(TableOid)).flatten()
 }
 
-/// A sequence's name in the text of an argument: `s`, `a.s`, `"S"`.
+/// Parses the name of a sequence in an argument: `s`, `a.s`, `"S"`.
 pub(crate) fn read_name(text: &str) -> EngineResult<ObjectName> {
-    // Read as a statement reads names.
+    // The SQL parser reads the name as part of a statement.
     match sql::parse(&format!("DROP SEQUENCE {text}"))?.pop().map(|parsed| parsed.statement) {
         Some(sql::Statement::DropSequence { names, .. }) if names.len() == 1 => {
             names.into_iter().next().ok_or_else(|| Fault::Invalid { message: "invalid name syntax".to_string() }.into())
@@ -99,7 +99,7 @@ pub(crate) fn read_name(text: &str) -> EngineResult<ObjectName> {
     }
 }
 
-/// The functions for one statement.
+/// The sequence functions for one statement.
 #[derive(Clone, Debug)]
 pub(crate) struct SequenceFunctions {
     engine: Weak<Engine>,
@@ -151,7 +151,7 @@ impl SequenceFunctions {
     }
 }
 
-/// What a function's first argument names.
+/// The sequence that the first argument names.
 #[derive(Clone, Debug, PartialEq)]
 enum Argument {
     Oid(i64),
@@ -261,7 +261,7 @@ impl SequenceFunction {
                 row += 1;
                 continue;
             };
-            // Equal names side by side are one request.
+            // Adjacent rows with the same name are one request.
             let same = (row..rows).take_while(|at| argument_is(names, *at, &argument)).count().max(1);
             match self.kind {
                 Kind::Next => values.extend(self.next(&argument, same)?.into_iter().map(Some)),
@@ -338,7 +338,7 @@ fn argument_is(array: &ArrayRef, row: usize, wanted: &Argument) -> bool {
 }
 
 impl Engine {
-    /// Waits on this thread for work on the query threads: functions of a plan cannot wait otherwise.
+    /// Blocks this thread until work on the query threads is done: functions of a plan cannot wait otherwise.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = EngineResult<T>> + Send + 'static,
@@ -349,7 +349,7 @@ impl Engine {
             let _ = send.send(work.await);
         })?;
         let multi = Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
-        // On a thread of several, the others take over what else it would have done.
+        // In a multi-threaded runtime other threads take over the tasks of this one.
         let done = if multi { tokio::task::block_in_place(|| receive.recv()) } else { receive.recv() };
         drop(task);
         done.unwrap_or_else(|_| Err(EngineError::from(Fault::ShuttingDown)))

@@ -1,7 +1,7 @@
 //! set_config(): SET as a function of a query.
 //!
-//! A call checks the value and notes the change. The session makes the noted changes when the statement has ended
-//! well, so that all of a statement runs under the same settings.
+//! A call checks the value and notes the change. The session applies the noted changes when the statement has
+//! succeeded, so that all of a statement runs under the same settings.
 
 use crate::block::Block;
 use crate::error::{EngineResult, Fault, fail};
@@ -17,17 +17,17 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What calls of a session's statements have asked for.
+/// Changes that calls in the session's statements have requested.
 #[derive(Debug, Default)]
 pub(crate) struct SetConfigs {
-    /// Does the statement that was compiled last call it? Read by the same task that compiled.
+    /// Whether the statement compiled last calls it. Read by the task that compiled the statement.
     called: AtomicBool,
-    /// Held to note or take, never across an await.
+    /// Locked to note or take changes, never across an await.
     changes: Mutex<Vec<SettingsChange>>,
 }
 
 impl SetConfigs {
-    /// The function, if that is its name.
+    /// The function, if `name` is its name.
     pub(crate) fn find(self: &Arc<Self>, name: &str) -> Option<Arc<ScalarUDF>> {
         if name != "set_config" {
             return None;
@@ -38,7 +38,7 @@ impl SetConfigs {
         Some(Arc::new(ScalarUDF::new_from_impl(SetConfig { signature, noted: Arc::clone(self) })))
     }
 
-    /// Before a statement is compiled.
+    /// Called before a statement is compiled.
     pub(crate) fn begin(&self) {
         self.called.store(false, Ordering::Release);
     }
@@ -47,18 +47,18 @@ impl SetConfigs {
         self.called.load(Ordering::Acquire)
     }
 
-    /// The statement failed: nothing is changed.
+    /// Drops the changes, because the statement failed.
     pub(crate) fn forget(&self) {
         self.changes.lock().clear();
     }
 }
 
 impl Session {
-    /// Makes the changes that calls have noted.
+    /// Applies the noted changes.
     pub(crate) fn make_noted_changes(&mut self) -> EngineResult<()> {
         let changes = std::mem::take(&mut *self.set_configs.changes.lock());
         let alone = matches!(self.block, Block::Idle);
-        // What is local to a statement of its own is over with it.
+        // Outside a block a local change ends with its statement.
         for change in changes.into_iter().filter(|change| !(alone && change.local)) {
             self.settings.make(change)?;
         }

@@ -1,4 +1,4 @@
-//! What pg_catalog shows of a session.
+//! The state of a session that pg_catalog shows.
 
 use crate::session::exported_snapshots::Exporter;
 use crate::session::prepared::PreparedStatements;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 use store::{FamilyId, KeyRange, Store, TableId};
 use txn::{AdvisoryKey, HeldLock, LockMode, LockTarget};
 
-/// A session as a statement found it.
+/// The state of a session at the start of a statement.
 pub(crate) struct SessionState {
     user: String,
     process_id: i32,
@@ -28,7 +28,7 @@ pub(crate) struct SessionState {
     prepared: Arc<PreparedStatements>,
     cursors: Vec<CursorInfo>,
     exporter: Exporter,
-    /// Its sessions are asked for when they are shown.
+    /// Sessions, jobs and locks are read when they are shown.
     engine: Weak<Engine>,
 }
 
@@ -75,7 +75,8 @@ impl LiveState for SessionState {
 
     fn table_bytes(&self, table: &catalog::Table) -> u64 {
         let whole = [KeyRange::all()];
-        // Figures that a store keeps at hand; one that must ask elsewhere has none for a function of a query.
+        // The store's own estimate. A store that must ask elsewhere has none for a function of a query, which cannot
+        // wait.
         let asked = self.store.estimate(TableId(table.storage), FamilyId(0), &whole).now_or_never();
         asked.and_then(|size| size.ok()).map_or(0, |size| size.bytes)
     }

@@ -1,22 +1,22 @@
-//! The table of settings. A new one is a line here (and, if statements look at it often, a field of
-//! [`super::Effective`]).
+//! The table of settings. A new setting is a line here, and a field of [`super::Effective`] if statements read it
+//! often.
 
 use super::value::Kind;
 
 /// A setting.
 #[derive(Debug)]
 pub(crate) struct SettingDef {
-    /// As SHOW prints it.
+    /// Its name, as SHOW prints it.
     pub(crate) name: &'static str,
-    /// In canonical form.
+    /// Its default, in canonical form.
     pub(crate) default: &'static str,
-    /// What values it takes.
+    /// The kind of its values.
     pub(crate) kind: Kind,
-    /// Is the client told of changes?
+    /// Whether changes are reported to the client (ParameterStatus).
     pub(crate) reported: bool,
-    /// Can it only be shown?
+    /// Whether it can only be shown.
     pub(crate) read_only: bool,
-    /// For SHOW ALL.
+    /// The description in SHOW ALL.
     pub(crate) description: &'static str,
 }
 
@@ -28,7 +28,7 @@ const fn reported(name: &'static str, default: &'static str, kind: Kind, descrip
     SettingDef { name, default, kind, reported: true, read_only: false, description }
 }
 
-/// What the server is; it can only be shown.
+/// A preset of the server, which can only be shown.
 const fn fixed(name: &'static str, default: &'static str, kind: Kind, description: &'static str) -> SettingDef {
     SettingDef { name, default, kind, reported: false, read_only: true, description }
 }
@@ -200,22 +200,22 @@ pub(crate) static SETTINGS: &[SettingDef] = &[
 const MESSAGE_LEVELS: &[&str] =
     &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
 const INTERVAL_STYLES: &[&str] = &["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
-/// What the engine was opened with.
+/// Settings that the options of the engine determine.
 pub(crate) const AUTOVACUUM: &str = "autovacuum";
 pub(crate) const AUTOVACUUM_NAPTIME: &str = "autovacuum_naptime";
 pub(crate) const AUTOVACUUM_THRESHOLD: &str = "autovacuum_analyze_threshold";
 pub(crate) const AUTOVACUUM_SCALE_FACTOR: &str = "autovacuum_analyze_scale_factor";
-/// What the server that sessions come through says of itself.
+/// Settings that the server in front of the engine determines.
 pub(crate) const MAX_CONNECTIONS: &str = "max_connections";
 pub(crate) const RESERVED_CONNECTIONS: &str = "superuser_reserved_connections";
-// Their ranges are those of Linux, which refuses what is beyond. Zero is the system's own value.
+// Their ranges are those of Linux, which rejects other values. Zero is the system's default.
 pub(crate) const KEEPALIVES_IDLE: &str = "tcp_keepalives_idle";
 pub(crate) const KEEPALIVES_INTERVAL: &str = "tcp_keepalives_interval";
 pub(crate) const KEEPALIVES_COUNT: &str = "tcp_keepalives_count";
 pub(crate) const USER_TIMEOUT: &str = "tcp_user_timeout";
 
 impl SettingDef {
-    /// Where PostgreSQL's documentation has it.
+    /// The category in PostgreSQL's documentation.
     pub(crate) fn category(&self) -> &'static str {
         match self.name {
             "application_name" => "Reporting and Logging / What to Log",
@@ -246,7 +246,7 @@ impl SettingDef {
         }
     }
 
-    /// When it can be changed.
+    /// The context in which it can be changed.
     pub(crate) fn context(&self) -> &'static str {
         match self.name {
             MAX_CONNECTIONS | RESERVED_CONNECTIONS => "postmaster",
@@ -257,7 +257,7 @@ impl SettingDef {
         }
     }
 
-    /// Is it left out of `pg_settings`, as in PostgreSQL: functions tell it?
+    /// Whether `pg_settings` omits it, as in PostgreSQL, because functions return its value.
     pub(crate) fn is_hidden(&self) -> bool {
         matches!(self.name, "is_superuser" | "session_authorization")
     }

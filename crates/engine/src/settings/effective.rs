@@ -1,4 +1,4 @@
-//! Settings that statements look at often, parsed.
+//! Parsed values of settings that statements read often.
 
 use super::shown::Origins;
 use super::value::{parse_bool, parse_duration};
@@ -15,50 +15,50 @@ use store::Durability;
 use txn::LockWait;
 use types::{DateOrder, IntervalStyle, Style, ident};
 
-/// The parsed settings. Never changes: a statement takes it once.
+/// The parsed settings. Immutable: a statement takes them once.
 #[derive(Clone, Debug)]
 pub(crate) struct Effective {
-    /// Schemas in order, `$user` still as such.
+    /// Schemas in order, with `$user` unresolved.
     pub(crate) search_path: Arc<Vec<String>>,
     /// `None` is forever.
     pub(crate) statement_timeout: Option<Duration>,
-    /// How long a client may be silent in a block; `None` is forever.
+    /// How long a client may be idle in a transaction block; `None` is forever.
     pub(crate) idle_in_block_timeout: Option<Duration>,
-    /// And outside of one.
+    /// How long a client may be idle outside a transaction block; `None` is forever.
     pub(crate) idle_timeout: Option<Duration>,
-    /// How old entries of indexes may be that are refreshed.
+    /// Maximum age of entries of indexes that are maintained by a refresh.
     pub(crate) max_staleness: Option<Duration>,
     /// How long to wait for a lock.
     pub(crate) lock_wait: LockWait,
-    /// Does a commit wait for the log?
+    /// Whether a commit waits until the write-ahead journal is synced.
     pub(crate) durability: Durability,
     /// Name of the time zone.
     pub(crate) time_zone: Arc<str>,
-    /// The time zone, with the forms of texts.
+    /// The time zone, with the output formats.
     pub(crate) zone: TimeZone,
-    /// Are plans kept?
+    /// Whether plans are cached.
     pub(crate) plan_cache: bool,
-    /// Which statements run as the prepared one of their shape.
+    /// Which statements run as the prepared statement of their shape.
     pub(crate) parameterize: Parameterize,
-    /// Are key programs used?
+    /// Whether key programs are used.
     pub(crate) point_programs: bool,
     /// Which statements become row programs.
     pub(crate) row_programs: RowPrograms,
-    /// Most rows that one of them reads.
+    /// Maximum number of rows that a row program reads.
     pub(crate) row_budget: u64,
-    /// Which indexes row programs are read by.
+    /// Which indexes statements may read.
     pub(crate) index_choice: IndexChoice,
     /// `enable_indexscan`.
     pub(crate) index_scans: bool,
     /// `enable_seqscan`.
     pub(crate) table_scans: bool,
-    /// `enable_hashjoin`, unless `enable_mergejoin` is off as well.
+    /// `enable_hashjoin`; also true if `enable_mergejoin` is off.
     pub(crate) hash_joins: bool,
-    /// How many common values and groups of values ANALYZE keeps.
+    /// Maximum number of common values and histogram bounds that ANALYZE keeps.
     pub(crate) statistics_target: usize,
-    /// Is this transaction read-only?
+    /// Whether the transaction is read-only.
     pub(crate) read_only: bool,
-    /// When its client is gone.
+    /// When the client counts as gone.
     pub(crate) keepalive: Keepalive,
     /// All values as SHOW prints them, by name in lower case.
     shown: BTreeMap<String, String>,
@@ -116,7 +116,7 @@ impl Effective {
             lock_wait: time("lock_timeout")?.map_or(LockWait::Forever, LockWait::AtMost),
             durability: if on("synchronous_commit")? { Durability::Sync } else { Durability::Buffered },
             time_zone: Arc::from(time_zone),
-            // Checked when it was set.
+            // Validated when it was set.
             zone: TimeZone::named(time_zone).unwrap_or(TimeZone::UTC).with_style(read_style(settings)?),
             plan_cache: on("bennu.plan_cache")?,
             parameterize: match settings.get("bennu.parameterize")? {
@@ -144,7 +144,7 @@ impl Effective {
     }
 }
 
-/// What three settings say about texts. They were checked when they were set.
+/// The text formats that three settings determine. Their values were validated when they were set.
 fn read_style(settings: &Settings) -> EngineResult<Style> {
     Ok(Style {
         dates: match settings.get("DateStyle")?.rsplit(' ').next() {

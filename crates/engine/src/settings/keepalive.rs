@@ -1,20 +1,20 @@
-//! How it is found out that a client is gone: PostgreSQL's settings `tcp_keepalives_…` and `tcp_user_timeout`.
+//! Detection of lost clients: PostgreSQL's settings `tcp_keepalives_…` and `tcp_user_timeout`.
 
 use super::Settings;
 use super::definition::{KEEPALIVES_COUNT, KEEPALIVES_IDLE, KEEPALIVES_INTERVAL, USER_TIMEOUT};
 use crate::error::EngineResult;
 use std::time::Duration;
 
-/// When a silent client is asked whether it is there, and given up. Zero is the system's own value.
+/// When an idle client is probed, and when it counts as gone. Zero is the system's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepalive {
-    /// A client that was silent for so long is asked.
+    /// Idle time before the first probe.
     pub idle: Duration,
-    /// And asked again after this.
+    /// Time between probes.
     pub interval: Duration,
-    /// Until so many questions had no answer.
+    /// Number of unanswered probes after which the client counts as gone.
     pub count: u32,
-    /// A client that does not confirm what was sent to it for so long is gone.
+    /// How long sent data may stay unacknowledged before the client counts as gone.
     pub user_timeout: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Default for Keepalive {
 }
 
 impl Keepalive {
-    /// As settings.
+    /// The values as settings.
     pub(crate) fn settings(&self) -> [(&'static str, String); 4] {
         [
             (KEEPALIVES_IDLE, self.idle.as_secs().to_string()),
@@ -41,7 +41,7 @@ impl Keepalive {
     }
 
     pub(super) fn read(settings: &Settings) -> EngineResult<Self> {
-        // Checked when they were set.
+        // Validated when they were set.
         let number = |name: &str| settings.get(name).map(|value| value.parse::<u32>().unwrap_or(0));
         Ok(Self {
             idle: Duration::from_secs(number(KEEPALIVES_IDLE)?.into()),

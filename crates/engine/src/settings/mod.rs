@@ -1,7 +1,7 @@
-//! Settings of a session: SET, SHOW and RESET. Which there are is one table, [`definition::SETTINGS`].
+//! Settings of a session: SET, SHOW and RESET. They are defined in one table, [`definition::SETTINGS`].
 //!
-//! A value is kept as its canonical text, as SHOW prints it. What statements need often is kept parsed in
-//! [`Effective`], made anew after each change.
+//! A value is stored as its canonical text, as SHOW prints it. Values that statements read often are also kept parsed
+//! in [`Effective`], which is rebuilt after each change.
 
 mod definition;
 mod effective;
@@ -25,16 +25,16 @@ use std::sync::Arc;
 /// Values that differ from the defaults, by canonical name.
 type Values = BTreeMap<String, String>;
 
-/// A change that was checked and is not made yet.
+/// A change that was validated but not applied.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsChange {
     key: String,
-    /// Canonical.
+    /// The value in canonical form.
     pub(crate) value: String,
     pub(crate) local: bool,
 }
 
-/// What was set when a savepoint was made.
+/// The values at a savepoint.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsMark {
     session: Values,
@@ -44,23 +44,24 @@ pub(crate) struct SettingsMark {
 /// The settings of one session.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// What RESET goes back to: the definitions' defaults, changed by the server's and the client's start.
+    /// The values that RESET restores where they differ from the defaults: from the server and from the client's
+    /// start-up message.
     start: Values,
-    /// Which of those the client gave.
+    /// The settings that the client's start-up message contains.
     by_client: Arc<BTreeSet<String>>,
-    /// SET.
+    /// Values of SET.
     session: Values,
-    /// SET LOCAL: until the end of the transaction.
+    /// Values of SET LOCAL, until the end of the transaction.
     local: Values,
-    /// `session` when the transaction block began, for ROLLBACK.
+    /// `session` at the start of the transaction block, for ROLLBACK.
     before_block: Option<Values>,
     effective: Arc<Effective>,
-    /// Reported settings that changed and were not reported yet.
+    /// Changed settings that are to be reported to the client.
     changed: Vec<&'static str>,
 }
 
 impl Settings {
-    /// Those of a new session: `server` are the server's defaults, `client` the start message's.
+    /// The settings of a new session: `server` are the server's defaults, `client` those of the start-up message.
     pub(crate) fn new(server: &[(String, String)], client: &[(String, String)]) -> EngineResult<Self> {
         let mut settings = Self {
             start: Values::new(),
@@ -72,7 +73,7 @@ impl Settings {
             changed: Vec::new(),
         };
         for (name, value) in server.iter().chain(client) {
-            // A list comes as one text here.
+            // A list is one text here.
             match find(name).map(|def| def.kind) {
                 Some(value::Kind::NameList) => settings.set(name, &effective::split_path(value), false)?,
                 _ => settings.set(name, std::slice::from_ref(value), false)?,
@@ -86,7 +87,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// What the server in front says of itself: what can only be shown, and defaults that its clients may change.
+    /// Sets the values that the server in front determines: read-only settings, and defaults that clients may change.
     pub(crate) fn know(&mut self, told: &[(&'static str, String)]) -> EngineResult<()> {
         for (name, value) in told.iter().filter(|(name, _)| !self.by_client.contains(*name)) {
             self.start.insert((*name).to_string(), value.clone());
@@ -94,7 +95,7 @@ impl Settings {
         self.refresh()
     }
 
-    /// The session's user, who stays the same.
+    /// Sets the session's user, who does not change.
     pub(crate) fn belongs_to(&mut self, user: &str) -> EngineResult<()> {
         let given = self.start.insert(USER.to_string(), user.to_string());
         if let Some(given) = given {
@@ -103,7 +104,7 @@ impl Settings {
         self.refresh()
     }
 
-    /// There are no roles: of users a session knows its own.
+    /// There are no roles, so the only user that a session knows is its own.
     fn check_user(&self, wanted: &str) -> EngineResult<()> {
         match self.start.get(USER) {
             Some(user) if user != wanted => fail(Fault::NoSuchUser { name: wanted.to_string() }),
@@ -111,12 +112,12 @@ impl Settings {
         }
     }
 
-    /// What statements look at.
+    /// The parsed settings.
     pub(crate) fn effective(&self) -> &Arc<Effective> {
         &self.effective
     }
 
-    /// The present value as SHOW prints it.
+    /// The current value as SHOW prints it.
     pub(crate) fn get(&self, name: &str) -> EngineResult<&str> {
         let (key, default) = match find(name) {
             Some(def) => (def.name, Some(def.default)),
@@ -129,12 +130,12 @@ impl Settings {
         }
     }
 
-    /// SET, SET LOCAL.
+    /// SET and SET LOCAL.
     pub(crate) fn set(&mut self, name: &str, values: &[String], local: bool) -> EngineResult<()> {
         self.make(check(name, values, local)?)
     }
 
-    /// Checks what one text sets; a list of names comes as one text, too.
+    /// Validates a value given as one text, also for a list of names.
     pub(crate) fn change(name: &str, value: &str, local: bool) -> EngineResult<SettingsChange> {
         match find(name).map(|def| def.kind) {
             Some(value::Kind::NameList | value::Kind::DateStyle) => check(name, &effective::split_path(value), local),
@@ -142,7 +143,7 @@ impl Settings {
         }
     }
 
-    /// Makes a change.
+    /// Applies a change.
     pub(crate) fn make(&mut self, change: SettingsChange) -> EngineResult<()> {
         let SettingsChange { key, value, local } = change;
         let value = match find(&key).map(|def| def.kind) {
@@ -162,7 +163,7 @@ impl Settings {
         self.refresh()
     }
 
-    /// RESET of one, SET … TO DEFAULT.
+    /// RESET of one setting, and SET … TO DEFAULT.
     pub(crate) fn reset(&mut self, name: &str, local: bool) -> EngineResult<()> {
         let key = match find(name) {
             Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
@@ -192,18 +193,18 @@ impl Settings {
         self.refresh()
     }
 
-    /// The isolation level of the block, until it ends.
+    /// Shows the isolation level of the transaction block until it ends.
     pub(crate) fn show_isolation(&mut self, level: &str) -> EngineResult<()> {
         self.local.insert("transaction_isolation".to_string(), level.to_string());
         self.refresh()
     }
 
-    /// A transaction block begins.
+    /// Begins a transaction block.
     pub(crate) fn begin_block(&mut self) {
         self.before_block = Some(self.session.clone());
     }
 
-    /// A transaction ends: SET LOCAL is over, and after ROLLBACK so is SET.
+    /// Ends a transaction: reverts SET LOCAL, and after ROLLBACK also SET.
     pub(crate) fn end_block(&mut self, committed: bool) -> EngineResult<()> {
         let before = self.before_block.take();
         if self.local.is_empty() && (committed || before.as_ref().is_none_or(|before| *before == self.session)) {
@@ -220,12 +221,12 @@ impl Settings {
         self.refresh()
     }
 
-    /// What is set now.
+    /// The current values, for a savepoint.
     pub(crate) fn mark(&self) -> SettingsMark {
         SettingsMark { session: self.session.clone(), local: self.local.clone() }
     }
 
-    /// What was set then is set again.
+    /// Restores the values at a savepoint.
     pub(crate) fn go_back(&mut self, mark: SettingsMark) -> EngineResult<()> {
         let SettingsMark { session, local } = mark;
         if session == self.session && local == self.local {
@@ -239,14 +240,14 @@ impl Settings {
         self.refresh()
     }
 
-    /// Reported settings and their values.
+    /// All reported settings with their values.
     pub(crate) fn reported(&self) -> Vec<(&'static str, String)> {
         SETTINGS.iter().filter(|def| def.reported).map(|def| (def.name, self.value_of(def))).collect()
     }
 
     /// Reported settings that changed since the last call.
     pub(crate) fn take_changed(&mut self) -> Vec<(&'static str, String)> {
-        // Asked for after each statement.
+        // Called after each statement.
         if self.changed.is_empty() {
             return Vec::new();
         }
@@ -255,7 +256,7 @@ impl Settings {
         SETTINGS.iter().filter(|def| names.contains(&def.name)).map(|def| (def.name, self.value_of(def))).collect()
     }
 
-    /// All of them for SHOW ALL: name, value, description.
+    /// All settings for SHOW ALL: name, value, description.
     pub(crate) fn all(&self) -> Vec<(String, String, &'static str)> {
         let own = [&self.start, &self.session, &self.local].into_iter().flat_map(Values::keys);
         let own: BTreeSet<&String> = own.filter(|name| find(name).is_none()).collect();
@@ -280,22 +281,22 @@ impl Settings {
     }
 }
 
-/// The session's user.
+/// The setting with the session's user.
 const USER: &str = "session_authorization";
 
-/// May that be set, and to what in canonical form?
+/// Validates a change and converts its value to canonical form.
 fn check(name: &str, values: &[String], local: bool) -> EngineResult<SettingsChange> {
     let (key, value) = match find(name) {
         Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
         Some(def) => (def.name.to_string(), def.kind.canonical(def.name, values)?),
-        // As in PostgreSQL, names with a dot are the client's own; ours must exist.
+        // As in PostgreSQL, settings with a dotted name are the client's own. Those of `bennu` must exist.
         None if name.contains('.') && !name.starts_with("bennu.") => (name.to_string(), values.join(", ")),
         None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
     };
     Ok(SettingsChange { key, value, local })
 }
 
-/// The definition of that name; names of settings have no case.
+/// The definition of that name, case-insensitively.
 fn find(name: &str) -> Option<&'static SettingDef> {
     SETTINGS.iter().find(|def| def.name.eq_ignore_ascii_case(name))
 }

@@ -1,4 +1,4 @@
-//! Settings as `pg_settings` shows them: each value with where it comes from.
+//! Settings as `pg_settings` shows them: each value with its source.
 
 use super::{Effective, SETTINGS, SettingDef, Settings, Values};
 use pg_catalog::SettingInfo;
@@ -6,14 +6,14 @@ use query::Settings as _;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where the values of a session come from.
+/// The sources of a session's values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins {
-    /// What RESET goes back to, where that is not the default.
+    /// The values that RESET restores, where they differ from the defaults.
     start: Values,
-    /// Which of those the client gave; the others are the server's.
+    /// The settings that the client's start-up message contains; the others come from the server.
     by_client: Arc<BTreeSet<String>>,
-    /// By SET.
+    /// Settings changed by SET.
     set: BTreeSet<String>,
 }
 
@@ -34,7 +34,7 @@ impl Origins {
 }
 
 impl Effective {
-    /// All that `pg_settings` shows.
+    /// The rows of `pg_settings`.
     pub(crate) fn infos(&self) -> Vec<SettingInfo> {
         SETTINGS.iter().filter(|def| !def.is_hidden()).map(|def| self.info(def)).collect()
     }

@@ -1,4 +1,4 @@
-//! What a statement answers: rows, a command tag, or a COPY stream.
+//! Answers of statements: rows, a command tag, or a COPY stream.
 
 use crate::{CopyIn, CopyOut, EngineError, StoredRows};
 use arrow::datatypes::SchemaRef;
@@ -23,19 +23,19 @@ pub struct ColumnDesc {
     pub column_number: i16,
 }
 
-/// Some rows of an answer, in whichever form they were made.
+/// Some rows of an answer, in the form in which they were produced.
 #[derive(Debug)]
 pub enum Chunk {
-    /// From a plan.
+    /// From a DataFusion plan.
     Batch(RecordBatch),
-    /// From a range of keys.
+    /// From a scan of a key range.
     Stored(StoredRows),
-    /// From a key, a utility statement or RETURNING: one value per column each.
+    /// From a key look-up, a row program, a utility statement or RETURNING: one value per column.
     Rows(Vec<Vec<Datum>>),
 }
 
 impl Chunk {
-    /// How many rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Batch(batch) => batch.num_rows(),
@@ -44,7 +44,7 @@ impl Chunk {
         }
     }
 
-    /// Every row as values.
+    /// All rows as values.
     ///
     /// # Errors
     /// 22003 for a number with more digits than a numeric holds.
@@ -59,7 +59,7 @@ impl Chunk {
         }
     }
 
-    /// The rows as values, each of its column's type.
+    /// All rows as values of these types.
     ///
     /// # Errors
     /// As [`Self::to_rows`].
@@ -87,7 +87,7 @@ impl Chunk {
         Ok(query::convert::rows_to_batch(&named, &self.to_rows(columns)?)?)
     }
 
-    /// Every row as text, NULL as `None`, moments as clocks of `zone` show them.
+    /// All rows as text: NULL as `None`, timestamptz in `zone`.
     ///
     /// # Errors
     /// As [`Self::to_rows`].
@@ -116,27 +116,27 @@ impl Chunk {
         }
     }
 
-    /// Has it none?
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Rows as they come. Dropping it cancels the statement.
+/// A stream of rows. Dropping it cancels the statement.
 pub struct RowStream {
     /// The columns, in order.
     pub columns: Arc<Vec<ColumnDesc>>,
-    /// The rows. After an error or the end it is not polled again.
+    /// The rows. The stream is not polled again after an error or its end.
     pub chunks: BoxStream<'static, Result<Chunk, EngineError>>,
     /// First word(s) of the command tag: `SELECT`, `INSERT 0`, `UPDATE`, `SHOW`, … The row count follows
     /// when [`Self::counted`].
     pub tag: &'static str,
-    /// Does the tag end in the number of rows?
+    /// Whether the tag ends in the number of rows.
     pub counted: bool,
 }
 
 impl RowStream {
-    /// What its batches are made of: see [`Chunk::to_batch`].
+    /// The schema of its batches: see [`Chunk::to_batch`].
     pub fn schema(&self) -> SchemaRef {
         answer_schema(self.columns.iter().map(|column| (column.name.as_str(), &column.ty)))
     }
@@ -144,13 +144,13 @@ impl RowStream {
 
 /// The answer to one statement.
 pub enum Answer {
-    /// Nothing was asked.
+    /// The answer to an empty statement.
     Empty,
     /// Rows.
     Rows(RowStream),
-    /// Done, with its whole command tag: `CREATE TABLE`, `INSERT 0 3`.
+    /// The whole command tag of a statement without rows: `CREATE TABLE`, `INSERT 0 3`.
     Done(String),
-    /// `COPY … FROM STDIN`: feed it, then finish it.
+    /// `COPY … FROM STDIN`: the caller writes data and finishes it.
     CopyIn(Box<CopyIn>),
     /// `COPY … TO STDOUT`.
     CopyOut(CopyOut),

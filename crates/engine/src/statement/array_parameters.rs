@@ -1,8 +1,8 @@
-//! Parameters that are arrays of several dimensions.
+//! Parameters that are multidimensional arrays.
 //!
-//! To SQL the dimensions of an array are no part of its type, to a plan they are: one that was made for `text[]` has lists
-//! of text, and a list of lists put there would be misread. So a statement with such a value is planned for it alone,
-//! with all values as constants in their places.
+//! In SQL the number of dimensions is not part of an array type, in DataFusion it is: a plan for `text[]` expects
+//! lists of text and would misread a list of lists. So a statement with such a parameter is planned for these values,
+//! with all parameters replaced by constants.
 
 use crate::error::EngineResult;
 use crate::statement::Source;
@@ -10,7 +10,7 @@ use sql::ast::Expr;
 use std::sync::Arc;
 use types::{DataType, Datum, text};
 
-/// The statement to run instead of one whose plan is for arrays of one dimension; `None`: the plan serves.
+/// The statement to run instead of one planned for one-dimensional arrays; `None` if the plan fits.
 pub(crate) fn spelled_out(source: &Source, types: &[DataType], params: &[Datum]) -> EngineResult<Option<Arc<Source>>> {
     if types.len() != params.len() || !params.iter().any(has_several_dimensions) {
         return Ok(None);
@@ -18,7 +18,7 @@ pub(crate) fn spelled_out(source: &Source, types: &[DataType], params: &[Datum])
     let values = types.iter().zip(params).map(|(ty, value)| constant(ty, value));
     let values = values.collect::<EngineResult<Vec<_>>>()?;
     let statement = sql::with_values(&source.statement, &values);
-    // Kept plans are found by text, and this one is for these values. No client's text has a zero byte.
+    // Plans are cached by text, and this plan is only for these values. Text of a client has no zero byte.
     let text = format!("{}\0{}", source.text, values.iter().map(Expr::to_string).collect::<Vec<_>>().join(", "));
     Ok(Some(Arc::new(Source {
         text: Arc::from(text),

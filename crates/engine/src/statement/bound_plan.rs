@@ -1,4 +1,4 @@
-//! Plans of the bound tree.
+//! Plans of bound statements.
 //!
 //! ```text
 //!   Query ──bind──> Bound ──query::lower──> Plan
@@ -17,30 +17,30 @@ use std::sync::Arc;
 use types::DataType;
 
 impl Session {
-    /// A statement with its meaning.
+    /// Binds a statement.
     ///
     /// # Errors
-    /// Those of the binder, with their places in the text.
+    /// Errors of the binder, with their positions in the text.
     pub(crate) fn bound_statement(&self, catalog: &Catalog, source: &Source) -> EngineResult<Bound> {
         self.bound(catalog, source).map_err(|error| EngineError::of_bind(&error, &source.written))
     }
 
-    /// Plans a query, a statement or a part of one.
+    /// Plans a query, which is a statement or a part of one.
     pub(crate) async fn plan_source(&mut self, catalog: &Arc<Catalog>, source: &Source) -> EngineResult<Arc<Plan>> {
         let bound = self.bound_statement(catalog, source)?;
         let parameters = parameters(&bound, &source.types)?;
         self.lowered(catalog, &bound, parameters).await
     }
 
-    /// Plans a query without a text of its own and without parameters.
+    /// Plans a query that has no text of its own and no parameters.
     pub(crate) async fn plan(&mut self, catalog: &Arc<Catalog>, query: &Query) -> EngineResult<Arc<Plan>> {
         self.plan_source(catalog, &Source::of_query(query)).await
     }
 
-    /// The plan of a bound query.
+    /// Lowers a bound query to a plan.
     ///
     /// # Errors
-    /// All that can be wrong with a query before it runs.
+    /// All errors of a query that are found before it runs.
     pub(crate) async fn lowered(
         &mut self,
         catalog: &Arc<Catalog>,

@@ -1,14 +1,14 @@
-//! Statements of PostgreSQL's dumps and tools that change nothing here, and say so.
+//! Statements of PostgreSQL's dumps and tools that are accepted without effect, with a notice.
 //!
-//! - DROP … IF EXISTS of a kind of object that is not built: there is none of that name, unless the system has one.
-//! - CREATE EXTENSION of what is harmless to be without.
-//! - Hints about how rows are kept: UNLOGGED, TABLESPACE, storage parameters, FREEZE.
+//! - DROP … IF EXISTS of kinds of objects that Bennu lacks: no such object exists, except in the system catalog.
+//! - CREATE EXTENSION of extensions that are not needed.
+//! - Storage options: UNLOGGED, TABLESPACE, storage parameters, FREEZE.
 
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use sql::{AbsentObject, CreateExtension, DropAbsent, Naming, StorageHint};
 
-/// Extensions that a dump makes because PostgreSQL always has them.
+/// Extensions that dumps create because PostgreSQL always has them.
 const ALWAYS_THERE: &[&str] = &["plpgsql"];
 
 impl Session {
@@ -45,7 +45,7 @@ impl Session {
         Ok("CREATE EXTENSION".to_string())
     }
 
-    /// Tells which parts of a statement change nothing.
+    /// Reports storage options of a statement that have no effect.
     pub(crate) fn hints_without_effect(&mut self, hints: &[StorageHint]) {
         for hint in hints {
             match hint {
@@ -55,19 +55,19 @@ impl Session {
         }
     }
 
-    /// Likewise of TABLESPACE.
+    /// Reports that TABLESPACE has no effect.
     pub(crate) fn tablespace_without_effect(&mut self, name: Option<&str>) {
         if let Some(name) = name {
             self.without_effect(&format!("TABLESPACE \"{name}\""), "all tables are in the data folder");
         }
     }
 
-    /// Likewise of a parameter of an index.
+    /// Reports that an index parameter has no effect.
     pub(crate) fn page_parameter_without_effect(&mut self, name: &str) {
         self.without_effect(&format!("parameter \"{name}\" of an index"), "entries are not kept in pages");
     }
 
-    /// Likewise of storage parameters.
+    /// Reports storage parameters that have no effect.
     pub(crate) fn parameters_without_effect<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         for (name, reason) in catalog::without_effect(names) {
             self.without_effect(&format!("parameter \"{name}\""), reason);
@@ -78,7 +78,7 @@ impl Session {
         self.notices.info("00000", format!("{what} has no effect: {reason}"));
     }
 
-    /// Has the system's catalog one of that name? What users make has none of these kinds.
+    /// Whether the system catalog has an object of that name. Users cannot create objects of these kinds.
     async fn system_has(&mut self, drop: &DropAbsent, name: &str) -> EngineResult<bool> {
         let Some((catalog, column)) = drop.kind.catalog else { return Ok(false) };
         let literal = name.replace('\'', "''");

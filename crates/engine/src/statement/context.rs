@@ -1,4 +1,4 @@
-//! What a plan must know of its session.
+//! What planning and execution need from the session.
 
 use crate::Session;
 use crate::block::Block;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use txn::ReadView;
 
-/// Settings of a statement that reads by other indexes than the session's value of `bennu.index_choice` says.
+/// Settings of a statement whose index choice differs from the session's `bennu.index_choice`.
 #[derive(Debug)]
 struct OtherIndexes(Arc<Effective>, IndexChoice);
 
@@ -25,8 +25,8 @@ impl query::Settings for OtherIndexes {
 }
 
 impl Session {
-    /// Which indexes a statement may be read by: none, in a block that reads a state older than the definitions. In that state
-    /// an index that was made since has no entries.
+    /// Indexes that a statement may read: none in a block whose snapshot is older than the definitions, because an
+    /// index that was created since has no entries in that snapshot.
     pub(crate) fn index_choice(&self) -> IndexChoice {
         match self.block.repeated_state() {
             Some(version) if version < self.engine.catalog().version() => IndexChoice::Off,
@@ -41,13 +41,13 @@ impl Session {
         }
     }
 
-    /// For running: with a state to read.
+    /// The context for running a query on a snapshot.
     pub(crate) fn query_context(&self, view: ReadView) -> QueryContext {
         self.context_of(self.engine.catalog().current(), view)
     }
 
-    /// As [`Self::query_context`], for a query whose answer may be as old as the session allows: it is read by indexes that are
-    /// refreshed. Not within a block, whose own writes they do not have.
+    /// As [`Self::query_context`], for a query that may return data as old as the session allows: it may read indexes
+    /// that are maintained by a refresh. Not within a transaction block, whose own writes those indexes lack.
     pub(crate) fn stale_context(&self, view: ReadView) -> QueryContext {
         let context = self.query_context(view);
         let allowed = self.settings.effective().max_staleness.filter(|_| matches!(self.block, Block::Idle));
@@ -58,7 +58,7 @@ impl Session {
         }
     }
 
-    /// For planning against a version of the catalog.
+    /// The context for planning against a version of the catalog.
     pub(crate) async fn planning_context(&self, catalog: &Arc<Catalog>) -> EngineResult<QueryContext> {
         let store = self.engine.store();
         let snapshot = store.snapshot(self.last_commit).await?;

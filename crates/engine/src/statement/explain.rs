@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use txn::ReadView;
 use types::Datum;
 
-/// What EXPLAIN says, and the state that EXPLAIN ANALYZE reads.
+/// The options of EXPLAIN, and the snapshot that EXPLAIN ANALYZE reads.
 pub(crate) struct Explained<'a> {
     pub(crate) explain: &'a Explain,
     pub(crate) view: ReadView,
@@ -122,7 +122,7 @@ impl Session {
 
     async fn explain_plan(&mut self, plan: &Arc<Plan>, explained: &Explained<'_>) -> EngineResult<Vec<String>> {
         let Explained { explain, view, compiling, params, stale } = explained;
-        // What is neither lowering nor optimizing is binding.
+        // The rest of the compile time is binding.
         let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
         let options = ExplainOptions {
             analyze: explain.analyze,
@@ -146,7 +146,7 @@ impl Session {
     }
 }
 
-/// The node that writes.
+/// The lines of the node that writes.
 fn write_lines(program: &WriteProgram) -> Vec<String> {
     let table = program.target().map_or("", |target| target.table.name.as_str());
     match program {
@@ -163,7 +163,7 @@ fn insert_lines(insert: &InsertProgram, table: &str) -> Vec<String> {
     lines
 }
 
-/// Below another node.
+/// Indents lines below their parent node.
 fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
     lines
         .into_iter()
@@ -175,7 +175,7 @@ fn shows_planning(explain: &Explain) -> bool {
     explain.timing && explain.summary.unwrap_or(explain.analyze)
 }
 
-/// What it took until the statement was compiled, if that is to be shown.
+/// The line with the planning time, if EXPLAIN shows it.
 pub(crate) fn planning_time(explain: &Explain, took: Duration) -> Option<String> {
     shows_planning(explain).then(|| format!("Planning Time: {:.3} ms", took.as_secs_f64() * 1000.0))
 }

@@ -1,17 +1,17 @@
-//! Phoenix's hints, `/*+ INDEX(t i) */`: which of them mean something here, and what is said about the others.
+//! Phoenix hints, `/*+ INDEX(t i) */`: the supported ones, and notices about the others.
 
 use crate::Session;
 use query::{IndexChoice, ScanHints};
 use sql::{Hint, ObjectName};
 use std::sync::Arc;
 
-/// What a hint means.
+/// The support of a hint.
 enum Meaning {
     /// Scans and joins obey it.
     Obeyed,
-    /// What it asks for is so anyway.
+    /// It is always in effect.
     Holds,
-    /// It changes nothing: the reason.
+    /// It has no effect, for this reason.
     WithoutEffect(&'static str),
     /// There is no such hint.
     Unknown,
@@ -43,12 +43,12 @@ fn meaning(name: &str) -> Meaning {
     }
 }
 
-/// The hints that are obeyed.
+/// The hints that scans and joins obey.
 pub(crate) fn scan_hints(hints: &[Hint]) -> ScanHints {
     let mut found = ScanHints::default();
     for Hint { name, table, words, tables } in hints {
         let mut choose = |choice| match (table, tables) {
-            // In a subquery it is about the tables of that.
+            // A hint of a subquery applies to the tables of that subquery.
             (None, Some(tables)) => {
                 found.choices.extend(tables.iter().map(|table| (Some(table.clone()), choice)));
             }
@@ -68,7 +68,7 @@ pub(crate) fn scan_hints(hints: &[Hint]) -> ScanHints {
 }
 
 impl Session {
-    /// Takes up the hints of the statement that is run or prepared next.
+    /// Sets the hints for the statement that is run or prepared next.
     pub(crate) fn take_hints(&mut self, hints: &[Hint]) {
         let mut found = scan_hints(hints);
         found.sort_merge_joins |= !self.settings.effective().hash_joins;
@@ -77,7 +77,7 @@ impl Session {
         }
     }
 
-    /// Says which of them change nothing.
+    /// Sends notices about hints that have no effect.
     pub(crate) fn tell_of_hints(&mut self, hints: &[Hint]) {
         for hint in hints {
             match meaning(&hint.name) {
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// An index that is not there, or that nobody may read by, is no index to be taken.
+    /// Sends notices about INDEX hints whose table or index does not exist or cannot be read.
     fn tell_of_missing(&mut self, hint: &Hint) {
         let Some(name) = &hint.table else {
             let message = "hint INDEX names no table and was passed over";

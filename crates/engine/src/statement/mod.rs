@@ -1,13 +1,14 @@
-//! From a parsed statement to its answer: who does it.
+//! Dispatches a parsed statement and returns its answer.
 //!
-//! The future of a short statement is copied at each `await` on its way (the compiler does not build it in place, and a copy is of
-//! the whole, begun or not), so what such a statement does not do is boxed: compiling, definitions, EXPLAIN, COPY, plans of rows.
+//! The future of a short statement is copied at each `await` on its path (the compiler does not build it in place,
+//! and copies all of it, started or not). So whatever a short statement does not use is boxed: compiling, DDL,
+//! EXPLAIN, COPY, plans.
 //!
 //! ```text
 //!   source     a statement with its text
-//!   prepared   what is known of it before it runs
-//!   query      runs one that only reads
-//!   write      runs one that writes, again if need be
+//!   prepared   its parameters and columns before it runs
+//!   query      runs read-only statements
+//!   write      runs write statements, with retries
 //! ```
 
 pub(crate) mod answer;
@@ -90,7 +91,7 @@ impl Session {
         }
     }
 
-    /// DDL in a simple query of several statements: what came before it is committed first.
+    /// Runs DDL. In a simple query of several statements, the statements before it are committed first.
     async fn outside_implicit(&mut self, source: &Source) -> EngineResult<Answer> {
         let implicit = self.in_implicit();
         if implicit {

@@ -1,12 +1,12 @@
-//! Which of the four tiers a statement takes, and the cache of what was compiled.
+//! The four tiers in which statements run, and the cache of compiled statements.
 //!
 //! 1. A key program: the statement names keys or short ranges of them and needs no plan at run time.
-//! 2. A row program: the statement reads few rows by key, whatever it makes of them.
-//! 3. A kept plan with its parameters open: optimised once, bound at each execution.
-//! 4. Planning at each execution: only where a plan cannot be kept.
+//! 2. A row program: the statement reads few rows by key and processes them without DataFusion.
+//! 3. A cached generic plan: optimized once, with parameters bound at each execution.
+//! 4. A custom plan, planned at each execution: only if the plan cannot be cached.
 //!
-//! All are kept by text, declared parameter types, search path and time zone, and are good for one version
-//! of the catalog: after any DDL a statement is compiled anew.
+//! Compiled statements are cached by text, declared parameter types and [`Environment`], and are valid for one
+//! version of the catalog: after any DDL a statement is compiled again.
 
 use crate::dml::{Target, WriteProgram};
 use crate::error::{EngineResult, Fault, fail};
@@ -24,12 +24,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::DataType;
 
-/// Entries kept. When full, the older half goes.
+/// Maximum number of entries. When it is reached, the least recently used half is dropped.
 const CAPACITY: usize = 2048;
-/// Longer texts are bulk statements that seldom come twice.
+/// Longer texts are bulk statements, which rarely repeat.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// A query as a program, with its parameters and columns.
+/// A compiled query: parameter types, columns, program.
 type CompiledQuery = (Vec<DataType>, Option<Arc<Vec<ColumnDesc>>>, Program);
 
 /// A statement ready to run against one version of the catalog.
@@ -40,11 +40,12 @@ pub(crate) struct Compiled {
     pub(crate) parameters: Vec<DataType>,
     pub(crate) columns: Option<Arc<Vec<ColumnDesc>>>,
     pub(crate) program: Program,
-    /// Has the statement subqueries that lock rows? They run before it, and it is compiled with their rows.
+    /// Whether the statement has subqueries that lock rows. They run first, and the statement is compiled with their
+    /// rows.
     pub(crate) locks_within: bool,
 }
 
-/// What runs.
+/// The compiled form of a statement.
 #[derive(Debug)]
 pub(crate) enum Program {
     /// Tier 1.
@@ -53,7 +54,7 @@ pub(crate) enum Program {
     Rows(Box<RowProgram>),
     /// Tiers 3 and 4.
     Query(Arc<Plan>),
-    /// Its own row set may be of any tier.
+    /// A write. Its row set may run in any tier.
     Write(WriteProgram),
 }
 
@@ -62,7 +63,7 @@ impl Compiled {
         self.columns.clone().unwrap_or_default()
     }
 
-    /// The table that is written.
+    /// The table that is written, or the first one whose rows are locked.
     pub(crate) fn target(&self) -> Option<&Target> {
         match &self.program {
             Program::Write(program) => program.target(),
@@ -70,7 +71,7 @@ impl Compiled {
         }
     }
 
-    /// All tables of which rows are written or locked.
+    /// All tables whose rows are written or locked.
     pub(crate) fn targets(&self) -> Vec<&Target> {
         match &self.program {
             Program::Write(WriteProgram::Lock(program)) => program.targets().collect(),
@@ -87,7 +88,7 @@ impl Compiled {
     }
 }
 
-/// What of a session decides what a text means.
+/// The state of a session that determines the meaning or the plan of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Environment {
     user: String,
@@ -98,7 +99,7 @@ pub(crate) struct Environment {
     row_programs: RowPrograms,
     row_budget: u64,
     index_choice: IndexChoice,
-    /// A part of a statement has no text by which its plan could be mistaken for one without hints.
+    /// Whether a hint on access paths applies. The hints themselves are part of the text.
     hinted: bool,
 }
 
@@ -139,7 +140,7 @@ struct Key {
     environment: Environment,
 }
 
-/// What was compiled, for all sessions.
+/// Compiled statements, shared by all sessions.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
     /// Held for one lookup or insertion, never across an await.
@@ -149,7 +150,7 @@ pub(crate) struct PlanCache {
 #[derive(Debug, Default)]
 struct Entries {
     map: HashMap<Key, (Arc<Compiled>, u64)>,
-    /// Counts uses: entries remember when they were used last.
+    /// Counts uses. Each entry stores the count of its last use.
     clock: u64,
 }
 
@@ -186,7 +187,7 @@ impl PlanCache {
 }
 
 impl Session {
-    /// The statement, compiled against the present catalog.
+    /// Returns the statement compiled against the current catalog, from the cache if possible.
     pub(crate) async fn compile(
         &mut self,
         source: &Arc<Source>,
@@ -203,7 +204,7 @@ impl Session {
         }
         let compiled = Box::pin(self.compile_cached(source, version)).await?;
         if let Some(prepared) = prepared {
-            // The client was told the columns and will read them so.
+            // The client was sent the column descriptions and relies on them.
             if !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {
                 return fail(Fault::ResultTypeChanged);
             }
@@ -212,7 +213,7 @@ impl Session {
         Ok(compiled)
     }
 
-    /// The statement with a plan in place of every key program, for one use.
+    /// Compiles the statement with plans in place of key programs; the result is not cached.
     pub(crate) async fn compile_for_explain(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -225,13 +226,13 @@ impl Session {
         compiled
     }
 
-    /// A statement for one use.
+    /// Compiles the statement without the cache.
     pub(crate) async fn compile_once(&mut self, source: &Arc<Source>) -> EngineResult<Compiled> {
         let (catalog, environment) = (self.engine.catalog().current(), Environment::of(self));
         self.compile_new(&catalog, source, environment).await
     }
 
-    /// May a statement become a key program?
+    /// Whether a statement may become a key program.
     pub(crate) fn point_programs(&self) -> bool {
         self.settings.effective().point_programs && !self.explaining
     }
@@ -273,11 +274,11 @@ impl Session {
         Ok(Compiled { version, environment, parameters, columns, program, locks_within })
     }
 
-    /// The query as a program of the first two tiers, else as a plan.
+    /// Compiles the query to a key program or a row program if possible, else to a plan.
     async fn compile_new_query(&mut self, catalog: &Arc<Catalog>, source: &Arc<Source>) -> EngineResult<CompiledQuery> {
         let bound = self.bound_statement(catalog, source)?;
         let key = self.key_program(catalog, &bound)?;
-        // What a key program does is what a plan says of it.
+        // EXPLAIN shows a plan in place of a key program.
         let explains_key = self.explaining && key.is_some();
         if let Some(key) = key.filter(|_| !self.explaining) {
             let parameters = parameters(&bound, &source.types)?;
@@ -294,14 +295,14 @@ impl Session {
 
     /// The query as a key program, if it can be one.
     pub(crate) fn key_program(&self, catalog: &Catalog, bound: &Bound) -> EngineResult<Option<key_program::Compiled>> {
-        // Key programs know the rowkey only, and no hints.
+        // Key programs read by rowkey only, and do not support hints.
         if !self.settings.effective().point_programs || self.hints.has_hint() {
             return Ok(None);
         }
         key_program::compile(catalog, bound, self.time_zone())
     }
 
-    /// Is it good for the present catalog?
+    /// Whether it was compiled against the current catalog.
     pub(crate) fn is_current(&self, compiled: &Compiled) -> bool {
         compiled.version == self.engine.catalog().version()
     }

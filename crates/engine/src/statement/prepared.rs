@@ -1,4 +1,4 @@
-//! Prepared statements: their parameters and columns are known before they run, and what they were compiled to is kept.
+//! Prepared statements: their parameters and columns are known before they run, and their compiled form is kept.
 
 use super::Source;
 use crate::block::cursor::declared;
@@ -17,12 +17,12 @@ use types::DataType;
 pub struct Prepared {
     /// Types of `$1`, `$2`, ….
     pub parameters: Vec<DataType>,
-    /// Its columns; `None` answers no rows.
+    /// Its result columns; `None` if it returns no rows.
     pub columns: Option<Arc<Vec<ColumnDesc>>>,
-    /// Was the text empty?
+    /// Whether the text is empty.
     pub is_empty: bool,
     pub(crate) source: Option<Arc<Source>>,
-    /// What it was compiled to last. Held to read or replace it, never across an await.
+    /// Its last compiled form. Locked to read or replace it, never across an await.
     pub(crate) compiled: Mutex<Option<Arc<Compiled>>>,
 }
 
@@ -33,8 +33,8 @@ impl Prepared {
 }
 
 impl Session {
-    /// The columns that a prepared statement answers with now: those of FETCH are its cursor's, which may be made after it
-    /// was prepared.
+    /// The current result columns of a prepared statement. FETCH has the columns of its cursor, which may be declared
+    /// after FETCH was prepared.
     pub fn columns_now(&self, prepared: &Prepared) -> Option<Arc<Vec<ColumnDesc>>> {
         match prepared.source.as_ref().map(|source| &source.statement) {
             Some(fetch @ Statement::Fetch(_)) => utility::columns(self, fetch),
@@ -76,7 +76,7 @@ impl Session {
     }
 }
 
-/// What is compiled: everything else runs straight from its statement.
+/// Whether the statement is compiled. All others run directly from their syntax tree.
 fn is_planned(statement: &Statement) -> bool {
     matches!(
         statement,

@@ -1,4 +1,4 @@
-//! Running queries: a snapshot, the query compiled for it, and the tier that runs it.
+//! Runs queries: takes a snapshot, compiles the query for it, and runs it in its tier.
 
 use super::Source;
 use crate::error::{EngineResult, Fault, fail};
@@ -22,7 +22,7 @@ impl Session {
         self.run_compiled(view, &compiled, prepared.is_some(), params).await
     }
 
-    /// Runs a query that was compiled for this state.
+    /// Runs a query that was compiled for this snapshot.
     pub(crate) async fn run_compiled(
         &mut self,
         view: ReadView,
@@ -45,7 +45,8 @@ impl Session {
             }
             Program::Rows(rows) => self.run_rows(view, compiled, rows, params).await,
             Program::Query(plan) if self.set_configs.is_called() => {
-                // Settings change when the last row was made, and that is before the next statement.
+                // Calls of set_config take effect when the last row is computed, which must be before the next
+                // statement.
                 let memory = self.hold_rows();
                 let rows = self.collect(self.query_context(view), Arc::clone(plan), params.to_vec(), memory).await?;
                 Ok(Answer::Rows(stream::ready(compiled.columns(), rows, "SELECT")))
@@ -55,12 +56,13 @@ impl Session {
         }
     }
 
-    /// A state to read, and its definitions. What is planned with these reads that state, whatever changes meanwhile: a table
-    /// written anew has another storage, which an older state knows nothing of, and the old one is not in a newer state.
+    /// A snapshot and its definitions. A plan compiled with these definitions reads that snapshot, whatever changes
+    /// meanwhile: a rewritten table has new storage, which an older snapshot does not contain, and a newer snapshot
+    /// lacks the old one.
     pub(crate) async fn read_state(&mut self) -> EngineResult<(ReadView, Arc<Catalog>)> {
         loop {
             let version = self.engine.catalog().version();
-            // The state comes first: what it has of definitions, the catalog then has too.
+            // The snapshot is taken first, so that the catalog has at least its definitions.
             let view = self.read_view().await?;
             let catalog = self.engine.catalog().current();
             if self.catalog_is_still(version) {
@@ -69,7 +71,7 @@ impl Session {
         }
     }
 
-    /// A state to read, and the query compiled for it, as [`Self::read_state`] has them.
+    /// A snapshot and the query compiled for it, as in [`Self::read_state`].
     pub(crate) async fn view_and_compile(
         &mut self,
         source: &Arc<Source>,
@@ -86,8 +88,9 @@ impl Session {
         }
     }
 
-    /// Is the catalog still at `version`, which was read before a snapshot was taken? Then the snapshot has the same definitions,
-    /// since the catalog shows only what is published. Stores without snapshots of the whole store have nothing to compare.
+    /// Whether the catalog is still at `version`, which was read before a snapshot was taken. Then the snapshot has
+    /// the same definitions, because the catalog shows only published ones. Stores without store snapshots have
+    /// nothing to compare.
     fn catalog_is_still(&self, version: u64) -> bool {
         !self.engine.store().capabilities().store_snapshots() || self.engine.catalog().version() == version
     }

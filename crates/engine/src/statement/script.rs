@@ -1,4 +1,4 @@
-//! A statement of a simple query, and what a front end asks about a statement before it runs.
+//! A statement of a simple query, and the properties of statements that front ends need before they run.
 
 use crate::Prepared;
 use crate::statement::Source;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// One statement of a simple query.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// As it is written, or the prepared statement of its shape.
+    /// The statement as written, or the prepared statement of its shape.
     pub(crate) source: Arc<Source>,
     /// Its own text.
     pub(crate) text: Arc<str>,
     pub(crate) shape: ByShape,
 }
 
-/// What a statement does with cursors.
+/// The cursor operation of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorStep<'a> {
     /// DECLARE.
@@ -28,9 +28,9 @@ pub enum CursorStep<'a> {
     Fetch {
         /// The cursor.
         name: &'a str,
-        /// So many rows forward; `None` is all.
+        /// Number of rows forward; `None` for ALL.
         count: Option<u64>,
-        /// MOVE: the rows are passed over.
+        /// Whether it is MOVE, which skips the rows.
         moves: bool,
     },
     /// CLOSE.
@@ -43,7 +43,7 @@ pub enum CursorStep<'a> {
 }
 
 impl Script {
-    /// What it does with cursors, for front ends that have portals of their own.
+    /// Its cursor operation, for front ends that have portals of their own.
     pub fn cursor_step(&self) -> Option<CursorStep<'_>> {
         self.source.cursor_step()
     }
@@ -55,12 +55,12 @@ impl Prepared {
         self.source.as_ref()?.cursor_step()
     }
 
-    /// Is it COMMIT or ROLLBACK, which end a transaction with its portals?
+    /// Whether it is COMMIT or ROLLBACK, which end a transaction with its portals.
     pub fn ends_transaction(&self) -> bool {
         self.is_one_of(|statement| matches!(statement, Statement::Commit { .. } | Statement::Rollback { .. }))
     }
 
-    /// Is it what leads out of a failed block, ROLLBACK TO too?
+    /// Whether it may end a failed block: COMMIT, ROLLBACK or ROLLBACK TO.
     pub fn ends_block(&self) -> bool {
         let ends = |statement: &Statement| matches!(statement, Statement::RollbackTo(_));
         self.ends_transaction() || self.is_one_of(ends)

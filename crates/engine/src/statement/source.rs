@@ -1,4 +1,4 @@
-//! A statement with its text: the tree that runs, and where its parts stand in what the client sent.
+//! A statement with its text: the syntax tree, and the positions of its parts in the text that the client sent.
 
 use crate::session::is_large;
 use crate::threads::turn;
@@ -8,19 +8,19 @@ use sql::{Hint, Parsed, Statement};
 use std::sync::Arc;
 use types::DataType;
 
-/// The text of a client's statement that trees were read from: places in them count in it. Trees that were read from elsewhere,
-/// as the expressions of a catalog are, have places in no text of the client.
+/// The text of a client's statement from which syntax trees were parsed: their positions refer to it. Trees parsed
+/// from other texts, such as expressions of the catalog, have no positions in the client's text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Written {
     pub(crate) text: Arc<str>,
-    /// Characters before it in the text that the client sent.
+    /// Number of characters before it in the text that the client sent.
     pub(crate) before: usize,
-    /// For the trees of a long text, while any of them is there.
+    /// Memory held for the trees of a long text, while any of them exists.
     pub(crate) memory: Option<Arc<HeldMemory>>,
 }
 
 impl Written {
-    /// The character, from 1, at which a part stands in the text that the client sent.
+    /// Position of a span in the text that the client sent: in characters, from 1.
     pub(crate) fn position(&self, span: Span) -> Option<usize> {
         if span.is_empty() {
             return None;
@@ -33,9 +33,9 @@ impl Written {
 /// A statement with its text and the types that its client declared for its parameters.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Its own text: plans are kept by it.
+    /// Its own text, by which plans are cached.
     pub(crate) text: Arc<str>,
-    /// The text that its tree was read from.
+    /// The text from which its tree was parsed.
     pub(crate) written: Written,
     pub(crate) statement: Statement,
     pub(crate) types: Vec<Option<DataType>>,
@@ -43,12 +43,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Another form of the statement: positions count in the text as it was written.
+    /// Another form of the statement. Positions refer to the original text.
     pub(crate) fn with(&self, statement: Statement) -> Self {
         self.with_parameters(statement, self.types.clone())
     }
 
-    /// A query that is part of the statement: positions count in the statement's text.
+    /// A query that is part of the statement. Positions refer to the statement's text.
     pub(crate) fn part(&self, query: &sql::ast::Query) -> Self {
         self.with_parameters(Statement::Query(Box::new(query.clone())), Vec::new())
     }
@@ -69,21 +69,21 @@ impl Source {
         Self { text: Arc::from(""), written: Written::default(), statement, types: Vec::new(), hints: Vec::new() }
     }
 
-    /// The same, read from that text.
+    /// Sets the text from which the tree was parsed.
     pub(crate) fn written_in(mut self, written: Written) -> Self {
         self.written = written;
         self
     }
 
-    /// The same, with the memory that its tree is counted in.
+    /// Sets the memory that accounts for the tree.
     pub(crate) fn held_by(mut self, memory: Arc<HeldMemory>) -> Self {
         self.written.memory = Some(memory);
         self
     }
 
-    /// The statements of `text`, in its order.
+    /// The statements of `text`, in order.
     pub(crate) fn all(text: &str, parsed: Vec<Parsed>, types: &[Option<DataType>]) -> Vec<Self> {
-        // Characters are counted in one walk: a text may have very many statements.
+        // Counts characters in one pass, because a text may contain very many statements.
         let (mut byte, mut before) = (0, 0);
         let source = |Parsed { statement, span, hints }: Parsed| {
             before += text.get(byte..span.start).map_or(0, |between| between.chars().count());
@@ -97,7 +97,7 @@ impl Source {
 }
 
 impl Drop for Source {
-    /// Others of its thread do not wait until a large tree is freed.
+    /// Frees a large tree apart from the thread's other tasks, so that they do not wait for it.
     fn drop(&mut self) {
         if is_large(&self.text) {
             let statement = std::mem::replace(&mut self.statement, Statement::Commit { chain: false });

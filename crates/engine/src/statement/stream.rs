@@ -1,8 +1,8 @@
-//! Rows on their way out.
+//! Streams of result rows.
 //!
-//! What waits for a client is held of the memory that queries share. When there is none left, a query still has one
-//! chunk with its client and one on the way, and goes on when the client has taken the first: slow readers slow
-//! themselves down, and nobody else has to fail for them.
+//! Chunks that wait for a client are accounted for in the memory that queries share. When it is exhausted, a query
+//! may still have one chunk at its client and one in transit, and continues when the client has taken the first: slow
+//! readers delay themselves, and no other query fails because of them.
 
 use crate::error::EngineResult;
 use crate::key_program::Cursor;
@@ -18,29 +18,29 @@ use tokio::sync::mpsc;
 use txn::ReadView;
 use types::Datum;
 
-/// Rows of a range program that are read on the caller's task.
+/// Rows of a key range program that are read on the caller's task.
 const ROWS_HERE: usize = 2048;
 
-/// Batches that wait between the query threads and the front end.
+/// Capacity of the queue between the query threads and the front end, in batches.
 const WAITING: usize = 2;
 
-/// Rows of a statement that can be changed one by one are held together up to this part of memory: the rest is for what is
-/// written.
+/// Rows that could be changed batch by batch are collected up to one part in this many of the memory: the rest is for
+/// writes.
 const PART_OF_ROWS: usize = 2;
 
-/// Rows that are there already.
+/// A stream of rows that are already computed.
 pub(crate) fn ready(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
     let chunk = (!rows.is_empty()).then_some(Ok(Chunk::Rows(rows)));
     RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag, counted: true }
 }
 
 impl RowStream {
-    /// Are all rows there? Then the number of chunks is known, which it is not while query threads make them.
+    /// Whether all rows are computed. Then the number of chunks is known, unlike while query threads produce them.
     pub(crate) fn is_computed(&self) -> bool {
         self.chunks.size_hint().1.is_some()
     }
 
-    /// The same rows, with the memory that they take until the last of them is sent.
+    /// The same rows, which hold `memory` until the last of them is sent.
     pub(crate) fn holding(self, memory: Option<HeldMemory>) -> Self {
         let kept = move |chunk| {
             let _ = &memory;
@@ -50,16 +50,16 @@ impl RowStream {
     }
 }
 
-/// Rows of a statement whose tag counts none: SHOW, EXPLAIN.
+/// Rows of a statement whose tag has no row count: SHOW, EXPLAIN.
 pub(crate) fn uncounted(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
     RowStream { counted: false, ..ready(columns, rows, tag) }
 }
 
-/// What the query threads send.
+/// A message from the query threads.
 enum Message {
-    /// With the memory that it takes.
+    /// A chunk, with the memory that it holds.
     Chunk(Chunk, HeldMemory),
-    /// All was sent: without it the task died.
+    /// The end of the chunks. Without this message the task died.
     End(EngineResult<()>),
 }
 
@@ -77,7 +77,7 @@ impl Session {
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }
 
-    /// Batches of a plan, made on the query threads while they are taken.
+    /// Batches of a plan, computed on the query threads while the caller reads them.
     pub(crate) fn stream(
         &self,
         context: QueryContext,
@@ -87,7 +87,7 @@ impl Session {
         let planner = Arc::clone(self.engine.planner());
         self.spawned(self.running(), |chunks| async move {
             let mut execution = planner.execute(&context, &plan, &params).await?;
-            // What reads a table has the state that it reads; what reads none keeps none alive.
+            // Table scans hold the snapshot that they read. A query without scans need not hold one.
             drop(context);
             while let Some(batch) = execution.stream.next().await {
                 let batch = batch.map_err(QueryError::from)?;
@@ -99,7 +99,7 @@ impl Session {
         })
     }
 
-    /// Chunks that `work` sends on the query threads while they are taken.
+    /// Chunks that `work` sends from the query threads while the caller reads them.
     fn spawned<W: Future<Output = EngineResult<()>> + Send + 'static>(
         &self,
         guard: Arc<RunGuard>,
@@ -109,13 +109,13 @@ impl Session {
         let work = work(ChunkSender { sender: sender.clone(), memory: self.engine.hold("an answer") });
         let task = self.engine.runtime().spawn(Some(guard.host()), async move {
             let done = guard.stoppable(work).await;
-            // Fails only when nobody listens.
+            // Fails only if the receiver is dropped.
             drop(sender.send(Message::End(done)).await);
         })?;
         Ok(Box::pin(stream::unfold(Some((receiver, task, None)), next_chunk)))
     }
 
-    /// Rows of a range program. The first ones are read here and now, and mostly they are all; the others on
+    /// Rows of a key range program. The first rows, usually all of them, are read on the caller's task; the others on
     /// the query threads.
     pub(crate) async fn read_range(
         &mut self,
@@ -144,10 +144,10 @@ impl Session {
         Ok(RowStream { columns, chunks, tag: "SELECT", counted: true })
     }
 
-    /// All rows of a plan as values, held by `memory`.
+    /// All rows of a plan as values, accounted for in `memory`.
     ///
     /// # Errors
-    /// 53200 for more than memory holds, and those of the plan.
+    /// 53200 if they do not fit in memory; errors of the plan.
     pub(crate) async fn collect(
         &self,
         context: QueryContext,
@@ -158,10 +158,10 @@ impl Session {
         Ok(Box::pin(self.collect_held(context, plan, params, memory, usize::MAX)).await??)
     }
 
-    /// As [`Self::collect`]; `None` where they take most of memory.
+    /// As [`Self::collect`]; `None` if the rows take too large a part of memory.
     ///
     /// # Errors
-    /// Those of the plan.
+    /// Errors of the plan.
     pub(crate) async fn collect_few(
         &self,
         context: QueryContext,
@@ -173,7 +173,7 @@ impl Session {
         Ok(Box::pin(self.collect_held(context, plan, params, memory, most)).await?.ok())
     }
 
-    /// All rows, or why memory does not hold them.
+    /// All rows, or the reason why they do not fit in memory.
     async fn collect_held(
         &self,
         context: QueryContext,
@@ -209,23 +209,23 @@ impl Session {
     }
 }
 
-/// What comes, from whom, and the memory of the chunk that the front end has.
+/// The receiver, the task that sends, and the memory of the chunk that the front end holds.
 type Source = (mpsc::Receiver<Message>, Spawned<()>, Option<HeldMemory>);
 
-/// Where the query threads send chunks, and the memory that these are held of.
+/// Sends chunks from the query threads, and accounts for their memory.
 struct ChunkSender {
     sender: mpsc::Sender<Message>,
     memory: HeldMemory,
 }
 
 impl ChunkSender {
-    /// False: nobody listens any more.
+    /// Returns false if the receiver is dropped.
     async fn send(&self, chunk: Chunk) -> bool {
         let (held, bytes) = (self.memory.another(), size_of_chunk(&chunk));
         if held.try_grow(bytes).is_ok() {
             return self.sender.send(Message::Chunk(chunk, held)).await.is_ok();
         }
-        // Nothing else waits then.
+        // Waits until the queue is empty.
         let Ok(mut places) = self.sender.reserve_many(WAITING).await else { return false };
         held.grow(bytes);
         if let Some(place) = places.next() {
@@ -236,7 +236,7 @@ impl ChunkSender {
 }
 
 async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Option<Source>)> {
-    // The front end is done with the chunk before.
+    // The front end is done with the previous chunk, so its memory is released.
     let (mut receiver, task, _) = source?;
     match receiver.recv().await {
         Some(Message::Chunk(chunk, held)) => Some((Ok(chunk), Some((receiver, task, Some(held))))),
@@ -253,7 +253,7 @@ async fn next_chunk(source: Option<Source>) -> Option<(EngineResult<Chunk>, Opti
 }
 
 impl crate::Answer {
-    /// Reads all rows and says how many there were.
+    /// Reads all rows and returns their number.
     pub(crate) async fn count(self) -> EngineResult<u64> {
         match self {
             Self::Rows(mut rows) => {
@@ -263,7 +263,7 @@ impl crate::Answer {
                 }
                 Ok(count)
             }
-            // The number at the end of a tag.
+            // The row count at the end of the tag.
             Self::Done(tag) => Ok(tag.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)),
             Self::Empty | Self::CopyIn(_) | Self::CopyOut(_) => Ok(0),
         }

@@ -1,4 +1,4 @@
-//! Statements about the session: settings, prepared statements, housekeeping.
+//! Utility statements: settings, prepared statements, maintenance.
 
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::{DataType, Datum};
 
-/// A computed column.
+/// A computed column of type text.
 pub(crate) fn text_column(name: &str) -> ColumnDesc {
     ColumnDesc { name: name.to_string(), ty: DataType::Text, table_oid: 0, column_number: 0 }
 }
 
-/// The columns that a statement without a plan answers with.
+/// Result columns of a statement without a plan.
 pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Vec<ColumnDesc>>> {
     let names: &[&str] = match statement {
         Statement::Show(None) => &["name", "setting", "description"],
@@ -194,7 +194,7 @@ impl Session {
         }
     }
 
-    /// Merges the runs of tables and reclaims what was overwritten.
+    /// Compacts tables, which reclaims the space of overwritten data.
     async fn vacuum(&mut self, names: &[ObjectName]) -> EngineResult<String> {
         self.refuse_in_block("VACUUM")?;
         let catalog = self.engine.catalog().current();
@@ -208,13 +208,14 @@ impl Session {
         Ok("VACUUM".to_string())
     }
 
-    /// Runs a query of the engine's own and returns all rows.
+    /// Runs an internal query and returns all rows.
     pub(crate) async fn own_query(&mut self, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
         let (view, catalog) = self.read_state().await?;
         self.own_query_at(view, &catalog, text).await
     }
 
-    /// The same with the definitions of a catalog that is still to come. The tables it reads are locked.
+    /// As [`Self::own_query`], with a catalog that is not published yet. The caller has locked the tables that it
+    /// reads.
     pub(crate) async fn own_query_in(&mut self, catalog: &Arc<Catalog>, text: &str) -> EngineResult<Vec<Vec<Datum>>> {
         let view = self.read_view().await?;
         self.own_query_at(view, catalog, text).await

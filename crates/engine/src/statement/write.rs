@@ -1,4 +1,5 @@
-//! Running writes: again after a deadlock, a serialization failure or a change of definitions, while nobody has been told of them.
+//! Runs writes. Runs a write again after a deadlock, a serialization failure or a change of definitions, as long as
+//! no result was returned.
 
 use super::query::check_parameters;
 use super::{Source, command};
@@ -10,7 +11,7 @@ use crate::{Answer, Prepared, Session};
 use std::sync::Arc;
 use types::Datum;
 
-/// How often a lone statement runs again.
+/// Maximum number of reruns of a statement.
 const MAX_RERUNS: usize = 128;
 
 impl Session {
@@ -36,7 +37,7 @@ impl Session {
             if !alone || reruns == MAX_RERUNS || !(error.is_retryable() || error.is_undefined_table() && outdated) {
                 return Err(error);
             }
-            // Its writes and locks are gone and nothing was told of it: it runs as if it began now.
+            // Its writes and locks are gone and no result was returned, so it runs again as a new statement.
             self.running().check()?;
             self.engine.counters().retries.add(1);
             reruns += 1;
@@ -46,8 +47,8 @@ impl Session {
         }
     }
 
-    /// Were definitions changed since? A table that a write reads, other than its target, is not locked, and TRUNCATE
-    /// gives it another storage.
+    /// Whether definitions changed since the statement was compiled. Tables that a write reads, other than its
+    /// target, are not locked, and TRUNCATE gives them other storage.
     async fn is_outdated(&self, compiled: &Compiled) -> bool {
         self.engine.catalog().wait_for_change_under_way().await;
         !self.is_current(compiled)
@@ -68,7 +69,8 @@ impl Session {
                 compiled = Box::pin(self.lock_subqueries(&mut work, source, compiled, params)).await?;
             }
             let done = self.write(&mut work, &compiled, params).await;
-            // A block cannot run it anew as `run_write` does, but it can go on where nothing was written yet.
+            // A transaction block cannot rerun the statement as `run_write` does, but can repeat it if nothing was
+            // written yet.
             let reads_anew = work.in_block && reruns < MAX_RERUNS && work.tally.rows() == 0;
             match done {
                 Err(error) if reads_anew && error.is_undefined_table() && self.is_outdated(&compiled).await => {
@@ -94,7 +96,7 @@ impl Session {
         Ok(outcome.answer(&compiled))
     }
 
-    /// Runs the subqueries that lock rows; the statement compiled with their rows, its target locked.
+    /// Runs the subqueries that lock rows, then compiles the statement with their rows. Its target is locked.
     async fn lock_subqueries(
         &mut self,
         work: &mut Work,

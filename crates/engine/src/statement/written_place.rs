@@ -1,11 +1,11 @@
-//! Where names stand in what a client wrote, for errors about trees that have no places.
+//! Positions of names in the client's text, for errors about trees without positions.
 
 use crate::statement::Written;
 use bind::tree::Span;
 use sql::Location;
 
 impl Written {
-    /// The character, from 1, of a place that the parser gave; `None` for what stands nowhere.
+    /// Converts a parser location to a character position, from 1; `None` for an empty location.
     pub(crate) fn position_of(&self, place: Location) -> Option<usize> {
         let at = u32::try_from(sql::byte_of(&self.text, place)).ok().filter(|_| place.line > 0)?;
         self.position(Span { start: at, end: at + 1 })

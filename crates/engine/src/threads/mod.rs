@@ -1,4 +1,4 @@
-//! Threads: which run queries, how long computations share them, and whether they make progress.
+//! Threads: those that run queries, how long computations share them, and whether they make progress.
 
 pub(crate) mod progress;
 pub(crate) mod query_runtime;

@@ -1,4 +1,4 @@
-//! Whether threads make progress: each is given something to do, and has done it soon or is stuck.
+//! Watches whether threads make progress: each is given a task, and is stuck if it does not run it soon.
 
 use crate::error::{EngineResult, Fault, fail};
 use parking_lot::Mutex;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// A thread that has not had a turn for so long keeps clients waiting.
+/// A thread that runs no new task for this long keeps clients waiting.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Threads of front ends.
+/// The watched threads of front ends.
 #[derive(Debug, Default)]
 pub(crate) struct WatchedThreads {
-    /// By number. Held for one look or change.
+    /// By number. Locked for one look-up or change.
     all: Mutex<BTreeMap<u64, (String, Handle)>>,
 }
 
-/// Threads that are watched as long as this is kept.
+/// Keeps threads watched until it is dropped.
 #[derive(Debug)]
 pub struct Watched {
     number: u64,
@@ -32,10 +32,10 @@ impl WatchedThreads {
         Watched { number, of: Arc::clone(self) }
     }
 
-    /// Do all of them make progress?
+    /// Checks that all watched threads make progress.
     ///
     /// # Errors
-    /// 57P03 with the name of one that does not.
+    /// 57P03 with the name of a thread that does not.
     pub(crate) async fn progress(&self) -> EngineResult<()> {
         let all: Vec<(String, Handle)> = self.all.lock().values().cloned().collect();
         let asked = all.iter().map(|(name, handle)| progress(name, handle));
@@ -49,19 +49,19 @@ impl Drop for Watched {
     }
 }
 
-/// Do the threads of a runtime make progress?
+/// Checks that the threads of a runtime make progress.
 ///
 /// # Errors
 /// 57P03.
 pub(crate) async fn progress(name: &str, handle: &Handle) -> EngineResult<()> {
-    // An error is that the runtime has ended meanwhile.
+    // A join error means that the runtime has ended meanwhile.
     in_time(name, handle.spawn(async {})).await.map(drop)
 }
 
-/// Waits for what `name` is to do.
+/// Waits for `work` of the thread called `name`.
 ///
 /// # Errors
-/// 57P03 when that takes long.
+/// 57P03 if it takes too long.
 pub(crate) async fn in_time<T>(name: &str, work: impl Future<Output = T>) -> EngineResult<T> {
     match tokio::time::timeout(SOON, work).await {
         Ok(done) => Ok(done),

@@ -1,7 +1,7 @@
 //! The threads that run queries, apart from those that serve connections.
 //!
-//! As many as a query has tasks: each holds memory beside what queries reserve. What computes for long within one call is
-//! given a thread of its own (`turn.rs`), and the others go on.
+//! There are as many as a query has tasks, because each holds memory beyond what queries reserve. A computation that
+//! takes long within one call gets a thread of its own (`turn.rs`), and the others continue.
 
 use crate::error::{EngineResult, Fault};
 use crate::threads::turn;
@@ -18,14 +18,14 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 use types::interrupt::{Host, Interrupted};
 
-/// Plans recurse: a deep one must not overflow. Only what is touched of it costs memory.
+/// Planning recurses, and a deep plan must not overflow the stack. Only touched pages cost memory.
 const STACK: usize = 16 << 20;
 
-/// A runtime for connections, of one thread: what computes for long on it is moved away from it, on at most `most`
-/// threads.
+/// A runtime for connections, with one thread. Long computations move the other tasks to another thread; there are at
+/// most `most` such threads.
 ///
 /// # Errors
-/// When the system has no thread for it.
+/// Fails if the system provides no thread.
 pub fn connection_runtime(name: &str, most: usize) -> io::Result<Runtime> {
     exchangeable(name, 1, turn::CONNECTION_TURN).max_blocking_threads(most.max(1)).build()
 }
@@ -37,11 +37,11 @@ fn exchangeable(name: &str, threads: usize, long: Duration) -> Builder {
     builder
 }
 
-/// An idle thread ends after this: its allocator keeps what others could use.
+/// An idle thread ends after this time, because its allocator keeps memory that other threads could use.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// Query threads that compute apart, at most. Each holds the rows of a batch and its allocator's cache beside the memory
-/// that queries reserve.
+/// Maximum number of query threads that compute apart. Each holds the rows of a batch and its allocator's cache
+/// beyond the memory that queries reserve.
 const MOST_APART: usize = 8;
 
 /// The query threads.
@@ -51,7 +51,7 @@ pub(crate) struct QueryRuntime {
     runtime: Option<Runtime>,
 }
 
-/// Work on the query threads. Dropping it ends the work: where it waits at once, where it computes at its next question.
+/// Work on the query threads. Dropping it stops the work: at once if it waits, else at its next interrupt check.
 #[derive(Debug)]
 pub(crate) struct Spawned<T> {
     task: AbortOnDropHandle<T>,
@@ -66,7 +66,7 @@ impl<T> Future for Spawned<T> {
     }
 }
 
-/// Whom such work runs for, as long as it is wanted.
+/// The host of spawned work, which stops the work when its handle is dropped.
 #[derive(Debug)]
 struct Wanted {
     host: Option<Arc<dyn Host>>,
@@ -102,7 +102,7 @@ impl Host for Wanted {
 }
 
 impl QueryRuntime {
-    /// Starts them for queries of so many tasks.
+    /// Starts query threads for queries of this many tasks.
     pub(crate) fn start(tasks: usize) -> EngineResult<Self> {
         turn::pass_on();
         let built = exchangeable("bennu-query", tasks, turn::QUERY_TURN).max_blocking_threads(MOST_APART).build();
@@ -110,7 +110,7 @@ impl QueryRuntime {
         Ok(Self { runtime: Some(runtime) })
     }
 
-    /// Runs `work` on them for `host`.
+    /// Spawns `work` on the query threads for `host`.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         host: Option<Arc<dyn Host>>,
@@ -123,7 +123,7 @@ impl QueryRuntime {
         Ok(Spawned { task: AbortOnDropHandle::new(task), _wanted: dropped.drop_guard() })
     }
 
-    /// Runs `work` on them and waits for it.
+    /// Runs `work` on the query threads and waits for it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         host: Option<Arc<dyn Host>>,
@@ -135,7 +135,7 @@ impl QueryRuntime {
         }
     }
 
-    /// For those who look whether they make progress.
+    /// The runtime's handle, to watch its progress.
     pub(crate) fn handle(&self) -> Option<Handle> {
         self.runtime.as_ref().map(|runtime| runtime.handle().clone())
     }

@@ -1,18 +1,18 @@
-//! Computations that take long do not keep the thread that they share with other tasks.
+//! Keeps long computations from blocking other tasks of their thread.
 //!
-//! Connections are tasks of a few threads, and so are queries. A task that computes without waiting keeps its thread, and
-//! whatever else has its turn there would wait for as long. tokio can go on with the other tasks of a thread on a new
-//! one in the middle of a turn (`block_in_place`); the thread that computes then has one task only, and the operating
-//! system shares the cores out. That costs two wake-ups, so it is done where it is worth it:
+//! Connections are tasks on a few threads, and so are queries. A task that computes without waiting blocks all other
+//! tasks of its thread. In the middle of a poll tokio can move the other tasks to a new thread (`block_in_place`);
+//! the computing thread then has one task only, and the operating system schedules the threads. That costs two
+//! wake-ups, so it is done only where it pays:
 //!
 //! ```text
 //!   known to be long   planning, large statements, large commits          apart() from the beginning
-//!   turns out long     functions, whatever asks `types::interrupt`         at the first question after a long turn
+//!   turns out long     functions, code with `types::interrupt` checks     at the first check after a long turn
 //! ```
-//! Each thread that computes apart has work memory and an allocator's cache of its own, so joins, sorts and aggregates of
-//! DataFusion, whose turns end with a batch, stay where they are.
-//! Between its batches a plan ends a turn that has been long ([`is_over`]).
-//! Threads of a program that embeds the engine are not exchanged: only those that [`starts_thread`] was called on are.
+//! Each thread that computes apart has its own work memory and allocator cache. So joins, sorts and aggregates of
+//! DataFusion, whose turns end with a batch, stay on their thread.
+//! Between batches a plan ends a turn that has been long ([`is_over`]).
+//! Threads of a program that embeds the engine are not affected, only those on which [`starts_thread`] was called.
 
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use futures::FutureExt;
@@ -27,23 +27,23 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use types::interrupt::{self, Host};
 
-/// A turn of so long is no longer a short one where clients are served: others of its thread wait for it.
+/// The longest turn on a thread that serves clients, before its other tasks are moved.
 pub(crate) const CONNECTION_TURN: Duration = Duration::from_millis(5);
-/// And where queries run, among which none is in such haste.
+/// The longest turn on a query thread, where no task is as urgent.
 pub(crate) const QUERY_TURN: Duration = Duration::from_millis(100);
-/// A turn of batches is over after this.
+/// A turn of batches ends after this time.
 const BATCHES: Duration = Duration::from_millis(20);
-/// Time for the new thread to take over. If it was too little, the next question tries again.
+/// Time for the new thread to take over. If it is too short, the next check tries again.
 const TAKING_OVER: Duration = Duration::from_micros(200);
 
 thread_local! {
-    /// May other tasks go on elsewhere, and after how long a turn?
+    /// Whether other tasks may move to another thread, and after how long a turn.
     static EXCHANGEABLE: Cell<Option<Duration>> = const { Cell::new(None) };
-    /// When the turn began, or when the thread was given up.
+    /// Start of the turn, or of the time since the thread's other tasks were moved.
     static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Puts the turn around back, also when its work panics.
+/// Restores the enclosing turn, also if the work panics.
 struct Restore(Option<Instant>);
 
 impl Drop for Restore {
@@ -52,37 +52,37 @@ impl Drop for Restore {
     }
 }
 
-/// To be called on each thread of a runtime of several threads whose tasks may go on elsewhere after a turn of `long`.
+/// Called on each thread of a multi-threaded runtime whose other tasks may move after a turn of `long`.
 pub(crate) fn starts_thread(long: Duration) {
     EXCHANGEABLE.set(Some(long));
 }
 
-/// Computes what is known to be long.
+/// Runs a computation that is known to be long.
 pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     if EXCHANGEABLE.get().is_some() { tokio::task::block_in_place(work) } else { work() }
 }
 
-/// Waits for what computes long each time that it has its turn.
+/// Awaits work of which each poll is long.
 pub(crate) async fn all_apart<F: Future>(work: F) -> F::Output {
     let mut work = pin!(work);
     poll_fn(|cx| turn_apart(|| work.as_mut().poll(cx))).await
 }
 
-/// One turn of a task, known to be long. It ends when its budget is used up, as on the runtime's own threads: there
-/// are plans that give way for nothing else.
+/// Runs one poll that is known to be long. It ends when the task's budget is used up, as on the runtime's own
+/// threads, because some plans yield for nothing else.
 fn turn_apart<T>(work: impl FnOnce() -> T) -> T {
     if EXCHANGEABLE.get().is_none() {
         return work();
     }
-    // The thread is given up: nobody has to be asked for that again.
+    // The other tasks have moved already, so interrupt checks need not move them.
     let _restore = Restore(BEGAN.replace(None));
     let mut work = Some(work);
-    // Without a budget (`block_in_place` takes it away, tokio 1.54) a plan that never waits would never come back.
+    // `block_in_place` (tokio 1.54) removes the budget, and a plan that never waits would then never return.
     let with_budget = poll_fn(|_| work.take().map_or(Poll::Pending, |work| Poll::Ready(work())));
     tokio::task::block_in_place(|| Handle::current().block_on(with_budget))
 }
 
-/// Gives the thread's other tasks away if the present one has computed for long. Asked in the middle of a computation.
+/// Moves the thread's other tasks if the current one has computed for long. Called by interrupt checks.
 pub(crate) fn give_way() {
     let Some((began, long)) = BEGAN.get().zip(EXCHANGEABLE.get()) else { return };
     if began.elapsed() >= long {
@@ -90,7 +90,7 @@ pub(crate) fn give_way() {
     }
 }
 
-/// Gives the thread's other tasks away.
+/// Moves the thread's other tasks to another thread.
 pub(crate) fn leave() {
     if BEGAN.get().is_some() && EXCHANGEABLE.get().is_some() {
         tokio::task::block_in_place(|| std::thread::sleep(TAKING_OVER));
@@ -98,29 +98,29 @@ pub(crate) fn leave() {
     }
 }
 
-/// Has the present turn been long enough? Asked between batches, where a task can end its turn by itself.
+/// Whether the current turn has been long enough. Called between batches, where a task can end its turn itself.
 pub(crate) fn is_over() -> bool {
     BEGAN.get().is_some_and(|began| began.elapsed() >= BATCHES)
 }
 
-/// Waits for `work`, which runs for `host`: what it computes may ask.
+/// Awaits `work` with `host` as the target of its interrupt checks.
 pub(crate) async fn watched<F: Future>(host: &Arc<dyn Host>, work: F) -> F::Output {
     watched_at(host, pin!(work), false).await
 }
 
-/// As [`watched`], of what stays where it is. `large`: each turn of it is long.
+/// As [`watched`], for pinned work. `large`: each poll is long.
 pub(crate) async fn watched_at<F: Future>(host: &Arc<dyn Host>, mut work: Pin<&mut F>, large: bool) -> F::Output {
     poll_fn(|cx| turn(host, large, || work.as_mut().poll(cx))).await
 }
 
-/// One turn of a task.
+/// Runs one poll of a task.
 fn turn<T>(host: &Arc<dyn Host>, large: bool, work: impl FnOnce() -> T) -> T {
     let _restore = Restore(BEGAN.replace(Some(Instant::now())));
     let work = || interrupt::under(Some(Arc::clone(host)), work);
     if large { turn_apart(work) } else { work() }
 }
 
-/// Tasks that a plan starts run for whom the one runs that starts them.
+/// Passes the host of a task on to the tasks that a DataFusion plan spawns.
 struct PassedOn;
 
 impl JoinSetTracer for PassedOn {
@@ -142,9 +142,9 @@ impl JoinSetTracer for PassedOn {
     }
 }
 
-/// Makes DataFusion's operators pass on whom they run for. Once for a process.
+/// Makes DataFusion's operators pass on their host. Once per process.
 pub(crate) fn pass_on() {
-    // An error is that it was done before: by another engine, or by a program that traces its tasks and does without.
+    // An error means that a tracer is set: by another engine, or by an embedding program, which then does without.
     let _ = set_join_set_tracer(&PassedOn);
 }
 
@@ -179,7 +179,7 @@ mod tests {
         builder.worker_threads(1).on_thread_start(|| starts_thread(CONNECTION_TURN)).enable_all().build().unwrap()
     }
 
-    /// A task that computes until it is told to stop, and how often another task of the only thread had its turn
+    /// Runs a task that computes until it is stopped; returns how often another task of the only thread ran
     /// meanwhile.
     fn turns_beside(compute: impl FnOnce(&Always) + Send + 'static) -> usize {
         let runtime = one_thread();

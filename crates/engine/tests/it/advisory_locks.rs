@@ -1,4 +1,4 @@
-//! Advisory locks between sessions: who waits, what ends them, and deadlocks across them and rows.
+//! Advisory locks between sessions: waits, their ends, and deadlocks that involve row locks.
 
 use crate::client::{Client, engine, waiting_are};
 
@@ -47,7 +47,8 @@ async fn locks_of_a_session_end_with_it() {
 async fn locks_of_a_transaction_end_with_it() {
     let engine = engine().await;
     let (mut one, mut other) = (Client::of(&engine), Client::of(&engine));
-    // A statement of its own is a transaction. It is over when that is told, though query threads may still be at it.
+    // A single statement is a transaction. It has ended when its end is reported, though query threads may still run
+    // it.
     for _ in 0..100 {
         one.ok("SELECT pg_advisory_xact_lock(n) FROM generate_series(1, 3) AS g(n)").await;
         assert!(can_lock(&mut other, "1").await);
@@ -83,7 +84,7 @@ async fn shared_locks_go_together() {
     one.ok("SELECT pg_advisory_lock_shared(1), pg_advisory_lock(1)").await;
     let shared = "SELECT pg_try_advisory_lock_shared(1)";
     assert_eq!(other.run(shared).await, "f\nSELECT 1");
-    // What is left is shared.
+    // The remaining lock is shared.
     one.ok("SELECT pg_advisory_unlock(1)").await;
     assert_eq!(other.run(shared).await, "t\nSELECT 1");
     assert!(!can_lock(&mut one, "1").await);

@@ -1,13 +1,13 @@
-//! Large tables are read by several tasks whose borders lie between values of a key column, and what groups by it needs no
-//! exchange: the same queries on copies without keys give the same rows.
+//! Large tables are read in partitions whose borders lie between values of a key column, so that grouping by it needs
+//! no exchange. The same queries on copies without keys return the same rows.
 
 use crate::client::{Client, engine_with_threads};
 use store_testkit::{Random, from_environment};
 
-/// Rows of a table: it is split from 20,000 on.
+/// Rows of a table. Tables are split from 20,000 rows on.
 const ROWS: u32 = 24_000;
 
-/// Name, the end of the definition, and what a row has, `n` being its number.
+/// Name, end of the definition, and the values of row number `n`.
 const TABLES: [(&str, &str, &str); 6] = [
     ("even", "PRIMARY KEY (a, b))", "n / 4, n % 4, n"),
     ("descending", "PRIMARY KEY (a DESC, b))", "n / 7 - 900, n % 7, n"),
@@ -35,7 +35,7 @@ const QUERIES: [&str; 14] = [
     "SELECT a + 1 AS a, count(*) FROM {} WHERE a BETWEEN 100 AND 2500 GROUP BY a",
 ];
 
-/// Joins of partitions with the same borders, and with others.
+/// Joins of partitions with equal borders and with different ones.
 const JOINS: [&str; 8] = [
     "SELECT {h} x.a, x.b, y.v FROM {x} AS x JOIN {y} AS y ON x.a = y.a AND x.v % 3 = y.b",
     "SELECT {h} x.a, x.v, y.v FROM {x} AS x LEFT JOIN {y} AS y ON x.a = y.a AND y.v % 1000 = 0",
@@ -48,7 +48,7 @@ const JOINS: [&str; 8] = [
     "SELECT {h} x.a, x.v FROM {x} AS x JOIN {y} AS y ON x.a = y.a JOIN {x} AS z ON z.a = y.a AND z.b = y.b WHERE z.v < 300",
 ];
 
-/// Makes those of [`TABLES`] that `wanted` names.
+/// Creates the tables of [`TABLES`] that `wanted` names.
 async fn tables(client: &mut Client, wanted: &[&str]) {
     for (name, key, row) in TABLES.into_iter().filter(|(name, ..)| wanted.contains(name)) {
         client.ok(&format!("CREATE TABLE {name} (a integer, b integer, v integer, {key}")).await;
@@ -56,7 +56,7 @@ async fn tables(client: &mut Client, wanted: &[&str]) {
     }
 }
 
-/// Of each table one with the same rows and without a key.
+/// Creates a copy without a key of each table.
 async fn copies(client: &mut Client, of: &[&str]) {
     for name in of {
         client.ok(&format!("CREATE TABLE {name}_copy AS SELECT a, b, v FROM {name}")).await;
@@ -81,7 +81,7 @@ async fn groups_by_a_key_column_are_those_of_copies_without_keys() {
     tables(&mut client, &all_tables()).await;
     copies(&mut client, &all_tables()).await;
     for name in all_tables() {
-        // Borders are moved by what the store estimates: also over rows that were written one by one.
+        // The store's estimates determine the borders. This moves them by rows that are written one by one.
         let some = numbers.below(u64::from(ROWS));
         for table in [name.to_owned(), format!("{name}_copy")] {
             client.ok(&format!("DELETE FROM {table} WHERE v BETWEEN {some} AND {some} + 500")).await;
@@ -110,7 +110,7 @@ async fn borders_between_values_spare_the_exchange_unless_few_values_have_most_r
     }
 }
 
-/// With so many tasks DataFusion deals out both sides of joins of these tables, or takes them as they are partitioned.
+/// With this many tasks DataFusion either repartitions both sides of these joins or uses their partitioning.
 const MANY_TASKS: usize = 100;
 
 #[tokio::test]

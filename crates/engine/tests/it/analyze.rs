@@ -1,4 +1,4 @@
-//! What ANALYZE keeps, for how long, and what goes on beside it.
+//! The statistics that ANALYZE keeps, their lifetime, and statements that run beside it.
 
 use crate::client::{Client, engine, engine_over};
 use engine::{AutoAnalyzeOptions, Engine, EngineOptions};

@@ -1,4 +1,4 @@
-//! Array parameters of one dimension and of several: to SQL they are of one type.
+//! Array parameters of one dimension and of several, which have the same SQL type.
 
 use crate::client::Client;
 use types::{DataType, Datum, ElementType, text};
@@ -37,7 +37,7 @@ async fn the_plan_is_kept_for_none_of_them() {
     }
 }
 
-/// Columns have arrays of one dimension.
+/// Columns accept only one-dimensional arrays.
 #[tokio::test]
 async fn a_column_refuses_them() {
     let mut client = Client::new().await;

@@ -1,4 +1,4 @@
-//! Transaction blocks, alone and against each other.
+//! Transaction blocks, alone and concurrently.
 
 use crate::client::{Client, engine};
 use std::time::Duration;
@@ -90,7 +90,7 @@ async fn a_circle_of_waits_is_broken() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     let refused = b.run("UPDATE t SET v = 'b1' WHERE k = 1").await;
     assert!(refused.starts_with("ERROR 40P01 deadlock detected"), "{refused}");
-    // Its locks are gone with its failure.
+    // Its locks were released when it failed.
     let (mut a, answer) = waiting.await.unwrap();
     assert_eq!(answer, "UPDATE 1");
     assert_eq!(a.run("COMMIT").await, "COMMIT");
@@ -121,12 +121,12 @@ async fn waits_end_by_lock_timeout_statement_timeout_and_cancel() {
     assert!(engine.cancel(process, secret));
     let (mut b, answer) = waiting.await.unwrap();
     assert_eq!(answer, "ERROR 57014 canceling statement due to user request");
-    // The session goes on, and a cancel that comes too late does nothing.
+    // The session continues, and a cancel request that comes too late has no effect.
     assert!(engine.cancel(process, secret));
     assert_eq!(b.run("INSERT INTO t VALUES (2, 'y')").await, "INSERT 0 1");
 }
 
-/// What is told of levels that are not built.
+/// The hint of errors for isolation levels that are not supported.
 const LEVELS: &str = "\nHINT Blocks that write are READ COMMITTED; REPEATABLE READ is for blocks that begin READ ONLY.";
 
 #[tokio::test]
@@ -167,14 +167,14 @@ async fn a_query_of_several_statements_is_all_or_nothing() {
     assert!(answer.starts_with("INSERT 0 1\nERROR 23505"), "{answer}");
     assert_eq!(c.run("SELECT v FROM t WHERE k = 1").await, "SELECT 0");
     assert_eq!(c.session.status(), engine::TransactionStatus::Idle);
-    // Behind a COMMIT or ROLLBACK in it one more transaction begins.
+    // After a COMMIT or ROLLBACK within the query another implicit transaction begins.
     for end in ["BEGIN; INSERT INTO t VALUES (2, 'x'); COMMIT", "INSERT INTO t VALUES (3, 'x'); COMMIT", "ROLLBACK"] {
         let answer = c.run(&format!("{end}; INSERT INTO t VALUES (4, 'y'); SELECT 1 / 0")).await;
         assert!(answer.contains("ERROR 22012"), "{answer}");
         assert_eq!(c.session.status(), engine::TransactionStatus::Idle);
     }
     assert_eq!(c.run("SELECT k FROM t ORDER BY k").await, "2\n3\nSELECT 2");
-    // Definitions among them work: what stands before is committed.
+    // DDL within the query works: the statements before it are committed.
     c.ok(
         "CREATE TABLE u (k integer PRIMARY KEY); INSERT INTO u VALUES (1); DROP TABLE u; INSERT INTO t VALUES (9, '')",
     )
@@ -200,7 +200,7 @@ async fn a_repeatable_read_block_sees_one_state_and_writes_nothing() {
     a.ok(TABLE).await;
     a.ok("INSERT INTO t VALUES (1, 'before')").await;
     b.ok("BEGIN; SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").await;
-    // The state is that of the first statement, not of BEGIN.
+    // The snapshot is that of the first statement, not of BEGIN.
     a.ok("UPDATE t SET v = 'first' WHERE k = 1").await;
     assert_eq!(b.run("SELECT v FROM t WHERE k = 1").await, "first\nSELECT 1");
     a.ok("UPDATE t SET v = 'second' WHERE k = 1; INSERT INTO t VALUES (2, 'new')").await;
@@ -208,7 +208,7 @@ async fn a_repeatable_read_block_sees_one_state_and_writes_nothing() {
     assert_eq!(b.run("SELECT count(*) FROM t").await, "1\nSELECT 1");
     assert_eq!(b.run("COMMIT").await, "COMMIT");
     assert_eq!(b.run("SELECT count(*) FROM t").await, "2\nSELECT 1");
-    // What was read may be old, so nothing is written from it, not even where READ ONLY was taken back.
+    // The snapshot may be old, so writes are rejected, even if READ ONLY was reset.
     b.ok("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET transaction_read_only = off").await;
     let refused = b.run("UPDATE t SET v = 'x'").await;
     assert_eq!(refused, format!("ERROR 0A000 UPDATE in isolation level REPEATABLE READ is not supported{LEVELS}"));
@@ -221,7 +221,7 @@ async fn a_statement_that_fails_after_a_savepoint_leaves_what_was_before_it() {
     a.ok(TABLE).await;
     a.ok("BEGIN; INSERT INTO t VALUES (1, 'a'); SAVEPOINT s; INSERT INTO t VALUES (2, 'a')").await;
     b.ok("SET lock_timeout = '20ms'; BEGIN; INSERT INTO t VALUES (3, 'b'); SAVEPOINT s").await;
-    // Half of it is written when it meets the lock.
+    // Half of the statement is written when it waits for the lock.
     let answer = b.run("INSERT INTO t VALUES (4, 'b'), (1, 'b')").await;
     assert_eq!(answer, "ERROR 55P03 canceling statement due to lock timeout");
     b.ok("ROLLBACK TO s").await;

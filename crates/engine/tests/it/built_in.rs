@@ -1,8 +1,8 @@
-//! What `pg_proc`, `pg_operator` and `pg_cast` list can be called.
+//! Everything that `pg_proc`, `pg_operator` and `pg_cast` list can be called.
 
 use crate::client::Client;
 
-/// A NULL of each type of `pg_type` that a query can name; those that stand for others are such a one.
+/// A NULL of each type of `pg_type` that a query can name; for a pseudo-type, of a type that it accepts.
 fn null_of(ty: &str) -> Option<String> {
     let ty = match ty {
         "\"any\"" | "anyelement" | "anynonarray" | "anycompatible" | "anycompatiblenonarray" => "integer",
@@ -22,7 +22,7 @@ async fn rows(client: &mut Client, query: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// Those of `calls` that cannot be prepared.
+/// The calls that cannot be prepared.
 async fn refused(client: &mut Client, calls: Vec<String>) -> Vec<String> {
     let mut refused = Vec::new();
     for call in calls {
@@ -42,7 +42,7 @@ fn call(name: &str, kind: &str, direct: usize, shown: &str, nulls: &[String]) ->
             format!("SELECT ({}) OVERLAPS ({})", left.join(", "), right.join(", "))
         }
         ("current_user" | "session_user" | "current_role" | "current_catalog", _) => format!("SELECT {name}"),
-        // Planned by the value of its argument.
+        // Its result type depends on the value of its argument.
         ("current_setting", _) => "SELECT current_setting('TimeZone')".to_string(),
         (_, "w") => format!("SELECT {name}({list}) OVER ()"),
         (_, "o") => {
@@ -57,7 +57,7 @@ fn call(name: &str, kind: &str, direct: usize, shown: &str, nulls: &[String]) ->
 #[tokio::test]
 async fn every_function_listed_can_be_called() {
     let mut client = Client::new().await;
-    // Beside them stand the functions of types and casts: the server calls them by itself.
+    // Without the support functions of types and casts, which the server calls itself.
     let listed = "SELECT proname, coalesce(aggkind, prokind), coalesce(aggnumdirectargs, 0),
             array_to_string(ARRAY(SELECT format_type(a, NULL) FROM unnest(proargtypes) AS u(a)), ';')
         FROM pg_proc p LEFT JOIN pg_aggregate ON aggfnoid = p.oid
@@ -81,7 +81,7 @@ async fn every_operator_and_cast_listed_can_be_used() {
     let operators = "SELECT oprname, format_type(oprleft, NULL), format_type(oprright, NULL) FROM pg_operator";
     let mut calls = Vec::new();
     for row in rows(&mut client, operators).await {
-        // A name may have the character between the fields in it.
+        // The name may contain the field separator.
         let [name @ .., left, right] = row.as_slice() else { panic!("{row:?}") };
         let left = if left == "-" { String::new() } else { null_of(left).unwrap() };
         calls.push(format!("SELECT {left} {} {}", name.join("|"), null_of(right).unwrap()));

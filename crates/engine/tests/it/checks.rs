@@ -1,4 +1,4 @@
-//! CHECK constraints by every way that a row comes into a table.
+//! CHECK constraints for every statement that writes rows.
 
 use crate::client::{Client, engine, engine_over};
 use crate::copy::copy;

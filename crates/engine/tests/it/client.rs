@@ -25,18 +25,18 @@ fn store() -> Arc<dyn Store> {
     }
 }
 
-/// An engine over that store.
+/// An engine over the given store.
 pub async fn engine_over(store: Arc<dyn Store>) -> Arc<Engine> {
     let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
     Engine::open(store, options).await.unwrap()
 }
 
-/// An engine over a new store, as [`engine`], of which so many threads run queries.
+/// An engine over a new store, as [`engine`], with this many query threads.
 pub async fn engine_with_threads(query_threads: usize) -> Arc<Engine> {
     Engine::open(store(), EngineOptions { query_threads, ..EngineOptions::default() }).await.unwrap()
 }
 
-/// Waits until so many lock requests wait.
+/// Waits until this many lock requests are waiting.
 pub async fn waiting_are(engine: &Arc<Engine>, count: usize) {
     let mut watcher = Client::of(engine);
     let wanted = format!("{count}\nSELECT 1");
@@ -56,7 +56,7 @@ impl Client {
         Self { session: engine.session(start).unwrap() }
     }
 
-    /// A client of an engine of its own.
+    /// A client with an engine of its own.
     pub async fn new() -> Self {
         Self::of(&engine().await)
     }
@@ -77,7 +77,7 @@ impl Client {
         assert!(!answer.contains("ERROR"), "{text}\n{answer}");
     }
 
-    /// Asks a query again and again until its answer begins like this.
+    /// Repeats a query until its answer begins with `answer`.
     pub async fn until(&mut self, query: &str, answer: &str) {
         for _ in 0..5_000 {
             if self.run(query).await.starts_with(answer) {
@@ -110,7 +110,7 @@ impl Client {
         done
     }
 
-    /// Prepares, runs with parameters, renders.
+    /// Prepares a statement, runs it with parameters, and renders the answer.
     pub async fn execute(&mut self, text: &str, params: &[Datum]) -> String {
         let mut out = String::new();
         let done = async {
@@ -123,7 +123,7 @@ impl Client {
         out.trim_end().to_string()
     }
 
-    /// Runs what was prepared and renders.
+    /// Runs a prepared statement and renders the answer.
     pub async fn run_prepared(&mut self, prepared: &Arc<Prepared>, params: &[Datum]) -> String {
         let mut out = String::new();
         let done = async { render(self.session.execute(prepared, params).await?, &mut out).await };
@@ -133,7 +133,7 @@ impl Client {
         out.trim_end().to_string()
     }
 
-    /// A metric's value.
+    /// The value of a metric.
     pub fn metric(engine: &Engine, name: &str) -> u64 {
         engine.metrics().into_iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| value)
     }

@@ -1,4 +1,4 @@
-//! Statements of tools of PostgreSQL that change nothing tell so.
+//! Statements of PostgreSQL's tools that have no effect report so.
 
 use crate::client::Client;
 use crate::copy::copy;

@@ -1,11 +1,11 @@
-//! Lone statements that want the same rows: they wait for each other, and none fails.
+//! Single statements that want the same rows: they wait for each other, and none fails.
 
 use crate::client::{Client, engine, engine_over, waiting_are};
 use std::sync::Arc;
 use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, Random, from_environment};
 use types::Datum;
 
-/// A commit lets its locks go before it is durable, and what it deleted is seen until then.
+/// A commit releases its locks before it is published, and rows that it deleted are visible until then.
 #[tokio::test]
 async fn a_row_whose_deletion_is_not_published_yet_is_waited_for() {
     let plan = FaultPlan::default();
@@ -21,7 +21,7 @@ async fn a_row_whose_deletion_is_not_published_yet_is_waited_for() {
     assert_eq!(one.run("SELECT k, v FROM t ORDER BY k").await, "1|1\n3|1\nSELECT 2");
 }
 
-/// As PostgreSQL: what was locked is judged anew, and rows that came meanwhile are the next statement's.
+/// As in PostgreSQL: locked rows are rechecked, and rows that were inserted meanwhile are left to the next statement.
 #[tokio::test]
 async fn rows_that_changed_are_judged_anew_under_their_locks() {
     let engine = engine().await;
@@ -48,7 +48,7 @@ async fn a_row_that_moved_to_another_key_is_followed() {
     assert_eq!(one.run("SELECT k, v FROM t ORDER BY k").await, "0|1\n1|1\n3|1\nSELECT 3");
 }
 
-/// Which row is meant depends on others: the next one is taken.
+/// The choice of the row depends on other rows, so the next one is taken.
 #[tokio::test]
 async fn takers_of_the_first_row_take_one_each() {
     let engine = engine().await;
@@ -73,7 +73,7 @@ async fn takers_of_the_first_row_take_one_each() {
     assert_eq!(taken, wanted);
 }
 
-/// The lone statement closes the circle: it lets go, and runs again when the block is through.
+/// The single statement closes the deadlock: it releases its locks, and runs again when the block has ended.
 #[tokio::test]
 async fn a_lone_statement_that_meets_a_deadlock_runs_again() {
     let engine = engine().await;
@@ -94,7 +94,7 @@ async fn a_lone_statement_that_meets_a_deadlock_runs_again() {
     assert_eq!(brake.run("SELECT k, v FROM t ORDER BY k").await, "1|11\n5|101\n9|11\nSELECT 3");
 }
 
-/// One client's statements. Gives how often it added one to a row, as it was told.
+/// Runs the statements of one client. Returns how often it added one to a row, according to the command tags.
 async fn add_and_move(mut client: Client, seed: u64, statements: usize) -> u64 {
     let mut numbers = Random::new(seed);
     let mut added = 0;
@@ -112,7 +112,7 @@ async fn add_and_move(mut client: Client, seed: u64, statements: usize) -> u64 {
         };
         for text in text.split("; ") {
             let answer = client.run(text).await;
-            // The one row of two clients that both insert it.
+            // Two clients may insert the same row.
             assert!(!answer.contains("ERROR") || answer.contains("ERROR 23505"), "seed {seed}: {text}\n{answer}");
             if adds {
                 added += answer.rsplit(' ').next().unwrap().parse::<u64>().unwrap();

@@ -3,7 +3,7 @@
 use crate::client::{Client, engine};
 use engine::{Answer, EngineError};
 
-/// Feeds `data` in pieces of that size.
+/// Runs a COPY with `data` in pieces of this size.
 pub async fn copy(c: &mut Client, text: &str, data: &str, piece: usize) -> Result<String, EngineError> {
     let statements = c.session.parse(text)?;
     let Answer::CopyIn(mut copy) = c.session.run(&statements[0]).await? else { panic!("not a COPY: {text}") };
@@ -118,7 +118,7 @@ async fn the_line_of_an_error_is_one_of_the_file_also_behind_records_of_several_
     }
     let mut c = Client::new().await;
     c.ok("CREATE TABLE q (k integer PRIMARY KEY, s text)").await;
-    // A line end that a backslash hides counts as none, as in PostgreSQL.
+    // An escaped line end does not count as a line, as in PostgreSQL.
     let error = copy(&mut c, "COPY q FROM STDIN", "1\tx\\\ny\nbad\trow\n", 1000).await.unwrap_err();
     assert_eq!(error.context(), Some("COPY q, line 2, column k: \"bad\""));
 }
@@ -200,7 +200,7 @@ async fn what_a_write_returns_is_copied() {
     assert_eq!(c.run(insert).await, "k,name\n1,a\n2,b\nCOPY 2");
     let update =
         "COPY (WITH w AS (SELECT 2 AS k) UPDATE t SET s = 'c' FROM w WHERE t.k = w.k RETURNING t.k, s) TO STDOUT";
-    // A plan is not kept for the text of COPY.
+    // The plan is not cached by the text of COPY.
     assert_eq!(c.run(update).await, "2\tc\nCOPY 1");
     assert_eq!(c.run(update).await, "2\tc\nCOPY 1");
     assert_eq!(c.run("COPY (SELECT k FROM t ORDER BY k FOR UPDATE) TO STDOUT").await, "1\n2\nCOPY 2");
@@ -238,6 +238,6 @@ async fn options_and_names_are_checked() {
     let header = copy(&mut c, "COPY t FROM STDIN (FORMAT csv, HEADER match)", "k,x,s,n\n", 100).await.unwrap_err();
     assert_eq!(header.code(), "22P04");
     assert!(header.message().contains("got \"x\", expected \"d\""), "{}", header.message());
-    // Every failed COPY gave its table back.
+    // Every failed COPY has released its table.
     c.ok("DROP TABLE t").await;
 }

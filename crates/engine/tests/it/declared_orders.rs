@@ -1,12 +1,12 @@
-//! What a scan says of its order and its key is true of every plan above it: the same query on copies of the tables
-//! that have no key, and so no order, gives the same rows in the same order.
+//! The order and the key that a scan declares hold for every plan above it: the same query on copies of the tables
+//! without keys, and so without order, returns the same rows in the same order.
 
 use crate::client::{Client, engine};
 use store_testkit::{Random, from_environment};
 
 const COLUMNS: [&str; 4] = ["a", "b", "c", "v"];
 
-/// Tables with keys of several columns in all forms, each with a copy without a key: `t0`, `t0_copy` and so on.
+/// Tables with all forms of keys of several columns, each with a copy without a key: `t0`, `t0_copy` and so on.
 async fn tables(client: &mut Client, numbers: &mut Random) {
     let keys = [
         "PRIMARY KEY (a, b, c)",
@@ -37,7 +37,7 @@ async fn tables(client: &mut Client, numbers: &mut Random) {
     }
 }
 
-/// FROM of one to three tables, their aliases, and whether rows of all are there.
+/// FROM with one to three tables, and their aliases.
 fn from(numbers: &mut Random, suffix: &str) -> (String, Vec<String>) {
     let side = |numbers: &mut Random, alias: &str| {
         let table = format!("t{}{suffix}", numbers.below(5));
@@ -68,7 +68,7 @@ fn from(numbers: &mut Random, suffix: &str) -> (String, Vec<String>) {
     (text, aliases)
 }
 
-/// A query and how many of its first columns it is ordered by.
+/// A query, the number of its leading columns that ORDER BY names, and whether it has a LIMIT.
 fn query(seed: u64, suffix: &str) -> (String, usize, bool) {
     let mut numbers = Random::new(seed);
     let numbers = &mut numbers;
@@ -114,7 +114,7 @@ fn query(seed: u64, suffix: &str) -> (String, usize, bool) {
     }
 }
 
-/// The columns that rows are ordered by, in their order; and all rows, in none.
+/// The columns that ORDER BY names, in the order of the answer; and all rows, sorted.
 fn seen(answer: &str, ordered: usize) -> (Vec<String>, Vec<String>) {
     let mut rows: Vec<String> = answer.lines().map(str::to_owned).collect();
     let keys = rows.iter().map(|row| row.split('|').take(ordered).collect::<Vec<_>>().join("|")).collect();

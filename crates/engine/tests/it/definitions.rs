@@ -1,4 +1,4 @@
-//! Definitions: tables and schemas.
+//! DDL: tables and schemas.
 
 use crate::client::{Client, engine};
 

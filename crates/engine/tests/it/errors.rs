@@ -1,4 +1,4 @@
-//! Errors with their codes and words.
+//! Errors with their codes and messages.
 
 use crate::client::Client;
 
@@ -43,7 +43,7 @@ async fn bad_values_name_themselves() {
     for (text, answer) in cases {
         assert_eq!(c.run(text).await, answer, "{text}");
     }
-    // The session goes on, and nothing is left of any of them.
+    // The session continues, and the failed statements have no effect.
     assert_eq!(c.run("SELECT k FROM t WHERE k = 1").await, "SELECT 0");
 }
 

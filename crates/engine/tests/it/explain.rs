@@ -1,9 +1,9 @@
-//! What EXPLAIN says of time, and what it makes of parameters.
+//! The times that EXPLAIN shows, and its treatment of parameters.
 
 use crate::client::{Client, engine};
 use types::{DataType, Datum};
 
-/// A plan, a row program, and a statement that writes.
+/// A plan, a row program, and a write statement.
 const STATEMENTS: [&str; 3] =
     ["SELECT b, count(*) FROM t GROUP BY b", "SELECT b + 1 FROM t WHERE a = 1", "UPDATE t SET b = 2 WHERE b > 1"];
 

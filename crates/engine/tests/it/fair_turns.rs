@@ -1,4 +1,4 @@
-//! A client whose statements never wait leaves turns to the other tasks of its thread.
+//! A client whose statements never wait yields to the other tasks of its thread.
 
 use crate::client::{Client, engine};
 use std::sync::Arc;

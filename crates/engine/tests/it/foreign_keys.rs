@@ -1,4 +1,4 @@
-//! Foreign keys under concurrency: no row is left that refers to nothing.
+//! Foreign keys under concurrency: no orphaned row remains.
 
 use crate::client::{Client, engine, waiting_are};
 use store_testkit::Random;
@@ -65,7 +65,7 @@ async fn who_refers_with_other_values_waits_for_who_deletes_and_then_fails() {
     assert_eq!(one.run(ORPHANS).await, "0\nSELECT 1");
 }
 
-/// KEY SHARE goes with an UPDATE that leaves keys as they are, and with itself.
+/// KEY SHARE does not conflict with an UPDATE of other columns, nor with itself.
 #[tokio::test]
 async fn who_refers_does_not_wait_for_an_update_of_other_columns() {
     let engine = engine().await;
@@ -102,7 +102,7 @@ async fn who_deletes_a_parent_waits_for_who_deletes_its_child() {
     assert_eq!(one.run("SELECT id FROM p ORDER BY id").await, "3\n4\nSELECT 2");
 }
 
-/// A child that another transaction gives another parent is held under NO KEY UPDATE: it counts, as PostgreSQL has it.
+/// A child that another transaction moves to another parent is locked FOR NO KEY UPDATE: it counts, as in PostgreSQL.
 #[tokio::test]
 async fn who_deletes_a_parent_does_not_wait_for_who_moves_its_child() {
     let engine = engine().await;
@@ -117,7 +117,7 @@ async fn who_deletes_a_parent_does_not_wait_for_who_moves_its_child() {
     other.ok("DELETE FROM p WHERE id = 1").await;
 }
 
-/// A parent that an UPSERT has just made is waited for, as one of a plain INSERT.
+/// A parent that an UPSERT has just inserted is waited for, like one of a plain INSERT.
 #[tokio::test]
 async fn who_refers_waits_for_who_makes_the_parent() {
     let engine = engine().await;

@@ -1,4 +1,4 @@
-//! Who holds a snapshot of the store.
+//! Which sessions hold snapshots of the store.
 
 use crate::client::{Client, engine, engine_over, waiting_are};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ fn held(store: &FjallStore) -> u64 {
     store.stats().values.into_iter().find(|(name, _)| *name == "snapshots").unwrap().1
 }
 
-/// Waits until so many are held: what is dropped elsewhere is dropped a moment later.
+/// Waits until this many snapshots are held: other threads drop theirs a moment later.
 async fn until_held(store: &FjallStore, count: u64) {
     for _ in 0..200 {
         if held(store) == count {
@@ -75,7 +75,7 @@ async fn a_state_of_amid_a_rewrite_does_not_have_the_table_empty() {
     let engine = engine().await;
     let (mut owner, mut reader, mut holder) = (Client::of(&engine), Client::of(&engine), Client::of(&engine));
     owner.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer); INSERT INTO t VALUES (1, 1), (2, 2)").await;
-    // The rewrite stops at the advisory lock, when the place for its rows is there already.
+    // The rewrite stops at the advisory lock, when the storage for its rows exists already.
     holder.ok("SELECT pg_advisory_lock(1)").await;
     let using = "v + coalesce(length(pg_advisory_xact_lock(1)::text), 0)";
     let rewrite = format!("ALTER TABLE t ALTER v TYPE bigint USING {using}");

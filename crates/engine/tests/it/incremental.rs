@@ -1,4 +1,4 @@
-//! Incremental refreshes of materialized views against full ones: random writes, other sessions, restarts.
+//! Incremental refreshes of materialized views, compared with full ones: random writes, other sessions, restarts.
 
 use crate::client::{Client, engine, engine_over};
 use crate::copy::copy;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use store_fjall::{FjallStore, Options};
 use store_testkit::Random;
 
-/// Queries of views, all of them over `t (k, a, b, n)`.
+/// View queries, all over `t (k, a, b, n)`.
 const VIEWS: [&str; 4] = [
     "SELECT a, count(*) AS c, sum(n) AS s, min(n) AS low, max(n) AS high, avg(n) AS mean FROM t GROUP BY a",
     "SELECT b, a % 2 AS even, count(n) AS c, sum(n) FILTER (WHERE n > 3) AS s FROM t WHERE k % 5 <> 0 GROUP BY 1, 2",
@@ -24,7 +24,7 @@ async fn set_up(c: &mut Client) {
     c.ok("CREATE UNIQUE INDEX ON v0 (a); CREATE INDEX ON v1 (c, b); CREATE UNIQUE INDEX ON v2 (u); CREATE INDEX ON v3 (d)").await;
 }
 
-/// Each view has the rows that its query gives, each as often.
+/// Checks that each view has the rows of its query, with the same multiplicity.
 async fn compare(c: &mut Client, when: &str) {
     for (at, query) in VIEWS.iter().enumerate() {
         c.ok(&format!("REFRESH MATERIALIZED VIEW v{at}")).await;
@@ -50,14 +50,14 @@ fn row(random: &mut Random) -> String {
     format!("({k}, {a}, {text}, nullif({n}, 0) - 3, 1.{}0, 'r')", k % 3)
 }
 
-/// The same as a line of COPY, under a key that no other row has.
+/// A random row as a line of COPY, with a key that no other row has.
 fn line(random: &mut Random, key: u64) -> String {
     let a = group(random).replace("NULL", "\\N");
     let text = random.pick(&["x", "X", "y", "\\N"]);
     format!("{key}\t{a}\t{text}\t{}\t1.{}0\tl\n", random.below(9), key % 3)
 }
 
-/// A statement on few rows and few groups.
+/// A random statement on few rows and few groups.
 fn statement(random: &mut Random) -> String {
     let (k, a, view) = (random.below(40), group(random), random.below(4));
     match random.below(21) {
@@ -94,7 +94,7 @@ async fn a_view_is_what_its_query_gives_after_any_writes() {
         for round in 0..8 {
             for _ in 0..=random.below(5) {
                 let statement = statement(&mut random);
-                // A key that is there already is refused, and leaves the rows as they were.
+                // A duplicate key is rejected, and leaves the rows unchanged.
                 let answer = c.run(&statement).await;
                 assert!(!answer.contains("ERROR") || answer.contains("23505"), "seed {seed}: {statement}\n{answer}");
             }
@@ -108,7 +108,7 @@ async fn a_view_is_what_its_query_gives_after_any_writes() {
     }
 }
 
-/// Counts rows that statements have written.
+/// Number of rows that statements have written.
 fn written(engine: &Arc<Engine>) -> u64 {
     let of =
         |wanted: &str| engine.metrics().into_iter().find(|(name, _)| *name == wanted).map_or(0, |(_, value)| value);
@@ -132,7 +132,7 @@ async fn only_groups_that_have_changed_are_written() {
     assert_eq!(written(&engine) - before, 0, "nothing has changed");
 }
 
-/// Loads write sorted runs past the transaction: the groups of their rows come with them.
+/// Loads write sorted runs outside the transaction, together with the groups of their rows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn loads_note_the_groups_of_their_rows() {
     let options = Options { temporary: true, small_load_bytes: 4 << 10, ..Options::default() };
@@ -143,7 +143,7 @@ async fn loads_note_the_groups_of_their_rows() {
     c.ok("CREATE MATERIALIZED VIEW v WITH (incremental = true) AS SELECT g, sum(n) AS s FROM t GROUP BY g").await;
     c.ok("CREATE MATERIALIZED VIEW w WITH (incremental = true) AS SELECT n % 2 AS g, count(*) AS c FROM t GROUP BY n % 2").await;
     let differs = "SELECT count(*) FROM (SELECT * FROM v EXCEPT SELECT g, sum(n) FROM t GROUP BY g) AS d";
-    // Few groups are noted one by one, in empty logs and in such that have rows, whatever the size of the load.
+    // Few groups are noted individually, in empty logs and in others, whatever the size of the load.
     for (round, rows) in [(1, 10), (2, 3000), (3, 3000), (4, 10)] {
         let lines: String = (0..rows).map(|row| format!("{}\t{}\t{round}\n", round * 10_000 + row, row % 7)).collect();
         assert_eq!(copy(&mut c, "COPY t FROM STDIN", &lines, 999).await.unwrap(), format!("COPY {rows}"));
@@ -156,13 +156,13 @@ async fn loads_note_the_groups_of_their_rows() {
         c.ok("REFRESH MATERIALIZED VIEW w").await;
         assert_eq!(c.run(differs).await, "0\nSELECT 1", "round {round}");
     }
-    // A load that fails notes nothing.
+    // A failed load notes no groups.
     let error = copy(&mut c, "COPY t FROM STDIN", "1\t1\t1\n", 9).await.unwrap_err();
     assert_eq!(error.code(), "23505");
     let before = written(&engine);
     c.ok("REFRESH MATERIALIZED VIEW v").await;
     assert_eq!(written(&engine) - before, 0);
-    // Of very many groups none is remembered, and all are made anew.
+    // With very many groups none is noted individually, and the refresh recomputes all.
     c.ok("INSERT INTO t SELECT 100000 + i, i, i % 3 FROM generate_series(1, 30000) AS s (i)").await;
     c.ok("REFRESH MATERIALIZED VIEW v; REFRESH MATERIALIZED VIEW w").await;
     assert_eq!(c.run(differs).await, "0\nSELECT 1");
@@ -189,7 +189,7 @@ async fn writers_beside_refreshes_lose_no_change() {
                 while !stop.load(Ordering::Relaxed) {
                     at += 7;
                     let (from, to) = (at % 200, (at * 3 + 1) % 200);
-                    // What one row loses another one gets: in each state the sum is 0.
+                    // One row gains what the other loses: the sum is always 0.
                     let text = format!(
                         "BEGIN; UPDATE t SET n = n - 1 WHERE k = {from}; UPDATE t SET n = n + 1 WHERE k = {to}; COMMIT"
                     );

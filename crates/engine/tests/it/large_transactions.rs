@@ -1,4 +1,4 @@
-//! Statements and transactions larger than the memory for queries: streamed, their writes in files, and exact.
+//! Statements and transactions larger than the query memory: streamed, with writes spilled to files, and exact.
 
 use crate::client::Client;
 use engine::{Engine, EngineOptions};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use store_fjall::FjallStore;
 
 const ROWS: u64 = 60_000;
-/// The rows of a statement alone take several times as much.
+/// The rows of a statement take several times as much.
 const MEMORY: usize = 8 << 20;
 
 struct World {
@@ -37,19 +37,19 @@ impl World {
         self.client.run(statement).await
     }
 
-    /// count, sum of keys, sum of n, as all sessions see them.
+    /// Count, sum of keys and sum of n, as all sessions see them.
     async fn state(&mut self) -> String {
         self.run("SELECT count(*), sum(k), sum(n) FROM t").await.lines().next().unwrap().to_owned()
     }
 }
 
-/// What [`World::state`] says of rows from `first` on, each n being `10 * k + more`.
+/// The result of [`World::state`] for `count` rows from key `first` on, where n is `10 * k + more`.
 fn rows_from(first: u64, count: u64, more: u64) -> String {
     let keys: u64 = (first..first + count).sum();
     format!("{count}|{keys}|{}", 10 * keys + more * count)
 }
 
-/// DataFusion keeps the folders that it made for its files.
+/// The files below a folder. DataFusion keeps the folders that it created.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
@@ -60,7 +60,7 @@ async fn update_and_delete_of_more_rows_than_memory_holds_are_streamed() {
     let mut w = World::new().await;
     assert_eq!(w.run("UPDATE t SET n = n + 1").await, format!("UPDATE {ROWS}"));
     assert_eq!(w.state().await, rows_from(1, ROWS, 1));
-    // A join brings a row several times: the first counts.
+    // A join returns a row several times; only the first counts.
     let joined = "UPDATE t SET n = n + 1 FROM generate_series(1, 3) AS g(x) WHERE k > x - 3";
     assert_eq!(w.run(joined).await, format!("UPDATE {ROWS}"));
     assert_eq!(w.state().await, rows_from(1, ROWS, 2));

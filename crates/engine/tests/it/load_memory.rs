@@ -1,4 +1,4 @@
-//! Rows of a COPY that wait to be sorted are part of the memory that statements share.
+//! Rows of a COPY that are not sorted yet count as memory that statements share.
 
 use crate::client::Client;
 use engine::{Answer, Engine, EngineOptions};
@@ -21,7 +21,7 @@ async fn world() -> (Arc<Engine>, Client) {
     (engine, client)
 }
 
-/// Lines in an order that is not that of the keys, about 4 MB.
+/// Lines that are not in key order, about 4 MB.
 fn lines() -> String {
     (0..ROWS).fold(String::new(), |mut text, n| {
         writeln!(text, "{}\t{:0200}", u64::from(n) * 7919 % u64::from(ROWS), n).unwrap();

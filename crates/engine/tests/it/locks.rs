@@ -1,4 +1,4 @@
-//! `pg_locks`: what is held, by whom, and who waits.
+//! `pg_locks`: held locks, their holders, and waiting sessions.
 
 use crate::client::{Client, engine};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Tests of the engine through its public face, over the model store.
+//! Tests of the engine's public interface, over the model store.
 
 #![allow(
     missing_docs,

@@ -11,7 +11,7 @@ use store_testkit::ModelStore;
 
 const SUMS: &str = "SELECT count(*), sum(v) FROM m";
 
-/// A table of pairs of rows whose values are opposite, and a view of it.
+/// Creates a table of pairs of rows with opposite values, and a view of it.
 async fn pairs(c: &mut Client, with: &str) {
     c.ok("CREATE TABLE t (k int PRIMARY KEY, v int)").await;
     c.ok(
@@ -23,7 +23,7 @@ async fn pairs(c: &mut Client, with: &str) {
     c.ok("CREATE INDEX m_v ON m (v)").await;
 }
 
-/// How many tables the store has besides that of the catalog: those of definitions, and what a refresh might have left.
+/// Number of tables in the store besides the catalog: those of definitions, and any that a refresh left behind.
 async fn storages(store: &Arc<dyn Store>) -> usize {
     let mut count = 0;
     for id in 2..500 {
@@ -32,7 +32,7 @@ async fn storages(store: &Arc<dyn Store>) -> usize {
     count
 }
 
-/// An engine over the model, and the store.
+/// An engine over the model store, with that store.
 async fn model() -> (Arc<Engine>, Arc<dyn Store>) {
     let store: Arc<dyn Store> = Arc::new(ModelStore::new());
     (engine_over(Arc::clone(&store)).await, store)
@@ -50,7 +50,7 @@ async fn readers_see_whole_refreshes_and_never_wait() {
             tokio::spawn(async move {
                 let mut reads = 0;
                 while !stop.load(Ordering::Relaxed) {
-                    // Of each pair both rows or none: the sum is 0.
+                    // A refresh contains both rows of a pair or none, so the sum is 0.
                     let answer = reader.run("SELECT sum(v) FROM m").await;
                     assert_eq!(answer, "0\nSELECT 1");
                     let answer = reader.run("SELECT count(*) FROM m WHERE k = 1").await;
@@ -136,7 +136,7 @@ async fn a_job_refreshes_again_and_again_and_goes_on_after_a_restart() {
     pairs(&mut c, "WITH (refresh = '1 second')").await;
     c.ok("INSERT INTO t VALUES (1000, 1)").await;
     c.until(SUMS, "601|1").await;
-    // What fails is told, and the rows stay.
+    // A failed refresh is reported, and the rows stay.
     c.ok("CREATE TABLE d (x int); INSERT INTO d VALUES (1)").await;
     c.ok("CREATE MATERIALIZED VIEW q WITH (refresh = '1 second') AS SELECT 10 / x AS q FROM d").await;
     c.ok("UPDATE d SET x = 0").await;
@@ -152,14 +152,14 @@ async fn a_job_refreshes_again_and_again_and_goes_on_after_a_restart() {
     let mut c = Client::of(&engine);
     c.ok("INSERT INTO t VALUES (1001, 2)").await;
     c.until(SUMS, "602|3").await;
-    // Paused it rests, resumed it goes on.
+    // A paused job does not refresh; a resumed job does.
     c.ok("PAUSE JOB 1").await;
     c.ok("INSERT INTO t VALUES (1002, 3)").await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert!(c.run(SUMS).await.starts_with("602|3"));
     c.ok("RESUME JOB 1").await;
     c.until(SUMS, "603|6").await;
-    // With the view its job goes.
+    // Dropping the view cancels its job.
     c.ok("DROP MATERIALIZED VIEW m").await;
     c.until("SELECT state FROM bennu.jobs WHERE id = 1", "cancelled").await;
     c.ok("ALTER MATERIALIZED VIEW q RESET (refresh)").await;
@@ -180,7 +180,7 @@ async fn a_refresh_that_is_cancelled_leaves_the_rows_and_no_storage() {
     assert!(c.run("REFRESH MATERIALIZED VIEW m").await.contains("ERROR 57014"));
     assert_eq!(storages(&store).await, before);
     assert!(c.run("SELECT * FROM m").await.contains("ERROR 55000"));
-    // Likewise that of a job.
+    // The same for the refresh of a job.
     c.ok("ALTER MATERIALIZED VIEW m SET (refresh = '1 second')").await;
     c.until("SELECT phase FROM bennu.jobs", "refreshing").await;
     c.ok("CANCEL JOB 1").await;

@@ -24,7 +24,7 @@ async fn a_key_that_is_there_is_a_duplicate() {
                  DETAIL Key (a, b)=(1, x) already exists.";
     assert_eq!(c.run("INSERT INTO t (a, b) VALUES (2, 'z'), (1, 'x')").await, error);
     assert_eq!(c.run("INSERT INTO t (a, b) VALUES (1, 'x')").await, error);
-    // All or nothing: the row before the duplicate is not there either.
+    // The statement is atomic: the row before the duplicate is not inserted either.
     assert_eq!(c.run("SELECT a FROM t WHERE a = 2 AND b = 'z'").await, "SELECT 0");
     let twice = c.run("INSERT INTO t (a, b) VALUES (5, 'q'), (5, 'q')").await;
     assert!(twice.starts_with("ERROR 23505"), "{twice}");
@@ -38,7 +38,7 @@ async fn conflicts_are_ignored_or_overwritten_as_asked() {
     assert_eq!(c.run("INSERT INTO t VALUES (1, 'x', 11, 'two') ON CONFLICT DO NOTHING").await, "INSERT 0 0");
     assert_eq!(c.run("UPSERT INTO t (a, b, n) VALUES (1, 'x', 12) ON DUPLICATE KEY IGNORE").await, "INSERT 0 0");
     assert_eq!(c.run("SELECT n, s FROM t WHERE a = 1 AND b = 'x'").await, "10|one\nSELECT 1");
-    // UPSERT leaves alone what it does not name, and gives new rows their defaults.
+    // UPSERT keeps the columns that it does not name, and gives new rows their defaults.
     assert_eq!(c.run("UPSERT INTO t (a, b, n) VALUES (1, 'x', 12), (7, 'new', 13)").await, "INSERT 0 2");
     assert_eq!(c.run("SELECT n, s FROM t WHERE a = 1 AND b = 'x'").await, "12|one\nSELECT 1");
     assert_eq!(c.run("SELECT n, s FROM t WHERE a = 7 AND b = 'new'").await, "13|none\nSELECT 1");
@@ -58,7 +58,7 @@ async fn values_made_of_the_row_itself() {
     assert_eq!(c.run("SELECT n, s, t FROM m WHERE a = 1").await, "9|3|new\nSELECT 1");
     let add = "UPDATE m SET n = n + $1 WHERE a = $2 RETURNING n";
     assert_eq!(c.execute(add, &[Datum::Int4(-4), Datum::Int4(1)]).await, "5\nUPDATE 1");
-    // NULL stays NULL; the statement's own values are those before it.
+    // NULL stays NULL; assignments read the values before the statement.
     assert_eq!(c.execute(add, &[Datum::Int4(1), Datum::Int4(2)]).await, "~\nUPDATE 1");
     c.ok("UPDATE m SET s = (1000 + s), n = s + 1 WHERE a = 2").await;
     assert_eq!(c.run("SELECT n, s FROM m WHERE a = 2").await, "6|1005\nSELECT 1");
@@ -118,7 +118,7 @@ async fn a_statement_prepared_before_a_change_of_its_table_sees_the_new_one() {
     let engine::Answer::Rows(mut rows) = answer else { panic!("no rows") };
     let chunk = futures::StreamExt::next(&mut rows.chunks).await.unwrap().unwrap();
     assert!(matches!(chunk, engine::Chunk::Rows(rows) if matches!(rows[0][0], Datum::Int8(11))));
-    // Its columns changed: the client would misread them.
+    // The result columns changed, and the client would misread them.
     let error = c.session.execute(&star, &[]).await.unwrap_err();
     assert_eq!(error.code(), "0A000");
     assert_eq!(c.run("SELECT * FROM t WHERE a = 1 AND b = 'x'").await, "1|x|11|new|7\nSELECT 1");
@@ -148,7 +148,7 @@ async fn the_future_of_a_statement_is_small() {
     let mut c = Client::new().await;
     c.run("CREATE TABLE t (k integer PRIMARY KEY)").await;
     let prepared = c.session.prepare("SELECT k FROM t WHERE k = 1", &[]).await.unwrap();
-    // It is copied at each await on its way, begun or not: what a short statement does not do is boxed.
+    // The future is copied at each await, started or not, so whatever a short statement does not use is boxed.
     let size = size_of_val(&c.session.execute(&prepared, &[]));
     assert!(size < 6_000, "{size} bytes");
 }

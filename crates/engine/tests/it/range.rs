@@ -1,4 +1,4 @@
-//! Short ranges of the key without a plan answer as plans do.
+//! Key range programs return the same as plans.
 
 use crate::client::{Client, engine};
 use engine::Engine;
@@ -13,7 +13,7 @@ const TABLES: [&str; 3] = [
      SALT_BUCKETS = 3",
 ];
 
-/// Conditions, orders and limits that are put together in every way.
+/// Conditions, orders and limits, combined in all ways.
 const CONDITIONS: [&str; 14] = [
     "",
     "WHERE a = 2",
@@ -58,7 +58,7 @@ async fn key_programs_and_plans_agree() {
         let engine = filled(table).await;
         let (mut program, mut plan) = (Client::of(&engine), Client::of(&engine));
         plan.ok("SET bennu.point_programs = off").await;
-        // Of equal rows a LIMIT may keep others.
+        // With equal sort keys LIMIT may keep different rows.
         for client in [&mut program, &mut plan] {
             client.ok("SET bennu.row_programs = off").await;
         }
@@ -154,8 +154,8 @@ async fn buckets_that_fall_short_of_their_share_are_asked_again() {
     let mut c = Client::of(&engine);
     c.ok("CREATE TABLE l (a integer, b integer, PRIMARY KEY (a, b)) SALT_BUCKETS = 8").await;
     c.ok("INSERT INTO l SELECT 1, b FROM generate_series(1, 500) AS g(b)").await;
-    // Chance deals the rows out unevenly: of so many limits there are some with which a bucket has more of the first
-    // rows than it was asked for.
+    // Rows are spread unevenly over the buckets: for some of these limits a bucket has more of the first rows than
+    // were requested at first.
     for limit in 1..=400 {
         let forward: String = (1..=limit).map(|b| format!("{b}\n")).collect();
         let answer = c.run(&format!("SELECT b FROM l WHERE a = 1 ORDER BY b LIMIT {limit}")).await;

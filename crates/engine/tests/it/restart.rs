@@ -1,4 +1,4 @@
-//! What is there after the store was closed and opened again.
+//! State after the store was closed and opened again.
 
 use crate::client::{Client, engine_over};
 use store_fjall::{FjallStore, Options};

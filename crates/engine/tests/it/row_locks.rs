@@ -1,4 +1,5 @@
-//! SELECT … FOR UPDATE under concurrency: nobody gets a row that another one holds, and what was waited for is read anew.
+//! SELECT … FOR UPDATE under concurrency: no session gets a row that another one has locked, and rows are read again
+//! after a wait.
 
 use crate::client::{Client, engine, waiting_are};
 use engine::Engine;

@@ -1,4 +1,4 @@
-//! Row programs: which statements they are, what bounds them, and how their plans take over.
+//! Row programs: the statements that become one, their limits, and the hand-over to plans.
 
 use crate::client::{Client, engine};
 use std::sync::Arc;

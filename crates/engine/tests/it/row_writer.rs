@@ -1,4 +1,4 @@
-//! Every statement that writes rows does so through the row writer, which counts them by what became of them.
+//! Every statement that writes rows uses the row writer, which counts them by kind of change.
 
 use crate::client::{Client, engine};
 use crate::copy::copy;

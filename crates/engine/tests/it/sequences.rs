@@ -138,7 +138,7 @@ async fn values_go_on_after_a_restart() {
     let store: Arc<dyn Store> = Arc::new(ModelStore::new());
     let mut seen = Vec::new();
     for _ in 0..3 {
-        // Nothing is closed: the second engine finds what was durable.
+        // Nothing is closed: the second engine finds the durable state.
         let mut c = Client::of(&engine_over(Arc::clone(&store)).await);
         c.ok("CREATE SEQUENCE IF NOT EXISTS s").await;
         for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! SET, SHOW, PREPARE and what else is about the session.
+//! SET, SHOW, PREPARE and other statements about the session.
 
 use crate::client::{Client, engine};
 use engine::{Engine, SessionStart};
@@ -77,7 +77,7 @@ async fn one_text_is_compiled_once() {
     }
     assert_eq!(Client::metric(&engine, "statements_planned_total"), 1);
     assert_eq!(Client::metric(&engine, "statements_point_total"), 5);
-    // A second session has the same plan; after DDL there is a new one.
+    // A second session uses the same plan; after DDL the statement is planned again.
     Client::of(&engine).ok("SELECT v FROM t WHERE k = 1").await;
     assert_eq!(Client::metric(&engine, "statements_planned_total"), 1);
     c.ok("CREATE TABLE u (k integer)").await;
@@ -96,12 +96,12 @@ async fn statements_of_one_shape_share_what_was_compiled() {
     for k in 0..5 {
         c.ok(&format!("SELECT v FROM t WHERE k = {k}")).await;
     }
-    // The first of each shape as it is written, all others with parameters, in other sessions too.
+    // The first statement of each shape runs as written, all others with parameters, in other sessions too.
     Client::of(&engine).ok("SELECT v FROM t WHERE k = 7").await;
     assert_eq!(Client::metric(&engine, "statements_parameterized_total"), 9);
     assert_eq!(Client::metric(&engine, "statements_planned_total"), 2);
     assert_eq!(Client::metric(&engine, "statements_point_total"), 6);
-    // A literal that is no value, another type, another version of the catalog: nothing that is there serves.
+    // A literal of another type, and another version of the catalog, do not use the existing prepared statement.
     c.ok("SELECT v FROM t WHERE k = 3000000000").await;
     assert_eq!(Client::metric(&engine, "statements_parameterized_total"), 9);
     assert!(c.run("SELECT v FROM t WHERE k = 2").await.contains("v2"));
@@ -122,7 +122,7 @@ async fn explain_shows_access_paths_below_what_writes() {
     assert!(update.starts_with("Update on t\n  ->  Point lookup on t\n        Key ranges: [1,'x']"), "{update}");
     let plan = "Insert on t\n  Conflict Resolution: NOTHING\n  ->  Values: rows=2";
     assert_eq!(c.run("EXPLAIN INSERT INTO t VALUES (1, 'x'), (2, 'y') ON CONFLICT DO NOTHING").await, plan);
-    // ANALYZE runs it, and runs what was asked for and nothing that was explained before.
+    // EXPLAIN ANALYZE runs its own statement, not a cached plan of an earlier EXPLAIN.
     let analyzed = c.run("EXPLAIN (ANALYZE, TIMING off) INSERT INTO t (a, b) VALUES (1, 'x')").await;
     assert_eq!(analyzed, "Insert on t (actual rows=1)\n  ->  Values: rows=1");
     let analyzed = c.run("EXPLAIN (ANALYZE, TIMING off) DELETE FROM t WHERE a = 1 AND b = 'x'").await;
@@ -141,7 +141,7 @@ async fn times_are_read_in_the_sessions_zone() {
     let shown = "2024-07-01 12:00:00+02\t1\nCOPY 1";
     assert_eq!(c.run("COPY (SELECT * FROM t WHERE v = 1) TO STDOUT").await, shown);
     c.ok("SET TimeZone = 'UTC'").await;
-    // The same text means another time now.
+    // The same text now denotes another time.
     assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 12:00'").await, "SELECT 0");
     assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 10:00'").await, "1\nSELECT 1");
     assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-01-01 11:00'").await, "2\nSELECT 1");

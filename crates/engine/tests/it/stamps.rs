@@ -1,4 +1,4 @@
-//! A row has changed since it was read if its stamp is another one than it was, whatever the order of stamps.
+//! A row has changed since it was read if its commit stamp differs, whatever the order of the stamps.
 
 use crate::client::{Client, engine_over};
 use engine::Engine;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use store::Store;
 use store_testkit::{LimitedStore, ModelStore, UnorderedStore, Without};
 
-/// Stores with snapshots (the first) and without, whose commit numbers have no order.
+/// A store with snapshots and one without, whose commit numbers have no order.
 async fn engines() -> [Arc<Engine>; 2] {
     let single_rows = LimitedStore::new(Arc::new(ModelStore::new()), Without::everything());
     let stores: [Arc<dyn Store>; 2] = [Arc::new(ModelStore::new()), Arc::new(single_rows)];
@@ -15,12 +15,12 @@ async fn engines() -> [Arc<Engine>; 2] {
     [one.await, other.await]
 }
 
-/// A statement that takes an unchanged row for a changed one looks again and again.
+/// A statement that mistakes unchanged rows for changed ones would retry forever.
 async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), work).await.expect("it does not end")
 }
 
-/// Behind the tag a store of single rows warns.
+/// The tag, without the warning that follows it on a store that writes single rows.
 fn tag(answer: &str) -> &str {
     answer.lines().next().unwrap_or_default()
 }
@@ -29,7 +29,7 @@ async fn filled(engine: &Arc<Engine>) -> Client {
     let mut client = Client::of(engine);
     client.ok("CREATE TABLE t (k integer PRIMARY KEY, v integer, n integer)").await;
     for k in 0..12 {
-        // Each in a commit of its own.
+        // Each row in a commit of its own.
         client.ok(&format!("INSERT INTO t VALUES ({k}, 0, {k})")).await;
     }
     client
@@ -44,7 +44,7 @@ async fn rows_that_nobody_changed_are_written_at_the_first_look() {
         let locked = "BEGIN; SELECT k FROM t WHERE n < 2 ORDER BY k FOR UPDATE; COMMIT";
         assert_eq!(soon(client.run(locked)).await, "BEGIN\n0\n1\nSELECT 2\nCOMMIT");
         assert_eq!(tag(&soon(client.run("DELETE FROM t WHERE n >= 6")).await), "DELETE 6");
-        // Without snapshots the first look only tells the stamps.
+        // Without snapshots the first attempt only reads the stamps.
         if snapshots {
             assert_eq!(Client::metric(&engine, "statement_retries_total"), before);
         }
@@ -58,7 +58,7 @@ async fn no_update_of_several_sessions_is_lost() {
         let mut client = filled(&engine).await;
         let work = |mut session: Client| async move {
             for _ in 0..8 {
-                // What is written was computed from the row as it was read.
+                // The new value is computed from the row as it was read.
                 session.ok("UPDATE t SET v = v + 1 WHERE n >= 0").await;
                 session
                     .ok("BEGIN; SELECT v FROM t WHERE n = 3 FOR UPDATE; UPDATE t SET v = v + 1 WHERE n = 3; COMMIT")

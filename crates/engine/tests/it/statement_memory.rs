@@ -1,4 +1,4 @@
-//! The trees of long statements, and answers of RETURNING, are part of the memory that statements share.
+//! Syntax trees of long statements, and results of RETURNING, count as memory that statements share.
 
 use crate::client::Client;
 use engine::{Engine, EngineOptions};
@@ -40,7 +40,7 @@ async fn what_the_trees_of_a_text_hold_is_given_back_with_its_last_statement() {
     assert_eq!(second.code(), "53200", "{second}");
     drop(first);
     assert_eq!(client.run(&text).await, "1\nSELECT 1");
-    // A large tree is freed on a thread of its own.
+    // A large tree is freed on another thread.
     for _ in 0..500 {
         if client.session.parse(&text).is_ok() {
             return;

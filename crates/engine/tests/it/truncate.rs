@@ -1,5 +1,5 @@
-//! Statements of others beside TRUNCATE, and beside ALTER TABLE that writes the table anew: they see the table before or
-//! after, and never that it is gone.
+//! Statements that run beside TRUNCATE, and beside ALTER TABLE that rewrites the table: they see the table before or
+//! after, and never fail because it is missing.
 
 use crate::client::{Client, engine_over};
 use engine::Engine;
@@ -10,7 +10,7 @@ use store_fjall::FjallStore;
 use store_testkit::ModelStore;
 
 const ROUNDS: usize = 40;
-/// They answer, whatever the table has just then.
+/// Statements that must succeed, whatever the table contains at the moment.
 const STATEMENTS: [(&[&str], &str); 11] = [
     (&["SELECT count(*) FROM t"], ""),
     (&["SELECT v FROM t WHERE k = 7"], ""),
@@ -25,7 +25,7 @@ const STATEMENTS: [(&[&str], &str); 11] = [
     (&["BEGIN; DELETE FROM w WHERE k NOT IN (SELECT k FROM t); COMMIT"], ""),
 ];
 
-/// Sessions that ask the same again and again while `owner` does so `ROUNDS` times; and what their answers contain.
+/// Sessions repeat their statements, whose answers must contain a text, while `owner` runs `ROUNDS` times.
 async fn beside(engine: &Arc<Engine>, asked: &'static [(&'static [&'static str], &'static str)], owner: &[&str]) {
     let done = Arc::new(AtomicBool::new(false));
     let others: Vec<_> = asked

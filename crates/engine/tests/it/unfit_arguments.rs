@@ -1,9 +1,9 @@
-//! Functions called with what they do not expect: any answer or error is right but an internal one.
+//! Functions called with unexpected arguments: any answer or error is correct, except an internal error.
 
 use crate::client::Client;
 use store_testkit::{Random, from_environment};
 
-/// Values of all kinds, as constants, computed, and as columns.
+/// Values of all kinds: constants, expressions and columns.
 const VALUES: [&str; 24] = [
     "1",
     "-5",
@@ -31,7 +31,7 @@ const VALUES: [&str; 24] = [
     "t",
 ];
 
-/// Those that wait, or that end what others do.
+/// Functions that wait, or that stop other sessions.
 const LEFT_OUT: [&str; 5] = ["pg_sleep", "pg_sleep_for", "pg_sleep_until", "pg_terminate_backend", "pg_cancel_backend"];
 
 #[tokio::test]

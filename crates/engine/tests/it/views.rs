@@ -1,4 +1,4 @@
-//! Views: queries under a name, what depends on them, what they refuse.
+//! Views: named queries, their dependencies, and the statements that they reject.
 
 use crate::client::{Client, engine};
 

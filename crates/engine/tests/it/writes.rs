@@ -140,7 +140,7 @@ async fn a_statement_whose_rows_were_changed_meanwhile_runs_again() {
     a.ok("CREATE TABLE t (k integer PRIMARY KEY, n integer)").await;
     a.ok("INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)").await;
     a.ok("BEGIN; UPDATE t SET n = 100 WHERE k = 1; DELETE FROM t WHERE k = 3").await;
-    // Its rows are read before the other's commit and checked after it.
+    // The rows are read before the other session's commit and checked after it.
     let waiting = tokio::spawn(async move { b.run("UPDATE t SET n = n + 1 WHERE n >= 10 RETURNING k, n").await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!waiting.is_finished());
@@ -155,7 +155,7 @@ async fn no_update_is_lost_between_sessions() {
     Client::of(&engine).ok("CREATE TABLE t (k integer PRIMARY KEY, n integer); INSERT INTO t VALUES (1, 0)").await;
     let writers = (0..4).map(|i| {
         let mut c = Client::of(&engine);
-        // Half of them by the key, half by a query.
+        // Half of the writers use the key, half a query.
         let text = if i % 2 == 0 { "UPDATE t SET n = n + 1 WHERE k = 1" } else { "UPDATE t SET n = n + 1 WHERE k < 2" };
         tokio::spawn(async move {
             for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! The columns of a row that come from nowhere but their defaults, where rows come without a statement: COPY and appends.
+//! Column defaults for rows that come without an INSERT statement: COPY and appends.
 
 use crate::Session;
 use crate::dml::insert::set;
@@ -10,9 +10,9 @@ use catalog::Catalog;
 use std::sync::Arc;
 use types::Datum;
 
-/// What columns get that are not given.
+/// Defaults of the columns that a source omits.
 pub(crate) struct Defaults {
-    /// Constants, and NULL elsewhere.
+    /// Constant defaults; NULL for all other columns.
     pub(crate) base: Row,
     /// Columns whose defaults are evaluated for each row.
     pub(crate) columns: Vec<usize>,
@@ -20,8 +20,8 @@ pub(crate) struct Defaults {
 }
 
 impl Session {
-    /// The defaults for a table of which `given` comes from elsewhere. Sequences are left to
-    /// [`crate::dml::sequence_defaults`], generated columns to the row writer.
+    /// Compiles the defaults of the columns that are not in `given`. [`crate::dml::sequence_defaults`] covers
+    /// sequences, the row writer generated columns.
     pub(crate) async fn defaults_of(
         &mut self,
         catalog: &Arc<Catalog>,

@@ -1,7 +1,8 @@
-//! Bound expressions over rows at hand.
+//! Bound expressions over the current rows of a statement.
 //!
-//! Most are programs of `rows`: no plan, no Arrow. Those that call what has no body there are stages of physical
-//! expressions, and those with subqueries a query whose parameters are the columns that they read.
+//! Most are programs of `rows`, without a plan or Arrow. Calls of functions that `rows` does not implement become
+//! physical expressions of DataFusion; expressions with subqueries become a query whose parameters are the columns
+//! that they read.
 
 use super::Writing;
 use crate::Session;
@@ -21,13 +22,13 @@ use types::{DataType, Datum};
 #[derive(Debug)]
 pub(crate) struct BoundExprs {
     exprs: rows::Exprs,
-    /// Row and place of each column that they read.
+    /// Row and position of each column that the expressions read.
     inputs: Vec<(usize, usize)>,
     pub(crate) types: Vec<DataType>,
 }
 
 impl BoundExprs {
-    /// All values for rows that stand side by side.
+    /// Evaluates all expressions over `rows`, one row for each relation in scope.
     pub(crate) fn eval(&self, env: Option<&Env>, params: &[Datum], rows: &[&[Datum]]) -> EngineResult<Vec<Datum>> {
         let row = gathered(&self.inputs, rows)?;
         match env {
@@ -37,7 +38,7 @@ impl BoundExprs {
     }
 }
 
-/// Of expressions that ask for no session.
+/// The environment of expressions that do not depend on the session.
 fn no_session() -> Env {
     Env { zone: TimeZone::UTC, transaction_time: 0, statement_time: 0 }
 }
@@ -47,7 +48,7 @@ fn no_session() -> Env {
 pub(crate) struct BoundQuery {
     planner: Arc<Planner>,
     pub(crate) plan: Arc<Plan>,
-    /// Parameters of the statement itself; the columns that they read stand behind them.
+    /// Number of the statement's own parameters; the columns that the expressions read follow them.
     params: usize,
     inputs: Vec<(usize, usize)>,
     pub(crate) types: Vec<DataType>,
@@ -77,7 +78,7 @@ fn gathered(inputs: &[(usize, usize)], rows: &[&[Datum]]) -> EngineResult<Vec<Da
     values.ok_or_else(|| Fault::Internal { detail: "a row without a value".to_string() }.into())
 }
 
-/// The columns of a row of the target that are in use.
+/// The columns `cols` of the target as inputs of expressions, read from row number `row`.
 pub(super) fn inputs_of<'a>(
     target: &'a Target,
     cols: &'a [(usize, ColId)],
@@ -132,7 +133,7 @@ impl Session {
         }
     }
 
-    /// Expressions as a query of one row, whose columns are parameters behind the statement's.
+    /// Compiles the expressions as a query of one row, in which columns are parameters after the statement's own.
     async fn row_query(
         &mut self,
         writing: &Writing<'_>,
@@ -180,7 +181,7 @@ fn too_many<T>(what: &'static str) -> EngineResult<T> {
     fail(Fault::TooLarge { message: format!("an expression reads too many {what}") })
 }
 
-/// The type of an expression's values; `None` where a plan knows more of it.
+/// The type of an expression's values; `None` if only the DataFusion plan determines it.
 pub(super) fn value_type(ty: Ty) -> Option<DataType> {
     match ty.data_type()? {
         DataType::Numeric(_) => Some(DataType::Numeric(ty.digits)),
@@ -195,7 +196,7 @@ pub(super) fn has_subquery(scalar: &Scalar) -> bool {
     found
 }
 
-/// Puts parameters in place of the columns of rows at hand, within subqueries too; `None`: there are too many.
+/// Replaces columns of the current rows by parameters, also within subqueries. `None`: there are too many parameters.
 fn parameters_for(value: &mut Scalar, inputs: &[RowInput], first: usize) -> Option<()> {
     if let Kind::Col(col) = &value.kind
         && let Some(at) = inputs.iter().position(|input| input.col == col.id)

@@ -18,12 +18,12 @@ use query::RowInput;
 use sql::Conflict;
 use std::sync::Arc;
 
-/// A source of rows, and what its columns get that it leaves out.
+/// The rows of an INSERT, and the defaults of the columns that it omits.
 struct Source {
     columns: Vec<usize>,
     rows: Rows,
     defaults: Defaults,
-    /// All computed values of VALUES.
+    /// The computed expressions of VALUES.
     computed: Exprs,
 }
 
@@ -50,7 +50,7 @@ impl Session {
         Ok(InsertProgram { target, columns, source, defaults, computed, action, arbiters, returning })
     }
 
-    /// VALUES: each row has its own evaluation of defaults.
+    /// Compiles VALUES; each row evaluates its own defaults.
     async fn rows_source(
         &mut self,
         writing: &Writing<'_>,
@@ -144,7 +144,7 @@ impl Session {
     }
 }
 
-/// ON DUPLICATE KEY UPDATE keeps the row where it is.
+/// Rejects assignments to key columns: ON DUPLICATE KEY UPDATE does not change the rowkey.
 fn refuse_keys(target: &Target, set: &Assignments) -> EngineResult<()> {
     match set.iter().find(|(at, _)| target.is_key(*at)) {
         None => Ok(()),

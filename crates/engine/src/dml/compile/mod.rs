@@ -1,8 +1,8 @@
-//! Writing statements compiled from the bound tree: names, types, functions and casts are the binder's.
+//! Compiles write statements from the bound tree, in which names, types, functions and casts are resolved.
 //!
 //! ```text
 //!   Statement ──bind──> Insert, Update, Delete ──> WriteProgram
-//!                         expressions over rows at hand: programs of `rows`, else stages, else a query for each row
+//!                         expressions over current rows: programs of `rows`, else stages, else a query for each row
 //!                         row sets:                      a plan of `query::lower`, or one key
 //! ```
 
@@ -31,7 +31,7 @@ use sql::Statement;
 use std::sync::Arc;
 use types::DataType;
 
-/// A statement that is compiled.
+/// The statement being compiled.
 pub(crate) struct Writing<'a> {
     pub(crate) catalog: &'a Arc<Catalog>,
     pub(crate) bound: &'a Bound,

@@ -1,5 +1,5 @@
-//! Expressions over rows at hand that stand in no statement that reads or writes rows: CHECK constraints, generated columns,
-//! parts of indexes, defaults, COPY's WHERE, arguments of EXECUTE.
+//! Expressions over a row that belong to no query and no DML statement: CHECK constraints, generated columns, index
+//! expressions, defaults, COPY's WHERE, arguments of EXECUTE.
 
 use super::Writing;
 use super::value::constant_of;
@@ -17,17 +17,17 @@ use std::slice::from_ref;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// A row that expressions may name.
+/// A row whose columns expressions may reference.
 #[derive(Clone, Debug)]
 pub(crate) struct RowTable {
-    /// What its columns are qualified with.
+    /// The qualifier of its columns.
     pub(crate) name: String,
     /// Its columns.
     pub(crate) columns: Vec<(String, DataType)>,
 }
 
 impl RowTable {
-    /// A row of the table as its definitions name it, hidden columns too.
+    /// The row of a table as its definitions reference it, with hidden columns.
     pub(crate) fn of(table: &Table) -> Self {
         let columns = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
         Self { name: table.name.clone(), columns }
@@ -35,10 +35,10 @@ impl RowTable {
 }
 
 impl Session {
-    /// Compiles expressions of a clause over a row.
+    /// Compiles the expressions of a clause over a row.
     ///
     /// # Errors
-    /// What is wrong with them, and what the clause does not allow.
+    /// Errors in the expressions, and constructs that the clause does not allow.
     pub(crate) async fn exprs_over(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -50,7 +50,7 @@ impl Session {
         self.compile_over(catalog, RowExpressions { rows: &rows, exprs, clause, assigned_to: &[] }).await
     }
 
-    /// Compiles defaults of columns.
+    /// Compiles column defaults.
     pub(super) async fn defaults_over(
         &mut self,
         catalog: &Arc<Catalog>,
@@ -61,7 +61,7 @@ impl Session {
         self.compile_over(catalog, over).await
     }
 
-    /// The value of an expression without columns, not assigned yet; `None`: it is no constant.
+    /// The value of an expression without columns, before the assignment cast; `None` if it is not a constant.
     pub(crate) fn constant_now(
         &self,
         catalog: &Catalog,
@@ -76,10 +76,10 @@ impl Session {
         }
     }
 
-    /// May an expression without columns give another value each time that a statement asks for it?
+    /// Whether an expression without columns is VOLATILE.
     ///
     /// # Errors
-    /// What is wrong with it; 42804 when it cannot be assigned.
+    /// Errors in the expression; 42804 if it cannot be assigned.
     pub(crate) fn is_volatile(&self, expr: &Expr, target: AssignedTo<'_>) -> EngineResult<bool> {
         let (exprs, assigned_to) = (from_ref(expr), from_ref(&target));
         let over = RowExpressions { rows: &[], exprs, clause: Clause::Default, assigned_to };
@@ -87,10 +87,10 @@ impl Session {
         Ok(bound.facts.volatility == Volatility::Volatile)
     }
 
-    /// The value of an expression without columns, as an assignment makes it.
+    /// Evaluates an expression without columns, and applies the assignment cast.
     ///
     /// # Errors
-    /// 42804 when it cannot be assigned; those of evaluating.
+    /// 42804 if the value cannot be assigned; evaluation errors.
     pub(crate) async fn value_now(
         &mut self,
         expr: &Expr,

@@ -1,4 +1,4 @@
-//! RETURNING over the row as written and columns of joined tables.
+//! Compiles RETURNING over the written row and the columns of joined tables.
 
 use super::Writing;
 use super::exprs::inputs_of;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::DataType;
 
-/// Columns that RETURNING reads beside the written row's.
+/// Columns that RETURNING reads in addition to the written row.
 pub(super) fn joined_columns(returning: &[(String, Scalar)], written: &TargetRow) -> Vec<ColId> {
     let mut all = BTreeSet::new();
     returning.iter().for_each(|(_, value)| value.each_column(&mut |col| _ = all.insert(col)));
@@ -22,7 +22,7 @@ pub(super) fn joined_columns(returning: &[(String, Scalar)], written: &TargetRow
 }
 
 impl Session {
-    /// Compiles RETURNING. `joined` are columns of the row set, described.
+    /// Compiles RETURNING. `joined` are the columns that it reads from the row set.
     pub(super) async fn bound_returning(
         &mut self,
         writing: &Writing<'_>,
@@ -40,7 +40,7 @@ impl Session {
                 Some((item, column)) => (item, ColumnDesc { name: name.clone(), ..column }),
                 None => {
                     computed.push(value);
-                    // Its type is known when all expressions are compiled.
+                    // The type is filled in below, once all expressions are compiled.
                     let column = ColumnDesc { name: name.clone(), ty: DataType::Text, table_oid: 0, column_number: 0 };
                     (Item::Computed(computed.len() - 1), column)
                 }
@@ -64,7 +64,7 @@ impl Session {
     }
 }
 
-/// A value that is a column as it is.
+/// The item for a plain column reference; `None` for other expressions.
 fn item_of(
     value: &Scalar,
     target: &Target,

@@ -1,4 +1,4 @@
-//! The rows that UPDATE and DELETE are about: one full key where they name it, else a plan.
+//! The rows that UPDATE and DELETE change: one key if the conditions name a full key, else a plan.
 
 use super::Writing;
 use super::exprs::inputs_of;
@@ -15,7 +15,7 @@ use rows::Options;
 use std::sync::Arc;
 
 impl Session {
-    /// The row set: key columns, `computed`, `joined`.
+    /// Compiles the row set. Its columns: the key, `computed`, `joined`.
     pub(super) async fn bound_rows(
         &mut self,
         writing: &Writing<'_>,
@@ -41,10 +41,10 @@ impl Session {
         Ok(Rows::Query { source: RowSource::new(plan, program), own: update.own.is_some() })
     }
 
-    /// The query as a row program, if it may be one.
+    /// Compiles the query as a row program, if the settings and the query allow it.
     pub(crate) fn short_program(&self, bound: &Bound) -> Option<rows::Program> {
         let mode = self.settings.effective().row_programs;
-        // A volatile call must not be made twice, and that is what a hand-over does.
+        // The hand-over to DataFusion runs the query again, and a volatile function must not be called twice.
         if mode == RowPrograms::Off || bound.facts.volatility == Volatility::Volatile {
             return None;
         }
@@ -54,7 +54,7 @@ impl Session {
     }
 }
 
-/// The conditions as one; `None` without any.
+/// The conjunction of the conditions; `None` without conditions.
 pub(super) fn all_of(conditions: &[&Scalar]) -> Option<Scalar> {
     match conditions {
         [] => None,
@@ -66,7 +66,7 @@ pub(super) fn all_of(conditions: &[&Scalar]) -> Option<Scalar> {
     }
 }
 
-/// The keys of the rows that a DELETE is about, as a query.
+/// The keys of the rows that a DELETE deletes, as a query.
 pub(crate) fn keys_of(bound: &Bound) -> Option<Bound> {
     match &bound.body {
         Body::Delete(delete) => row_set(bound, delete, &[], &[]),
@@ -74,7 +74,7 @@ pub(crate) fn keys_of(bound: &Bound) -> Option<Bound> {
     }
 }
 
-/// The rows as a query of their own.
+/// The row set as a query of its own.
 fn row_set(bound: &Bound, update: &Update, computed: &[&Scalar], joined: &[ColId]) -> Option<Bound> {
     let mut cols = bound.cols.clone();
     let (mut outputs, mut exprs) = (Vec::new(), Vec::new());

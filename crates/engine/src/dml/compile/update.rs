@@ -48,7 +48,7 @@ impl Session {
     }
 }
 
-/// Joined columns as the row set has them, behind that many computed ones.
+/// Describes the joined columns, which follow `computed` computed columns in the row set.
 fn described<'r>(joined: &[ColId], rows: &'r Rows, target: &Target, computed: usize) -> Vec<(ColId, &'r OutputColumn)> {
     joined.iter().copied().zip(rows.columns_behind(target, computed)).collect()
 }

@@ -1,4 +1,5 @@
-//! New values of columns: constants, parameters and columns as they are, all else computed.
+//! Assigned values: constants, parameters and column references are read directly, all other expressions are
+//! computed.
 
 use crate::dml::elements::{ElementChange, Source};
 use crate::dml::target::Target;
@@ -7,7 +8,7 @@ use crate::error::{EngineResult, Fault, fail};
 use bind::tree::{CastContext, ColId, Kind, NewValue, Scalar};
 use types::{DataType, Datum};
 
-/// Columns of rows that are at hand where values are assigned: the row that is there, and `excluded`.
+/// Columns of the rows that assignments may read: the existing row, and `excluded`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AtHand<'a> {
     pub(super) own: &'a [(usize, ColId)],
@@ -21,7 +22,7 @@ impl AtHand<'_> {
     }
 }
 
-/// The value of column `at`; expressions that must be evaluated are added to `computed`.
+/// The value assigned to column `at`. Expressions to evaluate are added to `computed`.
 pub(super) fn value_of<'b>(
     target: &Target,
     at: usize,
@@ -53,7 +54,7 @@ fn computed_value<'b>(scalar: &'b Scalar, computed: &mut Vec<&'b Scalar>) -> Val
     Value::Computed(computed.len() - 1)
 }
 
-/// A constant, or a number that assignment casts: assigning it does the same.
+/// A constant, also below an assignment cast of a number, which [`Target::assign`] applies anyway.
 pub(super) fn constant_of(scalar: &Scalar) -> Option<&Datum> {
     match &scalar.kind {
         Kind::Const(value) => Some(value),

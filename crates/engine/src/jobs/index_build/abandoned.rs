@@ -1,6 +1,6 @@
-//! Indexes that are half built and that no job is about: they go when the engine starts, before anybody writes.
+//! Half-built indexes without a job: dropped when the engine starts, before any write.
 //!
-//! An index and its job are made by one change, so there are none unless a record was lost.
+//! An index and its job are created by one change, so such an index exists only if a record was lost.
 
 use super::BuildSpec;
 use crate::Engine;
@@ -11,10 +11,10 @@ use crate::jobs::kind::{INDEX_BUILD, INDEX_DROP, from_json};
 use catalog::{Index, IndexState, TableOid};
 use std::sync::Arc;
 
-/// Drops them.
+/// Drops half-built indexes that no unfinished job builds or drops.
 ///
 /// # Errors
-/// The store's.
+/// Errors of the store.
 pub(crate) async fn drop_abandoned(engine: &Engine, jobs: &[Arc<Job>]) -> EngineResult<()> {
     let records = jobs.iter().map(|job| job.record()).filter(|record| !record.state.is_final());
     let about = records.filter_map(|record| match record.kind.as_str() {

@@ -1,21 +1,22 @@
-//! The build of an index while its table is written to: CREATE INDEX CONCURRENTLY and ASYNC, REINDEX CONCURRENTLY.
+//! Builds an index while its table is written to: CREATE INDEX CONCURRENTLY and ASYNC, REINDEX CONCURRENTLY.
 //!
 //! ```text
 //!   DeleteOnly  ──wait──>  WriteOnly  ──wait──>  backfill  ──(UNIQUE: wait, validate)──>  Public
 //! ```
-//! *wait*: for the writers that hold the table's lock now, and so may know the state before. New ones see the new state:
-//! who writes looks at the definitions after it has the lock. So no two writers are ever more than one state apart, and that
-//! is what makes each pair right:
-//! - nothing and DeleteOnly: neither adds entries;
-//! - DeleteOnly and WriteOnly: what one adds the other takes away with its row;
-//! - WriteOnly and Public: they write the same.
+//! *wait*: for the writers that hold the table's lock now, and so may use the previous state. New writers use the new
+//! state, because a writer reads the definitions after it has the lock. So two concurrent writers are at most one
+//! state apart, and each pair is compatible:
+//! - no index and DeleteOnly: neither adds entries;
+//! - DeleteOnly and WriteOnly: the first removes the entries that the second adds, together with their rows;
+//! - WriteOnly and Public: both write the same entries.
 //!
-//! The backfill goes over the rows as they are once all writers maintain entries, each under its lock and in its newest state
-//! (`backfill`), so that a row is either written after, by who maintains its entry, or found. REINDEX builds a second index
-//! beside the first; then the two change their entries in one change of the catalog, and the second goes (`remove.rs`).
+//! The backfill begins when all writers maintain the index. It reads each row under its lock in its newest state
+//! (`backfill`), so that every row is either found by it or written later by a writer that maintains its entry.
+//! REINDEX builds a second index beside the first; then the two swap their entries in one change of the catalog, and
+//! the second is dropped (`remove.rs`).
 //!
-//! What a crash leaves is the state of the index and the position of the backfill, both in the store: the job goes on from
-//! there. To write an entry again is to write the same.
+//! A crash leaves the state of the index and the position of the backfill in the store, and the job continues from
+//! there. Writing an entry again has no effect.
 
 mod abandoned;
 mod backfill;
@@ -48,14 +49,14 @@ pub(crate) struct BuildSpec {
     pub(crate) index: u32,
     /// Its name at the start, for messages.
     pub(crate) name: String,
-    /// Oid of the index that gets its entries in the end: REINDEX.
+    /// REINDEX: OID of the index that gets the new entries at the end.
     pub(crate) replaces: Option<u32>,
-    /// Most rows a second; 0 is no limit.
+    /// Maximum number of rows per second; 0 is no limit.
     pub(crate) rate: u64,
 }
 
 impl BuildSpec {
-    /// The table and the index as they are now; `None` if one of them is gone.
+    /// The current table and index; `None` if one of them was dropped.
     pub(super) fn find(&self, engine: &Engine) -> Option<(Arc<Table>, Index)> {
         let catalog = engine.catalog().current();
         let table = catalog.table_by_oid(TableOid(self.table))?;
@@ -68,7 +69,7 @@ impl BuildSpec {
     }
 }
 
-/// See the module's head.
+/// The job kind of [`BuildSpec`]. See the module documentation.
 pub(super) struct IndexBuild;
 
 #[async_trait]
@@ -76,7 +77,7 @@ impl JobKind for IndexBuild {
     async fn run(&self, context: &JobContext) -> EngineResult<Outcome> {
         let spec: BuildSpec = context.spec()?;
         match run_steps(context, &spec).await {
-            // It was dropped in the midst of a step.
+            // The index was dropped during a step.
             Err(error) if error.is_undefined_table() && spec.find(&context.engine()?.clone()).is_none() => {
                 Ok(spec.gone())
             }
@@ -94,7 +95,7 @@ impl JobKind for IndexBuild {
         if let Some((_, index)) = spec.find(&context.engine()?.clone())
             && index.state.is_public()
         {
-            // It was done before the wish was heard. What a build has made public stays.
+            // The build had finished when the cancellation arrived. A public index stays.
             context.release();
             return Ok(());
         }
@@ -104,7 +105,7 @@ impl JobKind for IndexBuild {
     }
 }
 
-/// One step after the other, by the state in which the catalog has the index.
+/// Runs the remaining steps, depending on the state of the index in the catalog.
 async fn run_steps(context: &JobContext, spec: &BuildSpec) -> EngineResult<Outcome> {
     loop {
         context.check()?;
@@ -127,13 +128,13 @@ async fn run_steps(context: &JobContext, spec: &BuildSpec) -> EngineResult<Outco
                 }
             }
             IndexState::Public => return Ok(Outcome::Done),
-            // ALTER INDEX had its way with it.
+            // ALTER INDEX has changed its state.
             IndexState::Unusable | IndexState::Disabled | IndexState::Refreshed => return Ok(spec.gone()),
         }
     }
 }
 
-/// Entries of all rows; `None` if the table has other storage by now, and all begins anew.
+/// Adds the entries of all rows. `None`: the table has other storage now, and the build starts over.
 async fn build(
     context: &JobContext,
     spec: &BuildSpec,
@@ -153,7 +154,7 @@ async fn build(
     Ok(Some(position))
 }
 
-/// A writer's lock of the table keeps other DDL away for the change.
+/// Sets the state under a writer's lock of the table, which excludes other DDL.
 async fn set_state(context: &JobContext, spec: &BuildSpec, table: &Table, state: IndexState) -> EngineResult<()> {
     let _lock = writers::share(context, table.storage_id()).await?;
     let oid = TableOid(spec.table);
@@ -164,7 +165,7 @@ async fn publish(context: &JobContext, spec: &BuildSpec, table: &Table, mut buil
     let _lock = writers::share(context, table.storage_id()).await?;
     let Some((now, index)) = spec.find(&context.engine()?.clone()) else { return Ok(()) };
     if (now.storage, index.storage) != (built.rows, built.entries) {
-        // TRUNCATE came in between.
+        // TRUNCATE has replaced the storage meanwhile.
         return Ok(());
     }
     let oid = TableOid(spec.table);
@@ -179,7 +180,7 @@ async fn publish(context: &JobContext, spec: &BuildSpec, table: &Table, mut buil
             context.change_catalog(Some(&built), |draft| draft.swap_index(oid, old, spec.index).map(drop)).await
         }
         Some(_) => {
-            // The index that it was for is gone: nothing is left to be done but to go, too.
+            // The index to replace was dropped, so the new one is dropped too.
             built.swapped = true;
             context.change_catalog(Some(&built), |_| Ok(())).await
         }

@@ -1,22 +1,22 @@
-//! How far a backfill is.
+//! The position of a backfill.
 
 use serde::{Deserialize, Serialize};
 use store::{Bytes, KeyRange};
 
-/// What is done and what is left, of certain rows for certain entries.
+/// The progress of a backfill from certain row storage to certain entry storage.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Position {
     /// The storage of the rows.
     pub(super) rows: u32,
     /// The storage of the entries.
     pub(super) entries: u32,
-    /// Keys whose rows have not been looked at, in key order.
+    /// Key ranges that are not processed yet, in key order.
     pub(super) left: Vec<Left>,
-    /// REINDEX: has the index its new entries?
+    /// REINDEX: whether the index has its new entries.
     pub(super) swapped: bool,
 }
 
-/// A range of keys; each is its bytes in hexadecimal.
+/// A range of keys, which are in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Left {
     from: String,

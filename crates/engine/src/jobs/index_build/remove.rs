@@ -1,11 +1,11 @@
-//! An index goes while its table is written to.
+//! Drops an index while its table is written to.
 //!
 //! ```text
-//!   Public ──> WriteOnly ──wait──> detached: no index, its entries stay ──wait──> the entries go
+//!   Public ──> WriteOnly ──wait──> detached: no index, entries stay ──wait──> entries dropped
 //! ```
-//! Statements that find rows by the index hold the table's lock, if they write: as long as they run, all writers maintain it.
-//! Those that only read have a state in which it is whole. The entries stay for writers that knew it, for their commits name
-//! the storage; the next start drops what a crash leaves.
+//! Write statements that read the index hold the table's lock, and while they run all writers maintain the index.
+//! Read-only statements have a snapshot in which it is complete. The entries stay for writers that know the index,
+//! because their commits name its storage. After a crash the next start drops them.
 
 use super::position::Position;
 use super::writers::{share, wait_for_writers};
@@ -14,10 +14,10 @@ use crate::jobs::job::JobContext;
 use catalog::{IndexState, TableOid};
 use store::TableId;
 
-/// Drops an index. Does nothing to one that is gone.
+/// Drops an index, if it exists.
 ///
 /// # Errors
-/// 57P01, and the store's.
+/// 57P01; errors of the store.
 pub(crate) async fn remove(context: &JobContext, table: u32, index: u32) -> EngineResult<()> {
     if state_of(context, table, index)? == Some(IndexState::Public) {
         let Some(storage) = storage_of(context, table)? else { return Ok(()) };
@@ -33,7 +33,7 @@ pub(crate) async fn remove(context: &JobContext, table: u32, index: u32) -> Engi
     drop_storage(context, table, storage).await
 }
 
-/// The table has the index no more. The storage of its entries.
+/// Removes the index from its table, and returns the storage of its entries.
 ///
 /// # Errors
 /// As [`remove`].
@@ -43,7 +43,7 @@ pub(crate) async fn detach(context: &JobContext, table: u32, index: u32) -> Engi
     context.change_catalog(None::<&Position>, |draft| draft.detach_index(TableOid(table), index)).await
 }
 
-/// Waits for writers that may know entries, and drops them.
+/// Waits for writers that may know the index, and drops its entries.
 ///
 /// # Errors
 /// As [`remove`].

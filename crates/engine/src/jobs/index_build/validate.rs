@@ -1,4 +1,4 @@
-//! Do no two rows have equal values in a unique index? Their entries would be neighbours.
+//! Validates a unique index: no two rows have equal values. Their entries would be adjacent.
 
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
@@ -12,26 +12,27 @@ use std::sync::Arc;
 use store::{Bytes, Durability, KeyRange, ScanRequest, Snapshot, Store, WriteBatch};
 use types::interrupt;
 
-/// What it takes to look at an entry.
+/// Steps of an interrupt check that reading an entry counts as.
 const STEPS_OF_AN_ENTRY: usize = 512;
 
-/// Of an index that all writers maintain, and that has the entries of all rows: what is equal now was let in before.
+/// Validates an index that all writers maintain and that has the entries of all rows, so that duplicates can only be
+/// old.
 pub(super) async fn run(context: &JobContext, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
     let engine = context.engine()?;
     let target = Target::new(&engine.catalog().current(), table, TimeZone::UTC)?;
     let codec = index_codec(table, index)?;
     let store = Arc::clone(engine.store());
     drop(engine);
-    // Whoever was waited for has committed, and may not be published yet.
+    // The writers that were waited for have committed, but may not be published yet.
     let last = store.apply(WriteBatch::default(), Durability::Buffered).await?;
     let entries = store.snapshot(last).await?;
     check_unique(store.as_ref(), &entries, &target, &codec, &|| context.check()).await
 }
 
-/// Refuses entries of two rows with equal values. `check` is asked between batches.
+/// Rejects entries of two rows with equal values. Calls `check` between batches.
 ///
 /// # Errors
-/// 23505 with the values; those of `check`.
+/// 23505 with the values; errors of `check`.
 pub(crate) async fn check_unique(
     store: &dyn Store,
     entries: &Snapshot,

@@ -1,4 +1,4 @@
-//! Writers of a table, as those see them who change what they must do.
+//! Waits for writers of a table before a change of its definition takes effect.
 
 use crate::error::EngineResult;
 use crate::jobs::job::JobContext;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use store::TableId;
 use txn::{LockMode, LockOwner, LockWait, TxnId};
 
-/// Time between the first two looks at who is left; it grows.
+/// Time between the first two checks for remaining writers; it doubles.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
-/// The longest time between two looks.
+/// The longest time between two checks.
 const LAST_LOOK: Duration = Duration::from_millis(50);
 
-/// Waits until all who hold the table's lock now have let it go: they may know definitions of before. Those who come
-/// meanwhile go on.
+/// Waits until all current holders of the table's lock have released it: they may use older definitions. Does not
+/// wait for later holders.
 ///
 /// # Errors
 /// 57P01 when the engine is being closed.
@@ -36,10 +36,11 @@ pub(crate) async fn wait_for_writers(context: &JobContext, table: TableId) -> En
     Ok(())
 }
 
-/// The table's lock as a writer holds it, until what is returned is dropped: DDL that needs the table alone is kept off.
+/// Takes the table's lock in a writer's mode until the return value is dropped, which excludes DDL that needs an
+/// exclusive lock.
 ///
 /// # Errors
-/// 57P01, and those of [`JobContext::check`] unless the job takes back what it did.
+/// 57P01, if the engine is being closed.
 pub(super) async fn share(context: &JobContext, table: TableId) -> EngineResult<LockOwner> {
     let mut owner = LockOwner::new(Arc::clone(context.engine()?.locks()));
     let lock = async {

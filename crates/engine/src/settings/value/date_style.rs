@@ -1,8 +1,9 @@
-//! `DateStyle`: dates are printed as ISO has them; the order of day and month is for reading.
+//! `DateStyle`: dates are printed in ISO format; the order of day and month applies to input.
 
 use crate::error::{EngineResult, Fault, fail};
 
-/// `ISO`, with `MDY`, `DMY` or `YMD`; without an order if none is named, which keeps what there is.
+/// Canonical DateStyle: `ISO` with `MDY`, `DMY` or `YMD`. Without an order if none is named, which keeps the current
+/// one.
 pub(super) fn date_style(name: &str, values: &[String]) -> EngineResult<String> {
     let bad_style = |detail: String| {
         let (name, value) = (name.to_string(), values.join(", "));
@@ -29,7 +30,7 @@ pub(super) fn date_style(name: &str, values: &[String]) -> EngineResult<String> 
     Ok(order.map_or_else(|| "ISO".to_owned(), |order| format!("ISO, {order}")))
 }
 
-/// A new DateStyle; one that names no order has that of the old one.
+/// Completes a new DateStyle without an order by the order of the old one.
 pub(in crate::settings) fn with_order(new: String, old: &str) -> String {
     if new == "ISO" { old.to_owned() } else { new }
 }

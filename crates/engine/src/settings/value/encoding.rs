@@ -1,9 +1,9 @@
-//! `client_encoding`: text is UTF8, and other encodings are refused by name.
+//! `client_encoding`: text is UTF8, and other encodings are rejected as not supported.
 
 use super::bad;
 use crate::error::{EngineResult, Fault, fail};
 
-/// UTF8, or SQL_ASCII: text goes as it is, which is UTF8.
+/// Accepts UTF8, and SQL_ASCII, which means no conversion.
 pub(super) fn encoding(name: &str, value: &str) -> EngineResult<String> {
     let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
     match plain.to_ascii_lowercase().as_str() {
@@ -16,7 +16,7 @@ pub(super) fn encoding(name: &str, value: &str) -> EngineResult<String> {
     }
 }
 
-/// PostgreSQL's other encodings and their other names, in letters and digits alone.
+/// PostgreSQL's other encodings and their aliases, reduced to letters and digits.
 const OTHER_ENCODINGS: &str = "abc alt big5 euccn eucjis2004 eucjp euckr euctw gb18030 gbk iso88591 iso885910 iso885913 iso885914 iso885915 \
     iso885916 iso88592 iso88593 iso88594 iso88595 iso88596 iso88597 iso88598 iso88599 johab koi8 koi8r koi8u \
     latin1 latin10 latin2 latin3 latin4 latin5 latin6 latin7 latin8 latin9 mskanji muleinternal shiftjis \

@@ -1,4 +1,4 @@
-//! What values a setting takes, and their canonical text.
+//! Validation of setting values, and their canonical text.
 
 mod date_style;
 mod encoding;
@@ -13,42 +13,42 @@ use date_style::date_style;
 use encoding::encoding;
 use units::{parse_memory, print_memory};
 
-/// Kilobytes.
+/// Minimum of memory settings, in kilobytes.
 const LEAST_MEMORY: i64 = 64;
 
-/// A kind of values.
+/// A kind of setting values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    /// on, off.
+    /// A boolean: on, off.
     Bool,
-    /// An integer between these.
+    /// An integer in this range.
     Int(i64, i64),
-    /// Any number; of settings that can only be shown.
+    /// Any number; only for read-only settings.
     Real,
-    /// Milliseconds, or with a unit.
+    /// A duration: milliseconds, or a number with a unit.
     Duration,
-    /// Kilobytes, or with a unit.
+    /// A size of memory: kilobytes, or a number with a unit.
     Memory,
     /// Any text.
     Text,
-    /// Text of at most 63 bytes; longer is cut, as PostgreSQL does.
+    /// Text, truncated to 63 bytes as in PostgreSQL.
     Name,
     /// A list of names.
     NameList,
-    /// One of the first; the second are PostgreSQL's others, refused by name.
+    /// One of the first words. The second words are valid in PostgreSQL but rejected as not supported.
     Word(&'static [&'static str], &'static [&'static str]),
     /// UTF8 or SQL_ASCII.
     Encoding,
-    /// ISO with an order of day and month, which reading uses.
+    /// ISO, with the order of day and month for input.
     DateStyle,
     /// A zone name or offset.
     TimeZone,
-    /// on, off, local and the other words that mean on.
+    /// on, off, local, and the other words that mean on.
     SyncCommit,
 }
 
 impl Kind {
-    /// What `pg_settings` calls it.
+    /// Its type in `pg_settings`.
     pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::Bool | Self::Word(["on" | "off"], _) => "bool",
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// The words it takes, if it takes only those.
+    /// The allowed words, if it is an enum.
     pub(crate) fn words(self) -> &'static [&'static str] {
         match self {
             Self::Word(words, _) if self.type_name() == "enum" => words,
@@ -68,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub(crate) fn unit(self) -> Option<&'static str> {
         match self {
             Self::Duration => Some("ms"),
@@ -77,7 +77,7 @@ impl Kind {
         }
     }
 
-    /// The least and the greatest of its numbers.
+    /// The range of its numbers.
     pub(crate) fn range(self) -> Option<(i64, i64)> {
         match self {
             Self::Int(low, high) => Some((low, high)),
@@ -87,7 +87,7 @@ impl Kind {
         }
     }
 
-    /// A canonical text without its unit, as `pg_settings` shows it.
+    /// Converts a canonical text to the number without unit that `pg_settings` shows.
     pub(crate) fn in_units(self, text: &str) -> String {
         let number = match self {
             Self::Duration => parse_duration(text).map(|time| time.as_millis().to_string()),
@@ -97,7 +97,7 @@ impl Kind {
         number.unwrap_or_else(|| text.to_string())
     }
 
-    /// The canonical text of a new value.
+    /// Validates a new value and returns its canonical text.
     pub(crate) fn canonical(self, name: &str, values: &[String]) -> EngineResult<String> {
         if let Self::NameList = self {
             return Ok(values.iter().map(|value| list_item(value)).collect::<Vec<_>>().join(", "));
@@ -151,7 +151,7 @@ impl Kind {
                     None => bad(name, value, Some("Available values: local, remote_write, remote_apply, on, off.")),
                 },
             },
-            // Taken care of by `canonical`.
+            // `canonical` handles these kinds.
             Self::NameList | Self::DateStyle | Self::Real => Ok(value.to_string()),
         }
     }
@@ -162,7 +162,7 @@ fn bad<T>(name: &str, value: &str, hint: Option<&'static str>) -> EngineResult<T
     fail(Fault::BadSetting { name, value, hint, detail: None })
 }
 
-/// PostgreSQL's booleans: any prefix of the words that is not ambiguous.
+/// Parses a boolean as PostgreSQL does: any unambiguous prefix of the words.
 pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     let value = value.trim().to_ascii_lowercase();
     let is = |word: &str, least: usize| value.len() >= least && word.starts_with(&value);
@@ -186,7 +186,7 @@ fn int(name: &str, value: &str, low: i64, high: i64) -> EngineResult<String> {
 
 fn word(name: &str, value: &str, allowed: &[&str], known: &[&str]) -> EngineResult<String> {
     let lower = value.trim().to_ascii_lowercase();
-    // Booleans as words: `true` is `on`.
+    // Booleans are accepted as words: `true` is `on`.
     let lower = match parse_bool(&lower) {
         Some(on) if allowed.contains(&"on") || allowed.contains(&"off") => on_off(on),
         _ => lower,

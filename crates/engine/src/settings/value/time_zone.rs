@@ -1,9 +1,9 @@
-//! Values of `TimeZone`: names of zones, and offsets.
+//! Values of `TimeZone`: zone names and offsets.
 
 use builtins::TimeZone;
 use types::temporal::posix_text;
 
-/// The zone's name as SHOW prints it; `None`: there is none of that name.
+/// The zone's name as SHOW prints it; `None`: there is no such zone.
 pub(super) fn canonical(value: &str) -> Option<String> {
     let value = value.trim();
     if let Some(seconds) = hours_east(value) {
@@ -16,7 +16,8 @@ pub(super) fn canonical(value: &str) -> Option<String> {
     Some(zone.name().unwrap_or(value).to_string())
 }
 
-/// A plain number is one of hours east of UTC, `5` or `-3.5`, in seconds. Everything else counts as POSIX has it.
+/// A plain number is an offset in hours east of UTC, `5` or `-3.5`; returned in seconds. All other forms have POSIX's
+/// sign.
 fn hours_east(value: &str) -> Option<i32> {
     if !value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')) {
         return None;

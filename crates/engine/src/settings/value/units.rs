@@ -1,8 +1,8 @@
-//! Numbers with units: durations and sizes of memory.
+//! Numbers with units: durations and memory sizes.
 
 use std::time::Duration;
 
-/// The number in front and the unit behind it.
+/// Splits a value into number and unit.
 fn number_and_unit(value: &str) -> Option<(f64, &str)> {
     let value = value.trim();
     let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(value.len());
@@ -11,7 +11,7 @@ fn number_and_unit(value: &str) -> Option<(f64, &str)> {
     Some((number, unit.trim()))
 }
 
-/// A duration with PostgreSQL's units; milliseconds without one.
+/// Parses a duration with PostgreSQL's units; milliseconds without a unit.
 pub(crate) fn parse_duration(value: &str) -> Option<Duration> {
     let (number, unit) = number_and_unit(value)?;
     let factor = match unit {
@@ -27,7 +27,7 @@ pub(crate) fn parse_duration(value: &str) -> Option<Duration> {
     (ms <= f64::from(i32::MAX)).then(|| Duration::from_millis(ms as u64))
 }
 
-/// As SHOW prints a duration: in the largest unit that divides it.
+/// Prints a duration as SHOW does: in the largest unit that divides it.
 pub(crate) fn print_duration(time: Duration) -> String {
     let ms = time.as_millis();
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];

@@ -1,4 +1,4 @@
-//! The prepared statement of a shape.
+//! Compiles the prepared statement of a shape.
 
 use super::{Candidate, Generic};
 use crate::row_program::parameters;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use types::DataType;
 
 impl Session {
-    /// The statement with parameters, compiled. `None`: it is to run as it is written.
+    /// Replaces literals by parameters and compiles the statement. `None`: the statement must run as written.
     pub(super) async fn prepare_shape(&mut self, source: &Arc<Source>, candidate: &Candidate) -> Option<Generic> {
         if !source.hints.is_empty() || has_locking_subquery(&source.statement) {
             return None;
@@ -36,12 +36,12 @@ impl Session {
         Some(Generic { source: generic, prepared, literals })
     }
 
-    /// The statement as a program that does without a plan for a query.
+    /// Compiles the statement to a program that needs no plan.
     async fn compile_short(&mut self, source: &Arc<Source>) -> Option<Compiled> {
         let catalog = self.engine.catalog().current();
         let environment = Environment::of(self);
         let bound = self.bound(&catalog, source).ok()?;
-        // Whether a partial index has the rows is told by values.
+        // Whether a partial index contains the rows depends on the values of the literals.
         if has_partial_index(&catalog, &bound) {
             return None;
         }

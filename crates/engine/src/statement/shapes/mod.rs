@@ -1,15 +1,15 @@
-//! Statements whose values are written into their texts run as the prepared statement of their shape.
+//! Statements with literals run as the prepared statement of their shape.
 //!
 //! ```text
 //!   text ──sql::Shape──> shape and values
-//!              ├── not seen before           noted; parsed and compiled like any text
-//!              ├── seen before               parsed, compiled with parameters (compile.rs), then runs so
-//!              └── has a prepared statement  runs with the values as parameters: no tokens, no tree, no binding
+//!              ├── not seen before           noted; parsed and compiled as written
+//!              ├── seen before               parsed, compiled with parameters (compile.rs), then runs with them
+//!              └── has a prepared statement  runs with the literals as parameters: no parsing, no binding
 //! ```
-//! So a client that sends `… WHERE id = 42` and `… WHERE id = 43` pays for parsing, binding and compiling once. The prepared
-//! statement has the types that the literals have, literals that mean more than their value (`ORDER BY 1`, `LIMIT 5`) are part
-//! of what is looked up ([`Variant::fixed`]), and a statement that does not compile as it would with its literals, or that is
-//! better planned with their values, runs as it is written.
+//! So a client that sends `… WHERE id = 42` and `… WHERE id = 43` pays for parsing, binding and compiling once.
+//! Parameters have the types of the literals. Literals that mean more than their value (`ORDER BY 1`, `LIMIT 5`) are
+//! not parameters but part of the look-up ([`Variant::fixed`]). A statement that compiles differently with
+//! parameters, or whose plan depends on the values, runs as written.
 
 mod compile;
 mod values;
@@ -24,24 +24,24 @@ use sql::Shape;
 use std::sync::Arc;
 use types::Datum;
 
-/// Which statements run as the prepared one of their shape.
+/// Which statements run as the prepared statement of their shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Parameterize {
-    /// None.
+    /// No statements.
     Off,
-    /// Those whose shape was seen before.
+    /// Statements whose shape was seen before.
     #[default]
     On,
-    /// All that can: for tests.
+    /// All statements for which it is possible; for tests.
     Always,
 }
 
-/// Shapes kept.
+/// Maximum number of shapes.
 const CAPACITY: usize = 2048;
-/// Prepared statements of a shape: sessions of other settings have others, and so have other fixed literals.
+/// Maximum number of prepared statements of one shape: they differ by session settings and by fixed literals.
 const MAX_VARIANTS: usize = 8;
 
-/// The shapes that were seen, for all sessions.
+/// The shapes that were seen, shared by all sessions.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     known: Cache<Box<str>, Arc<Known>>,
@@ -59,22 +59,22 @@ impl Shapes {
     }
 }
 
-/// What is known of a shape.
+/// The known variants of a shape.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Held for one look or change, never across an await.
+    /// Locked for one look-up or change, never across an await.
     variants: Mutex<Vec<Arc<Variant>>>,
 }
 
-/// How statements of a shape run.
+/// How statements of a shape run, for one environment and one list of fixed literals.
 #[derive(Debug)]
 struct Variant {
-    /// Of the catalog.
+    /// Version of the catalog.
     version: u64,
     environment: Environment,
-    /// The literals that are not parameters: their places, and their texts.
+    /// The literals that are not parameters: their positions and texts.
     fixed: Vec<(usize, Box<str>)>,
-    /// `None`: as they are written.
+    /// `None`: the statements run as written.
     generic: Option<Generic>,
 }
 
@@ -83,11 +83,11 @@ struct Variant {
 struct Generic {
     source: Arc<Source>,
     prepared: Arc<Prepared>,
-    /// The place of the literal of each parameter.
+    /// Position of the literal of each parameter.
     literals: Vec<usize>,
 }
 
-/// A statement as the prepared one of its shape.
+/// A statement to run as the prepared statement of its shape.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
     pub(crate) source: Arc<Source>,
@@ -105,17 +105,17 @@ pub(crate) struct Candidate {
     text: Arc<str>,
 }
 
-/// What the shape of a text leads to.
+/// Result of the look-up of a text by its shape.
 #[derive(Clone, Debug)]
 pub(crate) enum ByShape {
     Ready(Ready),
     Candidate(Candidate),
-    /// It runs as it is written.
+    /// The statement runs as written.
     Nothing,
 }
 
 impl Variant {
-    /// Is it made for such a statement of this session, and still good?
+    /// Whether it applies to this statement and session, and is still valid.
     fn serves(&self, session: &Session, version: u64, text: &str, shape: &Shape) -> bool {
         let written = |at: usize| shape.literals.get(at).and_then(|literal| text.get(literal.span.clone()));
         self.version == version
@@ -125,7 +125,7 @@ impl Variant {
 }
 
 impl Generic {
-    /// The statement of these values; `None` where only its text says what is meant.
+    /// The prepared statement with these literals as parameters; `None` if a literal needs the binder.
     fn ready(&self, shape: &Shape, text: &str, zone: &TimeZone) -> Option<Ready> {
         let params = values::read(&self.literals, shape, &self.prepared.parameters, zone)?;
         let (source, prepared) = (Arc::clone(&self.source), Arc::clone(&self.prepared));
@@ -134,7 +134,7 @@ impl Generic {
 }
 
 impl Known {
-    /// How such a statement of the session runs, if that was found out before.
+    /// The variant for this statement and session, if there is one.
     fn find(&self, session: &Session, version: u64, text: &str, shape: &Shape) -> Option<Arc<Variant>> {
         let serves = |variant: &&Arc<Variant>| variant.serves(session, version, text, shape);
         self.variants.lock().iter().find(serves).cloned()
@@ -182,7 +182,8 @@ impl Session {
         }
     }
 
-    /// The statement as the prepared one of its shape, which is made here; `None`: it runs as it is written.
+    /// Prepares the statement of this shape and returns it with its parameters; `None`: the statement runs as
+    /// written.
     pub(crate) async fn ready(&mut self, source: &Arc<Source>, candidate: &Candidate) -> Option<Ready> {
         if self.block.status() == TransactionStatus::Failed || self.engine.catalog().follow().await.is_err() {
             return None;

@@ -4,8 +4,7 @@ use builtins::TimeZone;
 use sql::{LiteralValue, Shape};
 use types::{DataType, Datum, text};
 
-/// The values of the parameters that stand for these literals; `None` where only a literal says what is meant, or
-/// what is wrong with it.
+/// The values of parameters that replace these literals; `None` if the binder must interpret or reject a literal.
 pub(super) fn read(literals: &[usize], shape: &Shape, types: &[DataType], zone: &TimeZone) -> Option<Vec<Datum>> {
     if literals.len() != types.len() {
         return None;
@@ -18,8 +17,8 @@ pub(super) fn read(literals: &[usize], shape: &Shape, types: &[DataType], zone: 
     literals.iter().zip(types).map(value).collect()
 }
 
-/// What the input function of a type makes of a string. `now` and its like are values of the clock, and blanks at the end of
-/// char(n) mean nothing: these are left to the binder.
+/// Converts a string with the input function of its type. Left to the binder: `now` and similar strings, which depend
+/// on the clock, and char(n), whose trailing blanks are insignificant.
 fn string(written: &str, ty: &DataType, zone: &TimeZone) -> Option<Datum> {
     match ty {
         DataType::Text | DataType::Varchar(_) => Some(Datum::Text(written.to_owned())),

@@ -1,15 +1,16 @@
-//! Arguments of each type: the ends of its range, what kernels and bodies could take in different ways, and NULL.
+//! Arguments of each type: the limits of its range, values that kernels and row-wise bodies may treat differently,
+//! and NULL.
 
 use crate::client::Client;
 use store_testkit::Random;
 
-/// Rows of arguments.
+/// Number of rows with arguments.
 pub(super) const ROWS: i32 = 48;
-/// Columns of each type, so that a call can be of that many different ones.
+/// Number of columns of each type, so that a call can have that many different arguments of it.
 const COLUMNS: usize = 3;
 
-/// The types that a table's column can have, by oid, with some of their values. With other
-/// seeds products and quotients of numerics pass the 38 digits, 20 of them behind the point, that only plans keep to.
+/// The types that table columns can have, by OID, with some of their values. With other seeds, products and quotients
+/// of numerics exceed the limit of 38 digits, 20 of them fractional, which only plans enforce.
 const TYPES: [(u32, &str, &[&str]); 29] = [
     (16, "boolean", &["true", "false"]),
     (17, "bytea", &["\\x", "\\x00", "\\xff", "\\x0001", "\\x6162", "\\xffff00", "\\x25"]),
@@ -168,13 +169,13 @@ const TYPES: [(u32, &str, &[&str]); 29] = [
     (1231, "numeric[]", &["{}", "{1.5}", "{2,NULL,-0.5}"]),
 ];
 
-/// The types of which the table has columns.
+/// The types of the table's columns.
 pub(super) struct Table {
     oids: Vec<u32>,
 }
 
 impl Table {
-    /// Makes and fills `v`.
+    /// Creates and fills table `v`.
     pub(super) async fn make(client: &mut Client, seed: u64) -> Self {
         let mut oids = Vec::new();
         let mut columns = Vec::new();
@@ -192,7 +193,7 @@ impl Table {
             let mut cells = vec![n.to_string()];
             for (oid, _, values) in TYPES.iter().filter(|(oid, ..)| oids.contains(oid)) {
                 for at in 0..COLUMNS {
-                    // The first columns have each value at least once.
+                    // The first column of a type has each value at least once.
                     let next = if at == 0 && (n as usize) < values.len() {
                         n as usize
                     } else {
@@ -209,7 +210,7 @@ impl Table {
         Self { oids }
     }
 
-    /// The column of a type, by how many of that type were taken before.
+    /// The next column of a type, after `at` of them were used.
     pub(super) fn column(&self, oid: u32, at: usize) -> Option<String> {
         self.oids.contains(&oid).then(|| column(oid, at % COLUMNS))
     }
@@ -219,7 +220,7 @@ impl Table {
         self.oids.contains(&oid)
     }
 
-    /// The columns that a call names, as a list.
+    /// The columns that a call names, comma-separated.
     pub(super) fn shown(&self, call: &str) -> String {
         let names = self.oids.iter().flat_map(|oid| (0..COLUMNS).map(|at| column(*oid, at)));
         let named: Vec<String> = names.filter(|name| call.contains(name.as_str())).collect();

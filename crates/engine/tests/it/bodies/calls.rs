@@ -1,18 +1,18 @@
-//! Calls of a line of the table over columns of its types: as an operator, as a cast or by its name.
+//! Calls of a function over columns of its argument types: as an operator, as a cast or by name.
 
 use super::arguments::Table;
 use builtins::{Function, TypeId};
 use std::collections::HashSet;
 
-/// Types that stand for others, and some that they can be: of all arguments the same one.
+/// Element types and their array types, which replace pseudo-types: the same pair for all arguments.
 const ELEMENTS: [(u32, u32); 5] = [(23, 1007), (25, 1009), (1700, 1231), (1184, 1185), (17, 1001)];
 
-/// The types of a line's arguments, as PostgreSQL shows them.
+/// The argument types of a function, as PostgreSQL shows them.
 pub(super) fn types(function: &Function) -> String {
     function.args.iter().chain(&function.variadic).map(|ty| ty.sql_name()).collect::<Vec<_>>().join(", ")
 }
 
-/// The calls, or why there are none.
+/// The calls, or the reason why there are none.
 pub(super) fn calls_of(function: &Function, table: &Table) -> Result<Vec<String>, &'static str> {
     let of_types = function.args.iter().chain(&function.variadic).any(|ty| matches!(ty.0, 2275 | 2281));
     if of_types {
@@ -35,7 +35,7 @@ pub(super) fn calls_of(function: &Function, table: &Table) -> Result<Vec<String>
     Ok(calls)
 }
 
-/// The types of the arguments, those that stand for others replaced.
+/// The argument types, with pseudo-types replaced.
 fn concrete(function: &Function, element: u32, array: u32) -> Vec<u32> {
     let one = |ty: &TypeId| match ty.0 {
         // "any", anyelement, anynonarray, anycompatible, anycompatiblenonarray.
@@ -63,7 +63,7 @@ fn call(function: &Function, columns: &[String], taken: &[u32]) -> String {
     let cast = builtins::lists::casts().iter().find(|cast| cast.function == function.id.0);
     if let (Some(cast), [one, ..]) = (cast, columns) {
         let target = TypeId(cast.target);
-        // The length of a cast's target.
+        // The length of the cast's target type.
         let length = if taken.len() > 1 && cast.source == cast.target { length(cast.target) } else { "" };
         return format!("CAST({one} AS {}{length})", target.sql_name());
     }
@@ -83,7 +83,7 @@ fn length(target: u32) -> &'static str {
     }
 }
 
-/// Does `pg_proc` show it under its name?
+/// Whether `pg_proc` lists it under its name.
 fn is_listed(function: &Function) -> bool {
     builtins::lists::routines_named(function.name).any(|routine| routine.oid == function.id.0)
 }

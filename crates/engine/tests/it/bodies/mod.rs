@@ -1,6 +1,6 @@
-//! Every line of the table of built-ins that has a body for one row computes as the Arrow kernel does that plans use for it:
-//! the same values and types of generated arguments, NULLs and ends of ranges among them, or the same SQLSTATE. Lines that
-//! cannot be compared are counted by cause.
+//! Every built-in function with a row-wise body computes the same as the Arrow kernel that plans use for it: the same
+//! values and types, or the same SQLSTATE, for generated arguments with NULLs and the limits of ranges. Functions
+//! that cannot be compared are counted by cause.
 
 #![allow(clippy::print_stdout)]
 
@@ -13,7 +13,7 @@ use builtins::Function;
 use calls::calls_of;
 use std::collections::BTreeMap;
 
-/// Lines whose two ways are known to differ, each with the cause.
+/// Functions whose two implementations are known to differ, with the cause.
 const KNOWN: [(u32, &str); 5] = [
     (1299, "now(): both sessions have a time of their own"),
     (2103, "avg(numeric): a plan's sum has no zeros at its end, so that an average of more than 16 digits has fewer"),
@@ -49,7 +49,7 @@ impl Sides {
         self.causes.entry(cause).or_default().push(line);
     }
 
-    /// Compares one call over all rows.
+    /// Compares one call for all rows.
     async fn compare(&mut self, line: &str, call: &str) {
         let by_row = format!("SELECT {call} FROM v WHERE n = $1");
         let (body, kernel) =
@@ -85,12 +85,13 @@ impl Sides {
         for n in 0..ROWS {
             wanted.push(first_line(&self.body.run_prepared(&body, &[types::Datum::Int4(n)]).await));
         }
-        // A call that fails is no program that ran.
+        // A call that fails does not count as a row program that ran.
         if Client::metric(&self.engine, RAN) == before && wanted.iter().any(|answer| !answer.starts_with("ERROR")) {
             return self.skip("no row program has it", line.to_owned());
         }
         self.compared += 1;
-        // All rows in one batch, so that kernels are given arrays with NULLs among the values; those that fail alone.
+        // All rows that succeed in one batch, so that kernels get arrays with NULLs among the values; the others one
+        // by one.
         let good: Vec<i32> = (0..ROWS).filter(|n| !wanted[*n as usize].starts_with("ERROR")).collect();
         let list = good.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let batch = format!("SELECT {call} FROM v WHERE n = ANY ('{{{list}}}'::integer[]) ORDER BY n");
@@ -113,7 +114,7 @@ impl Sides {
         }
     }
 
-    /// The first of these rows whose value differs from what is wanted when a plan is about that row alone.
+    /// The first of these rows whose value differs from the wanted one if a plan reads that row alone.
     async fn alone(
         &mut self,
         kernel: &std::sync::Arc<::engine::Prepared>,
@@ -144,7 +145,7 @@ impl Sides {
         }
     }
 
-    /// An aggregate over all rows, over groups and over none.
+    /// Compares an aggregate over all rows, over groups and over no rows.
     async fn aggregate(&mut self, function: &'static Function) {
         let line = format!("{} {}({})", function.id.0, function.name, calls::types(function));
         if builtins::accumulator(function.id).is_none() {
@@ -177,7 +178,7 @@ impl Sides {
     }
 }
 
-/// Of an error its SQLSTATE: words may tell where it was met.
+/// Reduces an error to its SQLSTATE, because the message may depend on the implementation.
 fn cut_error(line: &str) -> String {
     match line.strip_prefix("ERROR ") {
         Some(rest) => format!("ERROR {}", rest.get(..5).unwrap_or(rest)),

@@ -1,11 +1,11 @@
-//! A process stops between any two steps of a statement: reads are right at once, and REPAIR leaves nothing.
+//! A process stops between any two steps of a statement: reads are correct at once, and REPAIR removes all remains.
 
 use super::{
     PATIENCE, Process, every_read_is_right, filled, gone, is_whole_after_repair, limited, written_by_the_dead,
 };
 use store_testkit::Point;
 
-/// Statements of one row each, and one of several.
+/// Statements that write one row, and one that writes several.
 const STATEMENTS: [&str; 6] = [
     "INSERT INTO t VALUES (9, 6, 'B6', 6)",
     "UPDATE t SET a = 6, b = 'b6', u = 4 WHERE k = 2",
@@ -17,7 +17,7 @@ const STATEMENTS: [&str; 6] = [
 
 const ROWS: &str = "(1, 3, 'B3', 1), (2, 4, 'b4', 2), (3, 3, 'b3', NULL)";
 
-/// Goes through the stops of one statement; how many there were.
+/// Stops one statement after each of its steps; returns the number of steps.
 async fn stops_of(statement: &str, repairs: bool) -> usize {
     let model = filled(ROWS).await;
     let mut stops = 0;
@@ -37,7 +37,7 @@ async fn stops_of(statement: &str, repairs: bool) -> usize {
             let when = format!("{statement}, {point:?} {step}");
             let mut other = Process::on(&store).await;
             every_read_is_right(&mut other.client, &when).await;
-            // Others can write what the dead one was at.
+            // Other processes can write the rows of the stopped process.
             let again = other.client.run(statement).await;
             assert!(!again.contains("ERROR") || again.contains("23505"), "{when}: {again}");
             if repairs {
@@ -51,13 +51,13 @@ async fn stops_of(statement: &str, repairs: bool) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_between_any_two_steps_gives_no_wrong_answer() {
-    // All of them take minutes; `txn` goes through the steps of each kind in less.
+    // All statements take minutes; the tests of `txn` cover the steps of each kind faster.
     let count = std::env::var("BENNU_DUAL_CYCLES").map_or(1, |_| STATEMENTS.len());
     let mut stops = 0;
     for statement in STATEMENTS.into_iter().take(count) {
         stops += stops_of(statement, false).await;
     }
-    // Each statement writes some entries twice, a row, and what is reserved.
+    // Each statement writes some entries twice, a row, and reservations.
     assert!(stops > count * 10, "{stops}");
 }
 

@@ -1,4 +1,5 @@
-//! Reads by the entries of two indexes: what a writer left in either of them is asked of its row.
+//! Reads of the entries of two indexes: entries that a writer left unverified in either of them are checked against
+//! their rows.
 
 use super::mode::{FAMILY, stored};
 use super::{PATIENCE, Process, every_read_is_right, is_whole_after_repair, shared};
@@ -7,7 +8,7 @@ use store::{Bytes, Durability, Mutation, Store, TableId, WriteBatch};
 
 const COUNT: usize = 12;
 
-/// Twelve rows with two values of one column and three of another.
+/// Twelve rows with two distinct values of one column and three of another.
 async fn filled(store: &Arc<dyn Store>) -> Process {
     let mut process = Process::on(store).await;
     process.client.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer, b text, u integer UNIQUE)").await;
@@ -18,7 +19,7 @@ async fn filled(store: &Arc<dyn Store>) -> Process {
     process
 }
 
-/// A row program and a plan read two indexes.
+/// Checks that a row program and a plan read two indexes.
 async fn reads_two(process: &mut Process) {
     process.client.ok("SET bennu.index_choice = intersect").await;
     for programs in ["on", "off"] {
@@ -41,7 +42,7 @@ async fn put(store: &Arc<dyn Store>, table: TableId, key: &Bytes, fragment: Vec<
     store.apply(batch, Durability::Buffered).await.unwrap();
 }
 
-/// The entries of an index as the store has them.
+/// The entries of an index as stored.
 async fn entries_of(store: &Arc<dyn Store>, name: &str) -> (TableId, Vec<(Bytes, Bytes)>) {
     let catalog = catalog::CatalogCache::open(Arc::clone(store)).await.unwrap().current();
     let storage = catalog.table("public", "t").unwrap().index(name).unwrap().storage_id();
@@ -61,7 +62,7 @@ async fn unverified_entries_of_either_index_are_asked_of_their_rows() {
                 put(&store, index, key, fragment::header::with_marks(fragment, fragment::header::UNVERIFIED)).await;
             }
         }
-        // While writers may still be at it, and when they are taken for dead.
+        // While the writer may still run, and when it counts as dead.
         every_read_is_right(&mut process.client, &format!("{marked:?} unverified")).await;
         tokio::time::sleep(2 * PATIENCE).await;
         every_read_is_right(&mut process.client, &format!("{marked:?} unverified and old")).await;
@@ -77,7 +78,8 @@ async fn entries_that_a_dead_writer_left_are_in_no_intersection() {
     for name in ["ta", "tb", "td"] {
         old.push(entries_of(&store, name).await);
     }
-    // Rows leave their values; the old entries come back, unverified, as if their writer had died before it deleted them.
+    // Rows lose their values; the old entries are restored, unverified, as if their writer had died before it deleted
+    // them.
     process.client.ok("UPDATE t SET a = a + 2, b = 'B' || substr(b, 2)::integer + 2 WHERE k % 2 = 0").await;
     process.client.ok("DELETE FROM t WHERE k = 3").await;
     for (index, entries) in old {
@@ -90,7 +92,7 @@ async fn entries_that_a_dead_writer_left_are_in_no_intersection() {
     let found = |condition: &str| format!("SELECT k FROM t WHERE {condition} ORDER BY k");
     for programs in ["on", "off"] {
         process.client.ok(&format!("SET bennu.index_choice = intersect; SET bennu.row_programs = {programs}")).await;
-        // 3 was the value of the even rows, and b3 that of each third one.
+        // The even rows had a = 3, and every third row had b3.
         assert_eq!(process.client.run(&found("a = 3 AND lower(b) = 'b3'")).await, "SELECT 0");
         assert_eq!(process.client.run(&found("a = 4 AND lower(b) = 'b3'")).await, "9\nSELECT 1");
         assert_eq!(process.client.run(&found("a = 5 AND lower(b) = 'b5'")).await, "6\n12\nSELECT 2");

@@ -1,6 +1,6 @@
-//! Dual-write mode: entries of indexes in a store that writes single rows and that several processes write to.
+//! Dual-write mode: index entries in a store that writes single rows and to which several processes write.
 //!
-//! A process is an engine over a store of its own whose calls can fail; all are over one shared store.
+//! A process is an engine over its own store handle, whose calls can fail; all handles share one store.
 
 mod crashes;
 mod intersections;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use store::{Durability, Store, StoreError, WriteBatch};
 use store_testkit::{FaultPlan, FaultStore, LimitedStore, ModelStore, Without};
 
-/// A store that can do nothing more than it must.
+/// A store without optional capabilities.
 fn shared() -> Arc<dyn Store> {
     limited(ModelStore::new())
 }
@@ -23,7 +23,7 @@ fn limited(model: ModelStore) -> Arc<dyn Store> {
     Arc::new(LimitedStore::new(Arc::new(model), Without::everything()))
 }
 
-/// A store with a table and some rows, of which copies can be made: its indexes need not be built each time.
+/// A store with a table and some rows. Tests copy it, so that its indexes are built only once.
 async fn filled(rows: &str) -> ModelStore {
     let model = ModelStore::new();
     let mut first = Process::on(&limited(model.clone())).await;
@@ -32,10 +32,10 @@ async fn filled(rows: &str) -> ModelStore {
     model
 }
 
-/// With those who died.
+/// The age from which entries of dead processes are repaired.
 const PATIENCE: Duration = Duration::from_millis(30);
 
-/// A process, and what its calls do.
+/// A process, and the faults of its store calls.
 struct Process {
     engine: Arc<Engine>,
     client: Client,
@@ -53,7 +53,7 @@ impl Process {
     }
 }
 
-/// What a process wrote before it died is durable in the end: the store goes on, and nobody waits for the dead.
+/// Makes the writes of a dead process durable, so that nobody waits for it to do so.
 async fn written_by_the_dead(store: &Arc<dyn Store>) {
     let last = store.apply(WriteBatch::default(), Durability::Buffered).await.unwrap();
     store.sync(last).await.unwrap();
@@ -63,11 +63,11 @@ fn gone() -> StoreError {
     StoreError::Io { action: "write".into(), reason: "the process died".into() }
 }
 
-/// Choices of indexes, each as a row program where it can be one and as a plan.
+/// Index choices, each with row programs on or off.
 const WAYS: [(&str, &str); 5] =
     [("off", "on"), ("force", "on"), ("force", "off"), ("intersect", "on"), ("intersect", "off")];
 
-/// All ways to the rows of `t` agree: each condition by the index that it is for, by two indexes and without any.
+/// Checks that all access paths to the rows of `t` agree: by one index, by two indexes, and without an index.
 async fn every_read_is_right(client: &mut Client, when: &str) {
     let mut queries: Vec<String> = Vec::new();
     for a in 3..7 {
@@ -87,7 +87,7 @@ async fn every_read_is_right(client: &mut Client, when: &str) {
     queries.push("SELECT k, a, b FROM t ORDER BY a DESC, k LIMIT 3".to_string());
     for query in &queries {
         let mut answers = Vec::new();
-        // One condition is by one index.
+        // A query with one condition uses only one index.
         let ways = if query.contains(" AND ") { &WAYS[..] } else { &WAYS[..3] };
         for (choice, programs) in ways {
             client.ok(&format!("SET bennu.index_choice = {choice}; SET bennu.row_programs = {programs}")).await;
@@ -102,7 +102,7 @@ async fn every_read_is_right(client: &mut Client, when: &str) {
     client.ok("SET bennu.index_choice = auto").await;
 }
 
-/// A table with an index of each kind.
+/// Creates a table with an index of each kind.
 async fn made(client: &mut Client) {
     client.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer, b text, u integer UNIQUE)").await;
     client.ok("CREATE INDEX ON t (a)").await;
@@ -110,7 +110,7 @@ async fn made(client: &mut Client) {
     client.ok("CREATE INDEX ON t (b) WHERE a > 2").await;
 }
 
-/// Nothing that a writer left is there any more, and nothing is wrong.
+/// Checks that REPAIR removes everything that a writer left, and that no difference remains.
 async fn is_whole_after_repair(client: &mut Client, when: &str) {
     client.ok("CHECK TABLE t REPAIR").await;
     assert_eq!(client.run("CHECK TABLE t").await, "CHECK 0", "{when}");

@@ -1,4 +1,4 @@
-//! Which mode a store gets, and what is refused in it.
+//! Which mode a store gets, and the statements that are rejected in dual-write mode.
 
 use super::{PATIENCE, Process, every_read_is_right, is_whole_after_repair, made, shared};
 use crate::client::Client;
@@ -8,7 +8,7 @@ use store::{FamilyId, KeyRange, Mutation, ScanRequest, Store, TableId, WriteBatc
 
 pub(super) const FAMILY: FamilyId = FamilyId(0);
 
-/// The embedded store, which could do without.
+/// The embedded store in dual-write mode, which it does not need.
 async fn forced() -> Arc<Engine> {
     let options = store_fjall::Options { temporary: true, ..store_fjall::Options::default() };
     let store = store_fjall::FjallStore::open(tempfile::tempdir().unwrap().keep(), options).unwrap();
@@ -85,7 +85,7 @@ async fn what_needs_more_than_single_rows_is_refused_by_name() {
     }
 }
 
-/// The rows of a table as the store has them, and the newest of its tables.
+/// The rows of a table as stored.
 pub(super) async fn stored(store: &Arc<dyn Store>, table: TableId) -> Vec<(store::Bytes, store::Bytes)> {
     let snapshot = store.snapshot(store::CommitNo(0)).await.unwrap();
     let request = ScanRequest::new(table, FAMILY, vec![KeyRange::all()]);
@@ -98,7 +98,7 @@ pub(super) async fn stored(store: &Arc<dyn Store>, table: TableId) -> Vec<(store
     rows
 }
 
-/// CHECK is itself checked: what is planted past the engine is told and repaired.
+/// Tests CHECK itself: differences written behind the engine's back are reported and repaired.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn planted_differences_are_told_and_repaired() {
     let store = shared();
@@ -134,7 +134,7 @@ async fn planted_differences_are_told_and_repaired() {
             .await
             .unwrap();
         tokio::time::sleep(2 * PATIENCE).await;
-        // A look at an unverified entry repairs it.
+        // Reading an unverified entry repairs it.
         if !told.contains("unverified") {
             assert_eq!(process.client.run("CHECK TABLE t").await, format!("{told}|no\nCHECK 1"));
         }

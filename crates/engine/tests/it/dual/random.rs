@@ -1,6 +1,6 @@
-//! Two processes write at random and die at random, others read: every look by an index is right.
+//! Two processes write at random and die at random while others read: every index read is correct.
 //!
-//! A few cycles in each test run; `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` for more.
+//! The test runs a few cycles; `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` select more.
 
 use super::{
     PATIENCE, Process, every_read_is_right, filled, gone, is_whole_after_repair, limited, written_by_the_dead,
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use store::Store;
 use store_testkit::{ModelStore, Point, Random, from_environment};
 
-/// Few rows and few values, so that writers meet.
+/// A statement on few rows and few values, so that writers conflict.
 fn statement(random: &mut Random) -> String {
     let (k, a, b) = (random.below(6), random.below(7), random.below(7));
     let u = match random.below(8) {
@@ -31,12 +31,12 @@ fn statement(random: &mut Random) -> String {
     }
 }
 
-/// What a write may end with.
+/// Whether a write may end like this.
 fn is_an_end(answer: &str) -> bool {
     !answer.contains("ERROR") || ["23505", "40001", "58030", "40003", "40P01"].iter().any(|code| answer.contains(code))
 }
 
-/// A process that writes until it has done its work or is dead.
+/// A process that writes until it is done or dead.
 async fn writer(store: Arc<dyn Store>, mut random: Random, dies: bool) {
     let mut process = Process::on(&store).await;
     if dies {
@@ -55,7 +55,8 @@ async fn writer(store: Arc<dyn Store>, mut random: Random, dies: bool) {
     }
 }
 
-/// What must hold at any moment: no row is found by a value that it has not, and one that nobody writes is always found.
+/// Checks at any moment: no row is found by a value that it does not have, and a row that nobody writes is always
+/// found.
 async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
     let process = Process::on(&store).await;
     let mut client = Client::of(&process.engine);
@@ -71,7 +72,7 @@ async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
             assert!(!found.contains("ERROR"), "{found}");
             let mut rows = found.lines().filter(|line| line.contains('|'));
             assert!(rows.all(|row| row.starts_with(&format!("b{a}|"))), "{found}");
-            // By the entries of two indexes, as a row program and as a plan.
+            // By the entries of two indexes, with row programs and with plans.
             for programs in ["on", "off"] {
                 client.ok(&format!("SET bennu.index_choice = intersect; SET bennu.row_programs = {programs}")).await;
                 let found =

@@ -1,4 +1,4 @@
-//! CREATE INDEX that fails leaves nothing behind.
+//! A failed CREATE INDEX leaves nothing behind.
 
 use super::World;
 use crate::client::engine_over;
@@ -58,7 +58,7 @@ async fn a_restart_keeps_indexes() {
 async fn readers_go_on_while_an_index_is_made() {
     let mut w = World::embedded().await;
     w.client.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer); INSERT INTO t VALUES (1, 1)").await;
-    // Whoever has written and not ended yet is waited for; readers are not in the way of either.
+    // The build waits for transactions that have written; readers block neither.
     w.client.ok("BEGIN; INSERT INTO t VALUES (2, 2)").await;
     let mut builder = crate::client::Client::of(&w.engine);
     let built = tokio::spawn(async move { builder.run("CREATE INDEX i ON t (a)").await });

@@ -1,4 +1,4 @@
-//! CHECK is itself checked: what is planted past the engine is found, named and repaired.
+//! Tests CHECK itself: differences written behind the engine's back are found, named and repaired.
 
 use super::{FAMILY, World};
 use store::{Durability, Mutation, WriteBatch};
@@ -18,7 +18,7 @@ impl World {
         self.store.sync(commit).await.unwrap();
     }
 
-    /// Is each difference told, repaired, and gone?
+    /// Checks that each difference is reported, repaired, and gone.
     async fn repair(&mut self, differences: &[&str]) {
         let lines = |repaired: &str| {
             let lines: String = differences.iter().map(|it| format!("{it}|{repaired}\n")).collect();
@@ -43,7 +43,7 @@ async fn a_missing_entry_is_found_and_repaired() {
 async fn an_extra_entry_is_found_and_repaired() {
     let mut w = world().await;
     let table = w.table("t").await.index("i").unwrap().storage_id();
-    // The entry of a row that is deleted behind its back.
+    // The entry of a row that is deleted without it.
     let rows = w.table("t").await.storage_id();
     let key = w.rows(rows).await.into_keys().next().unwrap();
     w.plant(Mutation::Delete { table: rows, family: FAMILY, key }).await;
@@ -53,7 +53,7 @@ async fn an_extra_entry_is_found_and_repaired() {
     assert_eq!(w.client.run("CHECK INDEX i").await, format!("{}|no\nCHECK 1", both[1]));
     assert_eq!(w.client.run("CHECK TABLE t REPAIR").await, lines("yes"));
     assert_eq!(w.verify("t").await, 49);
-    // Bytes that are no entry at all.
+    // Bytes that are not an entry.
     let (key, fragment) = w.rows(table).await.into_iter().next().unwrap();
     let odd = [key.as_ref(), b"?"].concat().into();
     w.plant(Mutation::Replace { table, family: FAMILY, key: odd, fragment }).await;
@@ -76,7 +76,7 @@ async fn an_altered_entry_is_found_and_repaired() {
 async fn an_entry_under_another_key_is_two_differences() {
     let mut w = world().await;
     let table = w.table("t").await.index("t_a_key").unwrap().storage_id();
-    // The first row's values as another row would have them.
+    // An entry with the values of another row.
     w.client.ok("INSERT INTO t VALUES (51, 510, 'b51')").await;
     let entry = |entries: &std::collections::BTreeMap<store::Bytes, Vec<u8>>| {
         entries.iter().next_back().map(|(key, fragment)| (key.clone(), fragment.clone())).unwrap()

@@ -1,4 +1,4 @@
-//! UNIQUE under concurrency: who comes second waits, and finds what the first one left.
+//! UNIQUE under concurrency: the second writer waits, and then sees the result of the first.
 
 use super::World;
 use crate::client::Client;
@@ -49,7 +49,7 @@ async fn a_value_that_is_being_given_up_is_waited_for() {
     }
 }
 
-/// The upsert waits for the row, not for its value: the update goes on, and nobody is told of a deadlock.
+/// The upsert waits for the row, not for its unique value, so that the update continues without a deadlock.
 #[tokio::test]
 async fn an_upsert_and_an_update_of_its_row_do_not_lock_each_other_out() {
     let mut w = World::embedded().await;

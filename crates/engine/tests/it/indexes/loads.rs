@@ -1,4 +1,4 @@
-//! Loads into indexed tables: rows and entries come together, or neither.
+//! Loads into indexed tables: rows and entries become visible together, or not at all.
 
 use super::World;
 use crate::copy::copy;
@@ -23,7 +23,7 @@ const KINDS: &str = "
     CREATE INDEX unusable ON t (f, w);
     ALTER INDEX unusable ON t UNUSABLE";
 
-/// The embedded store, in which loads become sorted runs soon.
+/// The embedded store, configured so that small loads become sorted runs.
 async fn world() -> World {
     let options = store_fjall::Options {
         temporary: true,
@@ -50,7 +50,7 @@ async fn make(world: &mut World) {
 
 const COPY: &str = "COPY t (b, a, u, s, n, d, pad, f, w) FROM STDIN (FORMAT csv)";
 
-/// A line of each number; `u` is the number, unless there is none.
+/// A line for each number; `u` is the number, or empty.
 fn lines(numbers: impl Iterator<Item = u32>) -> String {
     let mut text = String::new();
     for n in numbers {
@@ -76,7 +76,7 @@ fn shuffled(numbers: Range<u32>) -> impl Iterator<Item = u32> {
     (0..count).map(move |at| first + (u64::from(at) * 7919 % u64::from(count)) as u32)
 }
 
-/// In blocks and line by line, in order and not, into an empty table, onto a few rows, and onto tables that were loaded.
+/// Loads in blocks and line by line, in key order or not, into an empty table and into tables with rows.
 #[tokio::test]
 async fn loads_bring_the_entries_of_their_rows() {
     let mut world = world().await;
@@ -91,7 +91,7 @@ async fn loads_bring_the_entries_of_their_rows() {
     let sums = world.client.run("SELECT count(*), sum(a), sum(g) FROM t").await;
     let sum = u64::from(rows) * u64::from(rows - 1) / 2;
     assert_eq!(sums, format!("{rows}|{sum}|{}\nSELECT 1", sum * 2));
-    // Whoever writes afterwards finds the entries.
+    // Later writes find the entries.
     world.client.ok("UPDATE t SET u = -u, s = s || 'x' WHERE a % 100 = 1; DELETE FROM t WHERE a % 100 = 2").await;
     world.verify("t").await;
     world.client.ok("ALTER INDEX disabled ON t REBUILD; ALTER INDEX unusable ON t USABLE; REINDEX TABLE t").await;
@@ -106,7 +106,7 @@ async fn rows_of_a_query_bring_their_entries() {
     let insert = |from: u32, to: u32| {
         format!("INSERT INTO q SELECT g, -g, 's' || g % 900 FROM generate_series({from}, {to}) AS s (g)")
     };
-    // So many that they are loaded.
+    // Enough rows for a bulk load.
     world.client.ok(&insert(1, 20_500)).await;
     assert_eq!(world.verify("q").await, 20_500);
     world.client.ok(&insert(20_501, 41_500)).await;
@@ -117,23 +117,23 @@ async fn rows_of_a_query_bring_their_entries() {
     assert_eq!(world.verify("q").await, 41_500);
 }
 
-/// The fields of an error that programs look at.
+/// The fields of an error that clients evaluate.
 fn fields(error: &EngineError) -> (String, String, String) {
     let constraint = error.constraint().unwrap_or_default();
     (error.code().to_string(), constraint.to_string(), error.detail().unwrap_or_default().to_string())
 }
 
-/// Of a last line that is wrong nothing stays, neither rows nor entries, and the error is that of a statement.
+/// A wrong last line leaves neither rows nor entries, and the error is that of an INSERT.
 #[tokio::test]
 async fn a_load_that_fails_leaves_neither_rows_nor_entries() {
     let mut world = world().await;
     let mut there = 0;
     for count in [4_u32, 1_500, 1_500] {
         let bad = [
-            // The key of a row of the load, and one that is there.
+            // The key of a row of the load, and the key of an existing row.
             (format!("{},{},900001,x,1,2024-01-01,p,1,1", (there + 1) % 3, there + 1), "23505", "t_pkey"),
             (format!("{},0,900001,x,1,2024-01-01,p,1,1", 0), "23505", "t_pkey"),
-            // A value likewise, of each unique index.
+            // The same for values of each unique index.
             (format!("1,900001,{},x,1,2024-01-01,p,1,1", there + 2), "23505", "by_u"),
             ("1,900001,1,x,1,2024-01-01,p,1,1".to_string(), "23505", "by_u"),
             ("1,-1,900001,x,1,2024-01-01,p,1,1".to_string(), "23514", "t_a_check"),
@@ -170,7 +170,7 @@ async fn a_load_that_is_given_up_leaves_nothing() {
     assert_eq!(world.verify("t").await, 20);
 }
 
-/// In a block, and where foreign keys ask for their parents, rows are written one by one.
+/// In a transaction block, and for tables with foreign keys, rows are written one by one.
 #[tokio::test]
 async fn loads_that_go_row_by_row_bring_their_entries_too() {
     let mut world = world().await;
@@ -188,7 +188,7 @@ async fn loads_that_go_row_by_row_bring_their_entries_too() {
     assert_eq!(world.verify("child").await, 3);
 }
 
-/// Rows that are older than a column are read with what it has in them.
+/// Rows that are older than a column have its default.
 #[tokio::test]
 async fn entries_of_rows_of_older_layouts_have_the_values_of_added_columns() {
     let mut world = world().await;
@@ -204,7 +204,7 @@ async fn entries_of_rows_of_older_layouts_have_the_values_of_added_columns() {
     assert_eq!(world.verify("t").await, 1_800);
 }
 
-/// Whatever call of the store fails.
+/// Any store call may fail.
 #[tokio::test]
 async fn a_load_whose_store_fails_leaves_nothing() {
     for (point, nth) in [(Point::BulkLoad, 1), (Point::BulkWrite, 1), (Point::BulkWrite, 45), (Point::BulkFinish, 1)] {

@@ -1,4 +1,4 @@
-//! Indexes: entries are what the rows say, whatever writes them, and whatever fails.
+//! Indexes: entries match the rows, whichever statement writes them, and whatever fails.
 
 mod build;
 mod check;
@@ -21,7 +21,7 @@ use store_testkit::ModelStore;
 
 const FAMILY: FamilyId = FamilyId(0);
 
-/// An engine, and its store to look past it.
+/// An engine with its store, so that tests can read the store directly.
 struct World {
     engine: Arc<Engine>,
     store: Arc<dyn Store>,
@@ -46,13 +46,13 @@ impl World {
         Self::over(FjallStore::open(tempfile::tempdir().unwrap().keep(), options).unwrap()).await
     }
 
-    /// The definition as the store has it. Nobody may be making definitions meanwhile.
+    /// The table's definition as stored. No DDL may run meanwhile.
     async fn table(&self, name: &str) -> Arc<Table> {
         let catalog = CatalogCache::open(Arc::clone(&self.store)).await.unwrap();
         Arc::clone(catalog.current().table("public", name).unwrap())
     }
 
-    /// Keys and fragments without their stamps.
+    /// Keys, and fragments without their commit stamps.
     async fn rows(&self, table: TableId) -> BTreeMap<Bytes, Vec<u8>> {
         let last = self.store.apply(WriteBatch::default(), Durability::Buffered).await.unwrap();
         let snapshot = self.store.snapshot(last).await.unwrap();
@@ -69,17 +69,18 @@ impl World {
         rows
     }
 
-    /// Each index of the table has exactly the entries of its rows, and CHECK says the same. Returns how many rows.
+    /// Checks that each index of the table has exactly the entries of its rows, and that CHECK agrees. Returns the
+    /// number of rows.
     async fn verify(&mut self, name: &str) -> usize {
         self.verify_after(name, "").await
     }
 
-    /// The same, telling what was done when it is not so.
+    /// As [`Self::verify`]; `done` is part of the assertion message.
     async fn verify_after(&mut self, name: &str, done: &str) -> usize {
         let table = self.table(name).await;
         let codec = RowCodec::new(&table).unwrap();
         let rows = self.rows(table.storage_id()).await;
-        // What computes is compiled by the engine alone, and CHECK makes its entries anew, too.
+        // Only the engine compiles index expressions; CHECK compares the entries of such indexes.
         let computes = |index: &&catalog::Index| index.texts().next().is_some();
         for index in table.indexes.iter().filter(|index| index.state.takes_deletes() && !computes(index)) {
             let of_index = IndexCodec::new(&table, index).unwrap();
@@ -96,7 +97,7 @@ impl World {
         rows.len()
     }
 
-    /// Tables that the store has, the entries of indexes among them.
+    /// The storages that exist in the store, those of indexes included.
     async fn storages(&self) -> Vec<u32> {
         let mut found = Vec::new();
         for id in 0..200 {

@@ -23,7 +23,7 @@ fn spawn(w: &World, statement: &str) -> JoinHandle<String> {
     tokio::spawn(async move { client.run(&statement).await })
 }
 
-/// Waits until a query says that.
+/// Waits until a query has this answer.
 async fn until(w: &World, query: &str, answer: &str) {
     Client::of(&w.engine).until(query, answer).await;
 }
@@ -33,7 +33,7 @@ async fn until_phase(w: &World, phase: &str) {
     until(w, query, phase).await;
 }
 
-/// Writes of all kinds, until it is told to stop; how many there were.
+/// Runs all kinds of writes until `stop` is set; returns their number.
 fn write(w: &World, seed: u64, stop: &Arc<AtomicBool>) -> JoinHandle<usize> {
     let (mut client, stop) = (Client::of(&w.engine), Arc::clone(stop));
     tokio::spawn(async move {
@@ -94,7 +94,7 @@ async fn a_build_waits_for_an_old_writer_and_keeps_nobody_out() {
     w.client.ok("BEGIN; UPDATE t SET a = -1 WHERE k = 1").await;
     let build = spawn(&w, "CREATE INDEX CONCURRENTLY i ON t (a)");
     until_phase(&w, "waiting for writers before build").await;
-    // Others write and read meanwhile.
+    // Other sessions write and read meanwhile.
     let mut other = Client::of(&w.engine);
     other
         .ok("UPDATE t SET a = -2 WHERE k = 2; DELETE FROM t WHERE k = 3; INSERT INTO t VALUES (1000, 5, 'x', 1)")
@@ -104,7 +104,7 @@ async fn a_build_waits_for_an_old_writer_and_keeps_nobody_out() {
     assert_eq!(other.run(state).await, "f|f\nSELECT 1");
     assert!(other.run("CHECK INDEX i").await.starts_with("ERROR 55000 index \"i\" is not built yet"));
     assert!(other.run("REINDEX INDEX CONCURRENTLY i").await.starts_with("ERROR 55000"));
-    // The client is told what a build waits for that takes a while.
+    // After a while the client gets a notice with the phase of the build.
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert!(!build.is_finished());
     w.client.ok("COMMIT").await;
@@ -122,7 +122,7 @@ async fn a_row_that_is_locked_is_indexed_when_it_is_free() {
     let mut w = world(5000).await;
     let build = spawn(&w, "SET bennu.job_rate = 4000; CREATE INDEX CONCURRENTLY i ON t (a)");
     until_phase(&w, "building index").await;
-    // Rows may be locked and stay as they are: nobody but the build gives them entries.
+    // Locked rows may stay unchanged, so that only the build adds their entries.
     w.client.ok("BEGIN; SAVEPOINT s; UPDATE t SET a = 0 WHERE k IN (4990, 4991, 4992); ROLLBACK TO s").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     w.client.ok("UPDATE t SET a = -k WHERE k = 4991").await;
@@ -152,19 +152,19 @@ async fn duplicates_fail_the_build_and_nothing_is_left() {
     assert!(w.client.run("SHOW JOBS").await.starts_with("1|index build|CREATE INDEX u ON public.t|failed|"));
     let code = "SELECT error_code, finished > created FROM bennu.jobs";
     assert_eq!(w.client.run(code).await, "23505|t\nSELECT 1");
-    // The name is free.
+    // The name can be used again.
     w.client.ok("DELETE FROM t WHERE k = 5000; CREATE UNIQUE INDEX CONCURRENTLY u ON t (a)").await;
     assert_eq!(w.verify("t").await, 3000);
     assert!(w.client.run("INSERT INTO t VALUES (5000, 17, 'twice', 1)").await.starts_with("ERROR 23505"));
 }
 
-/// A writer puts a value that a row behind the backfill has: the build is what fails.
+/// A writer inserts a value that a row already indexed by the backfill has: one of the two fails.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_duplicate_that_comes_during_the_build_is_found() {
     let mut w = world(5000).await;
     let build = spawn(&w, "SET bennu.job_rate = 4000; CREATE UNIQUE INDEX CONCURRENTLY u ON t (a)");
     until_phase(&w, "building index").await;
-    // Either of both is refused: the writer, if the entry is there, or the build.
+    // One of the two fails: the writer if the entry exists already, else the build.
     let writer = w.client.run("INSERT INTO t VALUES (9999, 4999, 'twice', 1)").await;
     let built = build.await.unwrap();
     assert_ne!(writer.contains("23505"), built.contains("ERROR 23505"), "{writer} {built}");
@@ -181,7 +181,7 @@ async fn jobs_are_paused_resumed_and_cancelled() {
     assert_eq!(w.client.run("PAUSE JOB 1").await, "PAUSE JOB");
     assert_eq!(w.client.run("SELECT state, phase FROM bennu.jobs").await, "paused|building index\nSELECT 1");
     assert_eq!(w.client.run("PAUSE JOB 1").await, "ERROR 55000 PAUSE JOB 1 is not possible: the job is paused");
-    // Writers maintain it while it rests.
+    // Writers maintain the index while the job is paused.
     w.client.ok("UPDATE t SET a = -a WHERE k % 5 = 0; DELETE FROM t WHERE k % 50 = 1").await;
     assert_eq!(w.client.run("RESUME JOB 1").await, "RESUME JOB");
     until(&w, "SELECT state FROM bennu.jobs", "succeeded").await;
@@ -268,7 +268,7 @@ async fn a_build_goes_on_after_a_restart() {
     w.client.ok("SET bennu.job_rate = 6000; CREATE INDEX i ON t (a) ASYNC").await;
     until(&w, "SELECT rows_done > 1500 FROM bennu.jobs", "t").await;
     let store = Arc::clone(&w.store);
-    // Without a close: its tasks end with the engine.
+    // Without `close`: the tasks end with the engine.
     let engine = Arc::downgrade(&w.engine);
     drop(w);
     while engine.upgrade().is_some() {
@@ -278,7 +278,7 @@ async fn a_build_goes_on_after_a_restart() {
     w.client.ok("UPDATE t SET a = -a WHERE k % 3 = 0").await;
     assert!(!w.client.run("SELECT state FROM bennu.jobs").await.starts_with("pending|paused"));
     until(&w, "SELECT state FROM bennu.jobs", "succeeded").await;
-    // It went on from where it was.
+    // The job continued from its position.
     let rows: u64 = w.client.run("SELECT rows_done FROM bennu.jobs").await.lines().next().unwrap().parse().unwrap();
     assert!((6000..9000).contains(&rows), "{rows}");
     assert_eq!(w.verify("t").await, 6000);
@@ -301,7 +301,7 @@ async fn what_concurrently_does_not_take() {
     assert_eq!(w.verify("t").await, 10);
 }
 
-/// In an older state an index of later has no entries.
+/// In an older snapshot a newer index has no entries.
 #[tokio::test]
 async fn a_block_that_repeats_its_reads_reads_by_no_index_of_later() {
     let mut w = world(200).await;

@@ -1,4 +1,4 @@
-//! Random statements, blocks, savepoints: after each the entries are those of the rows.
+//! Random statements, blocks, savepoints: after each of them the entries match the rows.
 
 use super::World;
 use store_testkit::Random;
@@ -50,7 +50,7 @@ async fn run(seed: u64, mut w: World) {
                 let failed = w.client.run(&statement).await.contains("ERROR");
                 texts.push(statement);
                 if failed || random.below(4) == 0 {
-                    // Those behind it are gone with it.
+                    // ROLLBACK TO drops the later savepoints too.
                     savepoints.truncate(1 + random.below(savepoints.len() as u64) as usize);
                     let back = format!("ROLLBACK TO s{}", savepoints[savepoints.len() - 1]);
                     w.client.ok(&back).await;

@@ -1,4 +1,4 @@
-//! Indexes that a job makes anew: beside writers, after a restart, when the job or the index goes.
+//! Indexes that a job refreshes: beside writers, after a restart, and when the job or the index is dropped.
 
 use super::World;
 use crate::client::{Client, engine_over};
@@ -8,13 +8,13 @@ const SUMS: &str = "SELECT count(*), sum(b) FROM t WHERE b >= -1000000";
 
 async fn make(c: &mut Client) {
     c.ok("CREATE TABLE t (a int PRIMARY KEY, b int, pad text)").await;
-    // Pairs of rows whose values are opposite.
+    // Pairs of rows with opposite values.
     c.ok("INSERT INTO t SELECT g, CASE g % 2 WHEN 0 THEN g ELSE 1 - g END, repeat('p', 100) FROM generate_series(0, 599) AS s (g)")
         .await;
     c.ok("CREATE INDEX t_b ON t (b) WITH (refresh = '1 second')").await;
 }
 
-/// A session that reads by old entries.
+/// Makes a session read stale entries.
 async fn puts_up(c: &mut Client) {
     c.ok("SET bennu.max_staleness = '1d'; SET bennu.row_programs = off; SET bennu.index_choice = force").await;
 }
@@ -30,7 +30,7 @@ async fn a_job_refreshes_the_entries_beside_writers_and_after_a_restart() {
     let plan = old.run(&format!("EXPLAIN {SUMS}")).await;
     assert!(plan.contains("Index only scan using t_b"), "{plan}");
     assert_eq!(old.run(SUMS).await, "600|0\nSELECT 1");
-    // Each transaction keeps the sum: so does each state that a refresh is of.
+    // Each transaction keeps the sum, so every refresh has a snapshot with that sum.
     for n in 0..40 {
         let (from, to) = (1000 + n * 2, 1001 + n * 2);
         c.ok(&format!("INSERT INTO t VALUES ({from}, {from}, 'x'), ({to}, -{from}, 'y')")).await;

@@ -1,4 +1,4 @@
-//! Every statement that writes rows writes their entries.
+//! Every statement that writes rows maintains their index entries.
 
 use super::World;
 use crate::copy::copy;
@@ -20,7 +20,7 @@ async fn every_statement(mut w: World) {
         ("INSERT INTO t VALUES (1, 0, 'q', 0), (7, 70, 'q', 0) ON CONFLICT (k) DO UPDATE SET n = t.n + 1, a = 12", 6),
         ("INSERT INTO t VALUES (9, 12, 'q', 0) ON CONFLICT (a) DO UPDATE SET k = excluded.k", 6),
         ("UPDATE t SET n = n + 1 WHERE k = 2", 6),
-        // Equal, and another value.
+        // An equal value with another representation.
         ("UPDATE t SET n = 3.500 WHERE k = 2", 6),
         ("UPDATE t SET b = b || k WHERE k > 2", 6),
         ("UPDATE t SET k = k + 1", 6),

@@ -1,4 +1,4 @@
-//! One batch: the entries of the first rows of a range, in one commit.
+//! One batch of a backfill: the entries of the first rows of a range, in one commit.
 
 use super::Backfill;
 use crate::dml::{FAMILY, Target};
@@ -16,25 +16,25 @@ use store::{Bytes, CommitNo, Durability, KeyRange, ReadAt, ScanRequest, Snapshot
 use txn::{LockMode, LockWait, Transaction, TransactionOptions, TxnError};
 use types::{Datum, interrupt};
 
-/// Rows of one batch, at most: about a millisecond of work, for which others may have to wait.
+/// Maximum number of rows in a batch: about a millisecond of work, for which other transactions may have to wait.
 const BATCH_ROWS: usize = 128;
-/// Rows of a batch that are in memory at a time.
+/// Number of rows of a batch that are in memory at once.
 const ROWS_IN_MEMORY: usize = 64;
-/// Time until a row that somebody holds is tried again.
+/// Time between attempts to lock a row that another transaction holds.
 const BUSY: Duration = Duration::from_millis(5);
-/// What it takes to make an entry.
+/// Steps of an interrupt check that building an entry counts as.
 const STEPS_OF_AN_ENTRY: usize = 512;
 
-/// What became of a batch.
+/// Result of a batch.
 pub(super) enum Batch {
-    /// Its rows have their entries; the next one begins here.
+    /// The rows of the batch have entries; the next batch begins at this key.
     Next(Bytes),
     /// There are no more rows.
     End,
 }
 
 impl Backfill {
-    /// Entries of the first rows of a range; `None`: not of this storage any more.
+    /// Adds the entries of the first rows of a range. `None`: the table or the index has other storage now.
     pub(super) async fn batch(&self, range: &KeyRange, codecs: &mut Option<Codecs>) -> EngineResult<Option<Batch>> {
         let engine = self.context.engine()?;
         let mut txn = transaction(&engine);
@@ -64,7 +64,7 @@ impl Backfill {
         Ok(Some(if full { Batch::Next(successor(&last)) } else { Batch::End }))
     }
 
-    /// The entry of a row that somebody held.
+    /// Adds the entry of a row that another transaction held.
     async fn busy_row(&self, engine: &Arc<Engine>, key: &Bytes) -> EngineResult<bool> {
         let storage = self.table.storage_id();
         loop {
@@ -81,7 +81,7 @@ impl Backfill {
                     txn.commit(Durability::Buffered).await?;
                     return Ok(true);
                 }
-                // Nothing is held while it waits: the holder may want the table alone.
+                // Holds no lock while it waits: the holder may request the table exclusively.
                 Err(TxnError::LockNotAvailable { .. }) => drop(txn),
                 Err(error) => return Err(error.into()),
             }
@@ -89,7 +89,7 @@ impl Backfill {
         }
     }
 
-    /// Entries of rows whose locks are held.
+    /// Adds the entries of rows whose locks are held.
     async fn add_entries(
         &self,
         engine: &Engine,
@@ -124,7 +124,7 @@ impl Backfill {
         Ok(())
     }
 
-    /// How rows become entries now. The table's lock is held.
+    /// The current codecs from rows to entries. The caller holds the table's lock.
     async fn codecs<'c>(
         &self,
         engine: &Arc<Engine>,
@@ -136,7 +136,7 @@ impl Backfill {
             let index = table.indexes.iter().find(|index| index.oid == self.spec.index);
             let Some(index) = index.filter(|index| self.is_of(table, index)) else { return Ok(None) };
             if index.texts().next().is_some() {
-                // What an index computes does not depend on the session that compiles it.
+                // Expressions of an index do not depend on the session that compiles them.
                 engine.session(SessionStart::default())?.compile_indexes(&catalog, table).await?;
             }
             know_index(engine, table, index)?;
@@ -147,7 +147,7 @@ impl Backfill {
     }
 }
 
-/// How rows of one version of the definitions become entries.
+/// Builds entries from rows, for one version of the definitions.
 pub(super) struct Codecs {
     version: u64,
     target: Target,
@@ -158,7 +158,7 @@ fn transaction(engine: &Engine) -> Transaction {
     Transaction::begin(Arc::clone(engine.store()), engine.locks(), TransactionOptions::default())
 }
 
-/// The first keys of a range in the newest state that is published.
+/// The first keys of a range in the newest published snapshot.
 async fn first_keys(
     store: &dyn Store,
     table: store::TableId,
@@ -178,7 +178,7 @@ async fn first_keys(
     Ok(keys)
 }
 
-/// The least key behind this one.
+/// The least key greater than `key`.
 fn successor(key: &[u8]) -> Bytes {
     let mut next = Vec::with_capacity(key.len() + 1);
     next.extend_from_slice(key);

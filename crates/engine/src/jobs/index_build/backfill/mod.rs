@@ -1,12 +1,12 @@
-//! Entries of the rows that nobody has written since writers maintain them.
+//! Backfill: adds the entries of rows that were last written before writers maintained the index.
 //!
 //! ```text
 //!   pieces of the table, by its regions ──> workers ──> batches:  keys ──lock──> newest rows ──> entries ──commit
-//!                                              └──> position, kept every now and then
+//!                                               └──> position, saved periodically
 //! ```
-//! A batch locks its rows as readers that want them unchanged do (SHARE), reads their newest state and writes their entries in
-//! one commit. A row that a writer holds is left out and comes afterwards, alone: nobody waits for a lock while it holds others.
-//! Rows that come behind a batch were written by writers who maintain their entries.
+//! A batch locks its rows in SHARE mode, reads their newest state and writes their entries in one commit. A row that
+//! a writer holds is skipped and processed afterwards, alone, so that the backfill never waits for a lock while it
+//! holds others. Rows inserted behind a batch come from writers that maintain the index.
 
 mod batch;
 mod progress;
@@ -27,21 +27,22 @@ use std::sync::atomic::AtomicU64;
 use store::{CommitNo, Durability, KeyRange, TableSize, WriteBatch};
 use tokio::time::Instant;
 
-/// Workers of one build, at most; there is one for every two cores.
+/// Maximum number of workers of one build; there is one for every two cores.
 const MOST_WORKERS: usize = 4;
-/// Pieces that a table is cut into for each worker, so that they end at about the same time.
+/// Number of pieces per worker into which a table is split, so that the workers end at about the same time.
 const PIECES: usize = 4;
-/// A backfill under way.
+/// A backfill in progress.
 struct Backfill {
     context: JobContext,
     table: Arc<Table>,
     spec: BuildSpec,
     entries: u32,
-    /// The last commit when all writers maintained entries: whoever did not has committed, and may not be published yet.
+    /// The last commit when all writers had begun to maintain the index. Earlier writers have committed, but may not
+    /// be published yet.
     seen: CommitNo,
-    /// What is left, in the order of the pieces. Held for one look or change.
+    /// The remaining ranges, in the order of the pieces. Locked for one look-up or change.
     left: Mutex<Vec<Piece>>,
-    /// When the position was kept last. Held as `left`.
+    /// When the position was last saved. Locked like `left`.
     kept: Mutex<Instant>,
     began: Instant,
     rows: AtomicU64,
@@ -55,8 +56,8 @@ struct Piece {
     taken: bool,
 }
 
-/// Writes the entries of all rows. The position, with nothing left; `None`: the table or the index has other storage than at the
-/// start.
+/// Writes the entries of all rows and returns the final position. `None`: the table or the index has other storage
+/// than at the start.
 pub(super) async fn run(
     context: &JobContext,
     spec: &BuildSpec,
@@ -102,7 +103,7 @@ fn workers() -> usize {
     (cores / 2).clamp(1, MOST_WORKERS)
 }
 
-/// What is left of an earlier run, or all rows in pieces.
+/// The ranges that an earlier run left, or the whole table in pieces.
 async fn start(
     context: &JobContext,
     engine: &Engine,
@@ -126,7 +127,7 @@ async fn start(
 }
 
 impl Backfill {
-    /// Takes pieces until there are none.
+    /// Processes pieces until none is left.
     async fn work(&self) -> EngineResult<()> {
         let (mut codecs, mut pace) = (None, Pace::default());
         while let Some(at) = self.take() {
@@ -151,7 +152,7 @@ impl Backfill {
         Some(at)
     }
 
-    /// What is left of a piece, if anything.
+    /// The remaining range of a piece, if any.
     fn range(&self, at: usize) -> Option<KeyRange> {
         let range = self.left.lock().get(at)?.left.clone();
         range.end.as_ref().is_none_or(|end| range.start < *end).then_some(range)

@@ -1,4 +1,4 @@
-//! How far a backfill is: the position that a restart goes on from, and how fast it may go.
+//! Progress of a backfill: the position from which a restart continues, and its rate.
 
 use super::{Backfill, Piece};
 use crate::error::EngineResult;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use store::Durability;
 use tokio::time::Instant;
 
-/// How long a worker rests between two batches while others run statements.
+/// Bounds of a worker's pause between two batches while other sessions run statements.
 const LEAST_REST: Duration = Duration::from_millis(1);
 const MOST_REST: Duration = Duration::from_millis(20);
-/// Time between two positions that are kept.
+/// Time between two saved positions.
 const KEEP_EVERY: Duration = Duration::from_millis(300);
 
-/// How many statements had begun when a worker looked last.
+/// Number of statements that had begun when the worker last checked.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     statements: u64,
@@ -39,7 +39,7 @@ impl Backfill {
         self.keep().await
     }
 
-    /// Keeps the position. What is behind it is in the log before it.
+    /// Saves the position. Entries before the position are in the write-ahead journal before it.
     pub(super) async fn keep(&self) -> EngineResult<()> {
         let position = crate::jobs::kind::to_json(&self.position())?;
         let counts = JobCounts {
@@ -55,8 +55,8 @@ impl Backfill {
             .await
     }
 
-    /// Where statements of others have begun since the last batch, it rests twice as long as that one took: the build takes longer,
-    /// and they do not wait for a core.
+    /// If other sessions began statements since the last batch, pauses for twice the duration of that batch: the
+    /// build takes longer, but the statements do not wait for a core.
     pub(super) async fn give_way(&self, pace: &mut Pace, worked: Duration) -> EngineResult<()> {
         let statements = self.context.engine()?.counters().statements.get();
         if std::mem::replace(&mut pace.statements, statements) == statements {
@@ -71,7 +71,7 @@ impl Backfill {
             .await
     }
 
-    /// No faster than its rate.
+    /// Limits the backfill to its rate.
     pub(super) async fn throttle(&self) -> EngineResult<()> {
         if self.spec.rate == 0 {
             return Ok(());
