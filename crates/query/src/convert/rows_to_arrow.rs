@@ -3,8 +3,8 @@
 //! ```text
 //!   all rows dense, of the newest layout   column by column, at offsets that are constants of the loop
 //!   otherwise                              column by column over gathered cells: other layouts, sparse rows
-//!   key columns                            at fixed offsets of each key, also if the offsets are fixed only because no key
-//!                                          of the batch has a NULL; otherwise keys are split part by part
+//!   key columns                            at fixed offsets of each key, also if that holds only because no key of the
+//!                                          batch has a NULL; otherwise keys are split part by part
 //! ```
 //! Arrays are built from plain vectors, and text is validated as UTF-8 once for each column of a batch.
 
