@@ -8,11 +8,11 @@
 //!
 //! Below this crate are values only: no syntax, no catalog of tables, no Arrow.
 //!
-//! - [`Ty`] and [`TypeId`]: a type as `pg_type` numbers it; [`Ty::of`] and [`Ty::data_type`] convert from and to types of
-//!   values.
+//! - [`Ty`] and [`TypeId`]: a type as `pg_type` numbers it; [`Ty::of`] and [`Ty::data_type`] convert from and to types
+//!   of values.
 //! - [`function`], [`functions_named`], [`operators_named`], [`cast`]: rows of the table.
-//! - [`resolve::operator`], [`resolve::function`], [`resolve::common_type`], [`resolve::coercion`]: choose a row for the
-//!   arguments of a statement, and the types that the arguments are cast to.
+//! - [`resolve::operator`], [`resolve::function`], [`resolve::common_type`], [`resolve::coercion`]: choose a row for
+//!   the arguments of a statement, and the types that the arguments are cast to.
 //! - [`Function::body`]: computes a call row by row; [`comparison`] returns which calls compare by the order of values.
 //! - [`accumulator`]: computes an aggregate row by row.
 //! - [`TimeZone`]: conversions to local time, and how a session prints and assigns values.
