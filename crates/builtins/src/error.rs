@@ -23,7 +23,7 @@ pub enum EvalError {
     Refused {
         /// The kind of refusal, which determines the SQLSTATE.
         reason: Reason,
-        /// One line for a person.
+        /// The message.
         message: String,
     },
     /// A value that does not fit its type.

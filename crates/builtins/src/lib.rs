@@ -6,7 +6,7 @@
 //!                        └── body: fn(&Env, &[Datum]) -> Result<Datum, EvalError>
 //! ```
 //!
-//! Below this crate are values only: no syntax, no catalog of tables, no Arrow.
+//! This crate depends on values only: no syntax, no catalog of tables, no Arrow.
 //!
 //! - [`Ty`] and [`TypeId`]: a type as `pg_type` numbers it; [`Ty::of`] and [`Ty::data_type`] convert from and to types
 //!   of values.

@@ -4,7 +4,7 @@ use crate::DataType;
 use serde::{Deserialize, Serialize};
 
 /// The element type of an array, without type modifiers. `varchar(3)[]` is `varchar[]`, and `char(n)` becomes text,
-/// because only the length tells how many blanks a value has.
+/// because only the length determines how many blanks a value has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is the type of its name")]
 pub enum ElementType {

@@ -211,7 +211,7 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
                 Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_) => out.push_str(&shown),
                 Datum::Float4(_) | Datum::Float8(_) if !shown.ends_with(['N', 'y']) => out.push_str(&shown),
                 Datum::Timestamp(_) => quote(&shown.replacen(' ', "T", 1), out),
-                // JSON has the zone's minutes.
+                // PostgreSQL's JSON has the minutes of the zone.
                 Datum::TimestampTz(_) if shown.ends_with("+00") => {
                     quote(&format!("{}:00", shown.replacen(' ', "T", 1)), out);
                 }

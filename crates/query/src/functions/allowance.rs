@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Datum;
 
-/// The memory limits of functions of one session.
+/// The memory limits of functions in the plans of one `Planner`.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
     /// Bytes for one batch of several rows.
@@ -94,7 +94,7 @@ impl ExtensionOptions for Allowance {
 
 /// A call of a function for a batch of rows.
 struct Call {
-    /// Bytes made so far.
+    /// Bytes allocated so far.
     made: usize,
     batch: usize,
     /// Whether the operator retries with fewer rows if the call fails.

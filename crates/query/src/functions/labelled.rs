@@ -1,4 +1,4 @@
-//! Functions that return their argument and tell DataFusion what it does not infer: a `char(n)` type, or nullability.
+//! Functions that return their argument and give DataFusion what it does not infer: a `char(n)` type, or nullability.
 
 use crate::convert::expression_field;
 use crate::error::QueryError;

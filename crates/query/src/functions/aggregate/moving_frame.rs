@@ -151,7 +151,7 @@ const PIECES: usize = 32;
 
 struct Moving {
     make: Make,
-    /// The arguments of the frame's rows, in pieces as they came.
+    /// The arguments of the frame's rows, in pieces of the size in which they arrived.
     rows: VecDeque<Vec<ArrayRef>>,
 }
 

@@ -16,7 +16,7 @@ pub(in crate::functions) struct Moment {
 }
 
 impl Moment {
-    /// `None` for infinities and other kinds of values.
+    /// Returns `None` for infinite values and other types.
     pub(in crate::functions) fn of(value: &Datum) -> Option<Self> {
         let kind = value.kind_name();
         match *value {
@@ -36,12 +36,12 @@ impl Moment {
     }
 }
 
-/// Day of the week, Monday is 1.
+/// Returns the day of the week; Monday is 1.
 pub(in crate::functions) fn iso_weekday(days: i64) -> i64 {
     (days + 3).rem_euclid(7) + 1
 }
 
-/// The ISO year and week of a day: a week belongs to the year of its Thursday.
+/// Returns the ISO year and week of a day: a week belongs to the year of its Thursday.
 pub(in crate::functions) fn iso_week(days: i64) -> (i64, i64) {
     let thursday = days - iso_weekday(days) + 4;
     let year = civil_from_days(thursday).year;

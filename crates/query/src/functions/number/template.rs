@@ -6,7 +6,7 @@ use crate::functions::number::format::Mark;
 /// Refuses invalid templates with PostgreSQL's messages.
 ///
 /// # Errors
-/// 42601.
+/// 42601 for marks that cannot be combined.
 pub(in crate::functions) fn check(marks: &[Mark], fill: bool) -> QueryResult<()> {
     let mut seen = Seen::default();
     for mark in marks {

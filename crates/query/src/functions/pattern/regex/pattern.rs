@@ -81,7 +81,7 @@ impl Pattern {
     }
 }
 
-/// Builds the NFA that the `regex` crate uses, too; `None` if the `regex` crate's limit is exceeded.
+/// Builds the NFA that the `regex` crate uses, too; `None` if it would be too large.
 fn automaton(spelled: &str, flags: Flags) -> Option<NFA> {
     let syntax = syntax::Config::new()
         .nest_limit(MAX_DEPTH)
