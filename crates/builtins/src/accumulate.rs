@@ -1,8 +1,7 @@
 //! Aggregates computed row by row: `count`, `min`, `max`, `sum` and `avg` of exact numbers, `bool_and`, `bool_or`,
 //! `array_agg` and `string_agg`.
-//!
-//! Sums of floats depend on the order of rows, and extremes of intervals and arrays on more than their order: those are
-//! DataFusion's.
+//! DataFusion alone computes the others: sums of floats depend on the order of rows, and intervals or arrays that
+//! compare as equal can differ.
 
 use crate::bodies::{WideSum, out_of_range, quotient, wrong};
 use crate::{EvalError, FuncId, Function, Kind, Reason, TypeId, function};
@@ -11,23 +10,23 @@ use types::{Datum, Decimal, Interval, compare};
 
 /// One aggregate over one group.
 pub trait Accumulator: Send {
-    /// Adds a row's arguments. What the aggregate ignores, such as NULLs, may be among them.
+    /// Adds a row's arguments. They may contain values that the aggregate ignores, such as NULLs.
     ///
     /// # Errors
-    /// As the aggregate's transition function: a sum out of range.
+    /// Errors of the aggregate's transition function, such as a sum out of range.
     fn add(&mut self, args: &[Datum]) -> Result<(), EvalError>;
 
-    /// The result so far.
+    /// Returns the result so far.
     ///
     /// # Errors
-    /// As the aggregate's final function.
+    /// Errors of the aggregate's final function.
     fn finish(&mut self) -> Result<Datum, EvalError>;
 
-    /// About how many bytes it holds.
+    /// Returns the approximate memory in bytes.
     fn held_bytes(&self) -> usize;
 }
 
-/// A new accumulator of an aggregate; `None`: only DataFusion computes it.
+/// Returns a new accumulator of an aggregate; `None` if only DataFusion computes the aggregate.
 pub fn accumulator(id: FuncId) -> Option<Box<dyn Accumulator>> {
     let function = function(id).filter(|function| function.kind == Kind::Aggregate)?;
     Some(Box::new(Fold { state: initial(function)? }))
@@ -57,7 +56,7 @@ fn has_plain_order(ty: TypeId) -> bool {
     ty.element().is_none() && ty != TypeId::INTERVAL && !ty.is_polymorphic()
 }
 
-/// What was seen of a group.
+/// The state of an aggregate for a group.
 enum State {
     Count { rows: bool, count: i64 },
     Extreme { max: bool, best: Datum },
@@ -85,7 +84,7 @@ impl Accumulator for Fold {
             (State::Count { count, .. }, _) => *count += 1,
             (State::Extreme { max, best }, [value]) => {
                 let order = compare::compare(value, best);
-                // Of equal values the last one stays, as in PostgreSQL.
+                // Of equal values the last one is kept, as in PostgreSQL.
                 if best.is_null() || if *max { order.is_ge() } else { order.is_le() } {
                     *best = value.clone();
                 }

@@ -1,13 +1,14 @@
-//! Types that only catalogs' columns have: how their values are held while a statement runs, and as what clients get them.
+//! Types that only columns of catalogs have: how their values are held while a statement runs, and how clients receive
+//! them.
 //!
-//! Oids with a name (`regclass` and its like) are numbers until they are shown; `name`, `"char"`, `pg_node_tree` and
-//! `aclitem` are texts; vectors are arrays whose subscripts begin with 0.
+//! Oid aliases (`regclass` and the like) are numbers until they are printed; `name`, `"char"`, `pg_node_tree` and
+//! `aclitem` are texts; vectors are arrays whose subscripts start at 0.
 
 use crate::{Ty, TypeId};
 use types::{DataType, ElementType};
 
 impl TypeId {
-    /// The name of a type whose values are oids that are shown as names.
+    /// Returns the name of an oid alias: a type whose values are oids that print as names.
     pub fn oid_alias(self) -> Option<&'static str> {
         Some(match self {
             Self::REGPROC => "regproc",
@@ -20,17 +21,17 @@ impl TypeId {
         })
     }
 
-    /// An oid, with a name or without?
+    /// Returns whether values of the type are oids, including oid aliases.
     pub fn is_oid(self) -> bool {
         self == Self::OID || self.oid_alias().is_some()
     }
 
-    /// An array that is shown without braces and whose subscripts begin with 0?
+    /// Returns whether the type is an array that prints without braces and whose subscripts start at 0.
     pub fn is_vector(self) -> bool {
         matches!(self, Self::INT2VECTOR | Self::OIDVECTOR)
     }
 
-    /// A type of catalogs whose values are texts?
+    /// Returns whether the type is one of catalogs whose values are texts.
     pub fn is_catalog_text(self) -> bool {
         matches!(
             self,
@@ -47,7 +48,7 @@ impl TypeId {
 }
 
 impl Ty {
-    /// The type in which values are held while a statement runs; `None`: such values there are not.
+    /// Returns the type in which values are held while a statement runs; `None` if there are no such values.
     pub fn held_type(&self) -> Option<DataType> {
         if let Some(known) = self.data_type() {
             return Some(known);
@@ -63,7 +64,7 @@ impl Ty {
         }
     }
 
-    /// The type of values as clients get them, and as tables that are made of them have them.
+    /// Returns the type of values in results, and in tables that are created from results.
     pub fn answer_type(&self) -> Option<DataType> {
         match self.id {
             id if id.oid_alias().is_some() || id.is_vector() => Some(DataType::Text),
@@ -74,7 +75,7 @@ impl Ty {
         }
     }
 
-    /// The type of a parameter as clients send it: names of what has an oid are texts.
+    /// Returns the type of a parameter as clients send it: names of objects with an oid are texts.
     pub fn parameter_type(&self) -> Option<DataType> {
         if self.id.is_vector() { None } else { self.answer_type() }
     }

@@ -1,19 +1,19 @@
-//! The form of numerics: of how many digits, and how many of them behind the point, all values of an expression are.
+//! Digits of numerics: the precision and the scale that all values of an expression have.
 //!
-//! Values of a column `numeric(p,s)` have a form, and so has arithmetic of them. Without one (`None`: `numeric` without
-//! precision, quotients, averages) a value is shown without zeros at the end of its fraction. Both executors keep to
-//! these rules, so that a statement shows the same whichever runs it.
+//! A column `numeric(p,s)` has digits, and so has arithmetic of such columns. Values of an expression without digits
+//! (`None`: `numeric` without precision, quotients, averages) print without trailing zeros. Both executors follow these
+//! rules, so that a statement prints the same in either of them.
 
 use crate::{Ty, TypeId};
 use types::{Datum, NUMERIC_MAX_SCALE};
 
-/// Precision and scale; `None`: every value has its own.
+/// Precision and scale; `None` if every value has its own.
 pub type Digits = Option<(u8, u8)>;
 
-/// Most digits of a form.
+/// Maximum precision.
 const MOST: u8 = 38;
 
-/// Of integers beside numerics.
+/// Returns the digits of an integer type as an operand beside numerics.
 pub fn of_integer(ty: TypeId) -> Digits {
     match ty {
         TypeId::INT2 => Some((5, 0)),
@@ -23,7 +23,7 @@ pub fn of_integer(ty: TypeId) -> Digits {
     }
 }
 
-/// What the function of an operator, or one like it, makes of numerics of these forms.
+/// Returns the digits of the result of an operator's function, or of a similar one, for numeric arguments.
 pub fn of_call(function: &str, args: &[Ty]) -> Digits {
     let forms: Vec<(u8, u8)> = args.iter().map(|ty| ty.digits).collect::<Option<_>>()?;
     match (function, forms.as_slice()) {
@@ -38,7 +38,7 @@ pub fn of_call(function: &str, args: &[Ty]) -> Digits {
     }
 }
 
-/// What a function makes whose constant arguments tell the digits: `round(x, 2)` has two.
+/// Returns the digits of a function whose constant arguments determine the scale: `round(x, 2)` has scale 2.
 pub fn of_constants<'a>(function: &str, args: &[Ty], constant: &dyn Fn(usize) -> Option<&'a Datum>) -> Digits {
     let scale = match (function, args.len()) {
         ("round" | "trunc", 2) => match constant(1)? {
@@ -55,7 +55,7 @@ pub fn of_constants<'a>(function: &str, args: &[Ty], constant: &dyn Fn(usize) ->
     Some((MOST, scale))
 }
 
-/// Of a field of a date or time.
+/// Returns the scale of a field of a date or time.
 fn of_field(field: &str, of_date: bool) -> Option<u8> {
     match field.to_ascii_lowercase().as_str() {
         "second" => Some(6),
@@ -65,7 +65,7 @@ fn of_field(field: &str, of_date: bool) -> Option<u8> {
     }
 }
 
-/// What an aggregate makes of numerics, or of bigints.
+/// Returns the digits of an aggregate of numerics or bigints.
 pub fn of_aggregate(function: &str, arg: Option<&Ty>, distinct: bool) -> Digits {
     let arg = arg?;
     let (precision, scale) = match arg.id {
@@ -80,7 +80,7 @@ pub fn of_aggregate(function: &str, arg: Option<&Ty>, distinct: bool) -> Digits 
     }
 }
 
-/// The form of which all values of these forms are.
+/// Returns the digits that hold all values with the given digits.
 pub fn common(all: impl IntoIterator<Item = Digits>) -> Digits {
     let mut all = all.into_iter();
     let first = all.next()??;
@@ -90,7 +90,7 @@ pub fn common(all: impl IntoIterator<Item = Digits>) -> Digits {
     })
 }
 
-/// Digits before the point.
+/// Returns the number of digits before the decimal point.
 fn whole(form: (u8, u8)) -> u8 {
     form.0.saturating_sub(form.1)
 }

@@ -1,4 +1,4 @@
-//! Errors of bodies: typed, without SQLSTATE; `engine` chooses that in one match.
+//! Errors of bodies: typed, without SQLSTATE, which `engine` chooses in one match.
 
 use std::sync::Arc;
 use types::TypeError;
@@ -21,21 +21,21 @@ pub enum EvalError {
     /// An argument that a function refuses.
     #[error("{message}")]
     Refused {
-        /// Why, and so with which code.
+        /// The kind of refusal, which determines the SQLSTATE.
         reason: Reason,
-        /// One line for a person.
+        /// The message.
         message: String,
     },
     /// A value that does not fit its type.
     #[error(transparent)]
     Type(#[from] TypeError),
-    /// What a function failed with that is written outside of this crate.
+    /// An error of a function that is written outside of this crate.
     #[error(transparent)]
     Outside(Arc<dyn std::error::Error + Send + Sync>),
     /// A defect: something that binding should have refused (XX000).
     #[error("internal error: {detail}")]
     Internal {
-        /// What was found.
+        /// A description of the defect.
         detail: String,
     },
 }
@@ -55,24 +55,24 @@ pub enum Reason {
     EscapeString,
     /// A negative length (22011).
     Substring,
-    /// A type, a role or a setting that is not there (42704).
+    /// A type, a role or a setting that does not exist (42704).
     NoSuchObject,
-    /// A database that is not there (3D000).
+    /// A database that does not exist (3D000).
     NoSuchDatabase,
-    /// A function that is not there, in a call that names it (42883).
+    /// A function that does not exist, in a call that names it by a text (42883).
     NoSuchFunction,
     /// A name that several functions have (42725).
     AmbiguousFunction,
-    /// The text of a function with its types that is none (22P02).
+    /// A text that is not a function with its argument types (22P02).
     Signature,
     /// An object of another kind (42809).
     WrongObject,
-    /// What the server is not in the state for (55000).
+    /// A call that the state of the server does not allow (55000).
     WrongState,
 }
 
 impl Reason {
-    /// The error with that message.
+    /// Creates the error with a message.
     pub fn because(self, message: impl Into<String>) -> EvalError {
         EvalError::Refused { reason: self, message: message.into() }
     }

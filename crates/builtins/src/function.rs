@@ -1,12 +1,12 @@
-//! A line of the table of functions.
+//! A row of the table of functions.
 
 use crate::{Env, EvalError, TypeId};
 use types::Datum;
 
-/// What computes one value. Called with as many values as the function has arguments; NULLs only if it is not strict.
+/// Computes one value. Called with as many values as the function has arguments; with NULLs only if it is not strict.
 pub type Body = fn(&Env, &[Datum]) -> Result<Datum, EvalError>;
 
-/// A function of the table: its oid in `pg_proc`. Operators and casts name theirs.
+/// A function of the table: its oid in `pg_proc`. Operators and casts refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FuncId(pub u32);
 
@@ -19,7 +19,7 @@ impl FuncId {
     pub const ANYTEXTCAT: Self = Self(2004);
 }
 
-/// What a function is called on.
+/// The kind of a function: what one call computes its result from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One row's values.
@@ -30,14 +30,14 @@ pub enum Kind {
     Window,
 }
 
-/// When calls with equal arguments give equal results.
+/// When calls with equal arguments return equal results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Volatility {
     /// Always.
     Immutable,
     /// Within a statement.
     Stable,
-    /// Never to be relied on.
+    /// Not guaranteed.
     Volatile,
 }
 
@@ -48,24 +48,24 @@ pub struct Function {
     pub id: FuncId,
     /// Its name in `pg_proc`.
     pub name: &'static str,
-    /// What it is called on.
+    /// Its kind.
     pub kind: Kind,
-    /// When its results are equal.
+    /// Its volatility.
     pub volatility: Volatility,
-    /// NULL as soon as an argument is?
+    /// Whether a NULL argument gives NULL.
     pub strict: bool,
-    /// A set of rows?
+    /// Whether it returns a set of rows.
     pub returns_set: bool,
     /// Types of its arguments; pseudo-types such as `anyarray` included.
     pub args: Vec<TypeId>,
     /// Type of the last arguments if there may be any number of them.
     pub variadic: Option<TypeId>,
-    /// How many of the last arguments may be left out.
+    /// How many of the last arguments may be omitted.
     pub defaults: usize,
-    /// Of an aggregate of an ordered set: how many arguments stand outside of WITHIN GROUP.
+    /// For an ordered-set aggregate, the number of direct arguments, which stand outside of WITHIN GROUP.
     pub direct: Option<usize>,
-    /// Its result.
+    /// The type of its result.
     pub returns: TypeId,
-    /// What computes it row by row; `None`: only DataFusion does.
+    /// Computes it row by row; `None` if only DataFusion does.
     pub body: Option<Body>,
 }

@@ -1,4 +1,4 @@
-//! What is built in: types, functions, operators and casts, in one table.
+//! Built-in types, functions, operators and casts, in one table.
 //!
 //! ```text
 //!   data/*.txt ──> Function, Operator, Cast ──resolve──> FuncId, casts      PostgreSQL's chapter 10
@@ -6,15 +6,16 @@
 //!                        └── body: fn(&Env, &[Datum]) -> Result<Datum, EvalError>
 //! ```
 //!
-//! Below this crate are values only: no syntax, no catalog of tables, no Arrow.
+//! This crate depends on values only: no syntax, no catalog of tables, no Arrow.
 //!
-//! - [`Ty`] and [`TypeId`]: a type as `pg_type` numbers it; [`Ty::of`] and [`Ty::data_type`] go to values' types and back.
-//! - [`function`], [`functions_named`], [`operators_named`], [`cast`]: lines of the table.
-//! - [`resolve::operator`], [`resolve::function`], [`resolve::common_type`], [`resolve::coercion`]: which line a statement
-//!   means, and what its arguments are cast to.
-//! - [`Function::body`]: computes a call row by row; [`comparison`] tells which calls compare by the order of values.
+//! - [`Ty`] and [`TypeId`]: a type as `pg_type` numbers it; [`Ty::of`] and [`Ty::data_type`] convert from and to types
+//!   of values.
+//! - [`function`], [`functions_named`], [`operators_named`], [`cast`]: rows of the table.
+//! - [`resolve::operator`], [`resolve::function`], [`resolve::common_type`], [`resolve::coercion`]: choose a row for
+//!   the arguments of a statement, and the types that the arguments are cast to.
+//! - [`Function::body`]: computes a call row by row; [`comparison`] returns which calls compare by the order of values.
 //! - [`accumulator`]: computes an aggregate row by row.
-//! - [`TimeZone`]: what clocks show, and how a session prints and assigns values.
+//! - [`TimeZone`]: conversions to local time, and how a session prints and assigns values.
 //! - [`lists`]: the rows of `pg_proc`, `pg_operator`, `pg_cast` and `pg_type`.
 //!
 //! Read next: `bind`.

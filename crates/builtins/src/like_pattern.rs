@@ -1,25 +1,25 @@
-//! Patterns of LIKE with a backslash to escape.
+//! Patterns of LIKE with the backslash as escape character.
 //!
 //! ```text
 //!   a_c%d%%e   ──>   [a _ c] [d] [] [e]    literals and `_` between the `%`s
 //! ```
-//! The first run begins the text, the last one ends it, and each run between them is looked for from left to right: what a
-//! `%` matches is as short as can be, since a later `%` can match the rest. So a text is gone through once unless runs
-//! have `_` in them, and long ones ask whether the statement goes on.
+//! The text must begin with the first run and end with the last one; the runs between them are searched from left to
+//! right: each `%` matches as little as possible, since a later `%` can match the rest. So a text is scanned once
+//! unless runs have `_` in them. Long scans check for cancellation.
 
 use crate::{EvalError, Reason};
 use memchr::memmem::Finder;
 use types::interrupt;
 
-/// A pattern, read once for many texts.
+/// A compiled pattern, for many texts.
 #[derive(Debug)]
 pub struct LikePattern {
     runs: Vec<Run>,
-    /// The pattern ends in an escape: wrong where a text goes on at that place.
+    /// The pattern ends with its escape character, which is an error if the text goes on there.
     unfinished: bool,
 }
 
-/// What stands between two `%`.
+/// The part of a pattern between two `%`.
 #[derive(Debug)]
 enum Run {
     Text(Box<Finder<'static>>),
@@ -27,11 +27,11 @@ enum Run {
     Places(Vec<Option<char>>),
 }
 
-/// Bytes of text that cost as much as a step of a few nanoseconds.
+/// How many bytes of text cost one step of [`interrupt::spend`].
 const BYTES_OF_A_STEP: usize = 16;
 
 impl LikePattern {
-    /// Reads a pattern.
+    /// Compiles a pattern.
     pub fn new(pattern: &str) -> Self {
         let (mut runs, mut run, mut unfinished) = (Vec::new(), Vec::new(), false);
         let mut rest = pattern.chars();
@@ -50,10 +50,11 @@ impl LikePattern {
         Self { runs, unfinished }
     }
 
-    /// Does it match the whole of `text`?
+    /// Returns whether the pattern matches the whole of `text`.
     ///
     /// # Errors
-    /// 22025 for a pattern that ends in an escape, when the text goes on there; when the statement is stopped.
+    /// 22025 for a pattern that ends with its escape character, if the text goes on there; an error if the statement is
+    /// cancelled.
     pub fn matches(&self, text: &str) -> Result<bool, EvalError> {
         let Some((first, others)) = self.runs.split_first() else { return Ok(text.is_empty()) };
         let Some(mut rest) = first.begins(text) else { return Ok(false) };
@@ -65,14 +66,14 @@ impl LikePattern {
             }
         }
         if self.unfinished {
-            // The text goes on at each place that the last run can end at but the end of the text.
+            // The text goes on after the first match of the last run, unless that match ends the text.
             let goes_on = last.find(rest)?.is_some_and(|behind| !behind.is_empty());
             return self.ends(false, goes_on);
         }
         last.ends(rest)
     }
 
-    /// `matches`, unless the pattern is unfinished and the text goes on there.
+    /// Returns `matches`, unless the pattern ends with its escape character.
     fn ends(&self, matches: bool, goes_on: bool) -> Result<bool, EvalError> {
         match self.unfinished {
             false => Ok(matches),
@@ -89,7 +90,7 @@ impl Run {
         text.map_or(Self::Places(places), |text| Self::Text(Box::new(Finder::new(&text).into_owned())))
     }
 
-    /// What is behind it at the beginning of `text`.
+    /// Returns the text after the run, if `text` begins with the run.
     fn begins<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Self::Text(finder) => {
@@ -109,7 +110,7 @@ impl Run {
         }
     }
 
-    /// What is behind the first place where it is.
+    /// Returns the text after the first match of the run.
     fn find<'t>(&self, text: &'t str) -> Result<Option<&'t str>, EvalError> {
         match self {
             Self::Text(finder) => {
@@ -132,7 +133,7 @@ impl Run {
         }
     }
 
-    /// Is it the end of `text`?
+    /// Returns whether `text` ends with the run.
     fn ends(&self, text: &str) -> Result<bool, EvalError> {
         match self {
             Self::Text(finder) => Ok(text.as_bytes().ends_with(finder.needle())),
@@ -146,11 +147,11 @@ impl Run {
     }
 }
 
-/// The pattern with a backslash in place of its escape; of an empty one no letter is an escape. As PostgreSQL's
-/// `like_escape()` makes it.
+/// Replaces the escape character of a pattern by the backslash, as PostgreSQL's `like_escape()` does. If `escape` is
+/// empty, no character is an escape.
 ///
 /// # Errors
-/// 22025 for an escape of several letters.
+/// 22025 for an escape of several characters.
 pub fn with_escape(pattern: &str, escape: &str) -> Result<String, EvalError> {
     let mut letters = escape.chars();
     let escape = letters.next();
@@ -172,12 +173,12 @@ pub fn with_escape(pattern: &str, escape: &str) -> Result<String, EvalError> {
     Ok(out)
 }
 
-/// Bytes as the letters of these numbers: a pattern of bytes matches bytes as one of letters does these.
+/// Converts bytes to characters of these code points, on which LIKE has the same result as on the bytes.
 pub(crate) fn letters_of(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-/// The bytes of [`letters_of`].
+/// Converts the characters of [`letters_of`] back to bytes.
 pub(crate) fn bytes_of(letters: &str) -> Vec<u8> {
     letters.chars().filter_map(|letter| u8::try_from(letter).ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! The table: every function with its body, found by oid and by name; operators and casts by what they are asked for.
+//! The table of functions with their bodies, by oid and by name, and of operators and casts.
 
 use crate::bodies;
 use crate::lists::{Operator, Routine, casts, operator_routines, operators, routines};
@@ -7,40 +7,40 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 struct Table {
-    /// By oid.
+    /// Sorted by oid.
     functions: Vec<Function>,
-    /// Places of those that can be called by name.
+    /// Indexes of the functions that can be called by name.
     named: HashMap<&'static str, Vec<usize>>,
     operators: HashMap<&'static str, Vec<&'static Operator>>,
     casts: HashMap<(TypeId, TypeId), Cast>,
 }
 
-/// A line of `pg_cast`.
+/// A row of `pg_cast`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cast {
-    /// Where it is applied unasked.
+    /// The first context that allows it.
     pub context: CastContext,
-    /// How.
+    /// How it casts.
     pub method: CastMethod,
 }
 
-/// Who asks for a cast; a later one may do all that an earlier may.
+/// What requests a cast; a later context allows all casts of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CastContext {
     /// The rules of an operator, function or set operation.
     Implicit,
-    /// A column that is assigned.
+    /// An assignment to a column.
     Assignment,
     /// The statement.
     Explicit,
 }
 
-/// How a line of `pg_cast` casts.
+/// How a cast of `pg_cast` is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastMethod {
     /// By a function of the table.
     Function(FuncId),
-    /// The value stays.
+    /// The value is unchanged.
     Relabel,
     /// Through the text of the value.
     Text,
@@ -106,34 +106,34 @@ fn cast_of(line: &crate::lists::Cast) -> ((TypeId, TypeId), Cast) {
     ((TypeId(line.source), TypeId(line.target)), Cast { context, method })
 }
 
-/// The function of that oid, those behind operators included.
+/// Returns the function of that oid, including functions of operators.
 pub fn function(id: FuncId) -> Option<&'static Function> {
     let functions = &TABLE.functions;
     functions.binary_search_by_key(&id, |function| function.id).ok().and_then(|place| functions.get(place))
 }
 
-/// The functions that a call by that name may mean.
+/// Returns the functions that a call by that name can mean.
 pub fn functions_named(name: &str) -> impl Iterator<Item = &'static Function> {
     let places = TABLE.named.get(name).map(Vec::as_slice).unwrap_or_default();
     places.iter().filter_map(|place| TABLE.functions.get(*place))
 }
 
-/// All functions, by oid.
+/// Returns all functions, by oid.
 pub fn functions() -> &'static [Function] {
     &TABLE.functions
 }
 
-/// The operators of that name, in front of a value and between two.
+/// Returns the prefix and binary operators of that name.
 pub fn operators_named(name: &str) -> &'static [&'static Operator] {
     TABLE.operators.get(name).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The operator that a function is behind.
+/// Returns the operator that a function computes.
 pub fn operator_of(function: FuncId) -> Option<&'static Operator> {
     operators().iter().find(|operator| operator.function == function.0)
 }
 
-/// The line of `pg_cast` from one type to another. One from a type to itself applies its modifiers.
+/// Returns the cast from one type to another. A cast of a type to itself applies its modifiers.
 pub fn cast(from: TypeId, to: TypeId) -> Option<Cast> {
     TABLE.casts.get(&(from, to)).copied()
 }

@@ -1,4 +1,4 @@
-//! A type of an expression: what it is called, and which type of values it stands for.
+//! A type of an expression: its name, and the type of its values.
 
 use crate::lists::{PgType, format_type};
 use types::DataType;
@@ -12,15 +12,15 @@ pub struct TypeId(pub u32);
 pub struct Ty {
     /// The type.
     pub id: TypeId,
-    /// PostgreSQL's `typmod`: length, digits, precision and scale; -1 without. Of `varbinary(n)`, which is `bytea` to
-    /// PostgreSQL, n + 4, and of `binary(n)` -(n + 4).
+    /// PostgreSQL's `typmod`: length, digits, precision and scale; -1 for none. For `varbinary(n)`, which is `bytea` in
+    /// PostgreSQL, n + 4, and for `binary(n)` -(n + 4).
     pub typmod: i32,
-    /// Precision and scale in which a numeric is kept while a statement runs, by one rule for both executors: two
-    /// numerics of one SQL type may print with other numbers of zeros.
+    /// Precision and scale of a numeric while a statement runs, by one rule for both executors: two numerics of one SQL
+    /// type may print with different numbers of zeros.
     pub digits: Option<(u8, u8)>,
 }
 
-/// Constants for the types that rules and bodies name.
+/// Constants for the types that rules and bodies use.
 #[expect(missing_docs, reason = "each is the type of its name in pg_type")]
 impl TypeId {
     pub const BOOL: Self = Self(16);
@@ -77,7 +77,7 @@ impl TypeId {
 }
 
 impl TypeId {
-    /// The category of `pg_type`, `U` (user-defined) for an oid that no line has.
+    /// Returns the category in `pg_type`; `U` (user-defined) for an unknown oid.
     pub fn category(self) -> &'static str {
         match self {
             Self::RECORD_ARRAY => "A",
@@ -85,12 +85,12 @@ impl TypeId {
         }
     }
 
-    /// The one of its category that implicit casts prefer?
+    /// Returns whether it is the preferred type of its category.
     pub fn is_preferred(self) -> bool {
         PgType::by_oid(self.0).is_some_and(|ty| ty.preferred)
     }
 
-    /// The type of an array's elements; `None` for what is no array, such as `name`, which has subscripts only.
+    /// Returns the type of an array's elements; `None` for other types, such as `name`, which only has subscripts.
     pub fn element(self) -> Option<Self> {
         match self {
             Self::RECORD_ARRAY => Some(Self::RECORD),
@@ -98,7 +98,7 @@ impl TypeId {
         }
     }
 
-    /// The type of arrays of it.
+    /// Returns the type of its arrays.
     pub fn array(self) -> Option<Self> {
         match self {
             Self::RECORD => Some(Self::RECORD_ARRAY),
@@ -106,22 +106,22 @@ impl TypeId {
         }
     }
 
-    /// Does it stand for another type that a call decides: `anyelement` and its like, without `"any"`?
+    /// Returns whether a call determines the type: `anyelement` and the like, but not `"any"`.
     pub fn is_polymorphic(self) -> bool {
         self.is_any_element() || self.is_any_compatible()
     }
 
-    /// Of the family in which all arguments have one type?
+    /// Returns whether it is of the family in which all arguments have one type.
     pub(crate) fn is_any_element(self) -> bool {
         matches!(self, Self::ANYELEMENT | Self::ANYARRAY | Self::ANYNONARRAY)
     }
 
-    /// Of the family in which arguments are cast to a common type?
+    /// Returns whether it is of the family in which arguments are cast to a common type.
     pub(crate) fn is_any_compatible(self) -> bool {
         matches!(self, Self::ANYCOMPATIBLE | Self::ANYCOMPATIBLEARRAY | Self::ANYCOMPATIBLENONARRAY)
     }
 
-    /// The name without modifiers, as messages show it.
+    /// Returns the name without modifiers, as messages show it.
     pub fn sql_name(self) -> String {
         Ty::plain(self).sql_name()
     }
@@ -134,7 +134,7 @@ impl From<TypeId> for Ty {
 }
 
 impl Ty {
-    /// A string literal or NULL whose type its use decides.
+    /// A string literal or NULL whose type is not determined yet.
     pub const UNKNOWN: Self = Self::plain(TypeId::UNKNOWN);
     /// `boolean`.
     pub const BOOL: Self = Self::plain(TypeId::BOOL);
@@ -145,12 +145,12 @@ impl Ty {
     /// `text`.
     pub const TEXT: Self = Self::plain(TypeId::TEXT);
 
-    /// The type without modifiers.
+    /// Returns the type without modifiers.
     pub const fn plain(id: TypeId) -> Self {
         Self { id, typmod: -1, digits: None }
     }
 
-    /// The type of such values. The dimensions that a column's type declares are left out.
+    /// Returns the type of values of `ty`, without the dimensions that a column's type declares.
     pub fn of(ty: &DataType) -> Self {
         let limit = |bytes: u32| i32::try_from(bytes).map_or(-1, |bytes| bytes.saturating_add(4));
         let typmod = match *ty {
@@ -162,8 +162,8 @@ impl Ty {
         Self { id: TypeId(ty.oid()), typmod, digits }
     }
 
-    /// The type of the values that it stands for; `None` where `types` has no such type: `name`, `regclass`, `"char"`,
-    /// unknown, records and pseudo-types. A `bpchar` without length is `text`.
+    /// Returns the type of its values; `None` if `types` has no such type: `name`, `regclass`, `"char"`, unknown,
+    /// records and pseudo-types. A `bpchar` without length is `text`.
     pub fn data_type(&self) -> Option<DataType> {
         let bytes = |limit: i32| u32::try_from(limit.saturating_sub(4)).ok();
         match (self.id, self.typmod) {
@@ -173,7 +173,7 @@ impl Ty {
         }
     }
 
-    /// The name as `format_type()` shows it.
+    /// Returns the name as `format_type()` shows it.
     pub fn sql_name(&self) -> String {
         match (self.id, self.typmod) {
             (TypeId::RECORD_ARRAY, _) => "record[]".to_owned(),
@@ -185,12 +185,12 @@ impl Ty {
         }
     }
 
-    /// The type of the array's elements, with the modifiers of this.
+    /// Returns the type of the array's elements, with the modifiers of the array.
     pub fn element(&self) -> Option<Self> {
         self.id.element().map(|id| Self { id, ..*self })
     }
 
-    /// Not decided yet?
+    /// Returns whether the type is not determined yet.
     pub fn is_unknown(&self) -> bool {
         self.id == TypeId::UNKNOWN
     }

@@ -1,18 +1,19 @@
-//! Arrays as text: `{1,NULL,"a b"}`, nested ones in braces of their own.
+//! Arrays as text: `{1,NULL,"a b"}`; nested arrays have their own braces.
 
 use crate::temporal::ZoneRules;
 use crate::{DataType, Datum, TypeError, text};
 
-/// Most dimensions of an array, PostgreSQL's `MAXDIM`.
+/// Maximum dimensions of an array, PostgreSQL's `MAXDIM`.
 pub const MAX_DIMENSIONS: usize = 6;
 
-/// Most elements of an array that is made from fewer bytes than it takes.
+/// Maximum elements of an array whose input has fewer bytes than the array.
 pub const MAX_ITEMS: usize = 1 << 20;
 
-/// Reads an array whose elements are of type `element`, with a session's zone and style.
+/// Parses an array whose elements are of type `element`, with a session's zone and style.
 ///
 /// # Errors
-/// [`TypeError::BadArray`] for text that is no array, [`TypeError::TooManyDimensions`], [`TypeError::TooManyItems`], and what the element's type says.
+/// [`TypeError::BadArray`] for invalid text, [`TypeError::TooManyDimensions`], [`TypeError::TooManyItems`], and errors
+/// of the element type.
 pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
     let malformed = || TypeError::BadArray { message: format!("malformed array literal: \"{input}\"") };
     let body = input.trim_matches(is_space);
@@ -29,12 +30,12 @@ pub(crate) fn parse_array_in(element: &DataType, input: &str, rules: &dyn ZoneRu
         return Err(malformed());
     }
     let Some(sizes) = even(&array) else { return Err(malformed()) };
-    // Bounds that begin at 1 are the sizes once more.
+    // Bounds that start at 1 must equal the sizes.
     let fits = |bounds: Vec<(i64, i64)>| bounds.iter().map(|(_, last)| usize::try_from(*last).unwrap_or(0)).eq(sizes);
     if bounds.is_none_or(fits) { Ok(Datum::Array(array)) } else { Err(malformed()) }
 }
 
-/// The first and last places of each dimension, if `[1:3][2]=` stands before the array, and what is behind them.
+/// Returns the bounds of each dimension, if `[1:3][2]=` precedes the array, and the text after them.
 fn bounds_before(body: &str) -> Option<(Vec<(i64, i64)>, &str)> {
     let mut bounds = Vec::new();
     let mut rest = body;
@@ -51,7 +52,7 @@ fn bounds_before(body: &str) -> Option<(Vec<(i64, i64)>, &str)> {
     Some((bounds, rest.trim_start_matches(is_space)))
 }
 
-/// Sizes of the dimensions if all parts of a nested array have the same, none for an empty array.
+/// Returns the sizes of the dimensions, none for an empty array; only the length if nested parts differ in size.
 pub fn dimensions(array: &[Datum]) -> Vec<usize> {
     even(array).unwrap_or_else(|| vec![array.len()])
 }
@@ -79,7 +80,7 @@ fn even(array: &[Datum]) -> Option<Vec<usize>> {
 struct Reader<'a> {
     element: DataType,
     rest: &'a str,
-    /// So many were read.
+    /// How many elements were read.
     items: usize,
     rules: &'a dyn ZoneRules,
 }
@@ -100,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An array that is so many deep. `None` for text that is no array.
+    /// Parses an array at a nesting depth. `None` for invalid text.
     fn array(&mut self, depth: usize) -> Result<Option<Vec<Datum>>, TypeError> {
         if !self.eat('{') {
             return Ok(None);
@@ -138,11 +139,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The text of an element and whether it stood in quotes.
+    /// Returns the text of an element, and whether it was quoted.
     fn item(&mut self) -> Option<(String, bool)> {
         let mut word = String::new();
         let quoted = self.eat('"');
-        // Blanks at the end of a plain word are not part of it, escaped ones are.
+        // Trailing blanks of an unquoted word are not part of it, unless they are escaped.
         let mut kept = 0;
         loop {
             let letter = self.rest.chars().next()?;
@@ -171,7 +172,7 @@ impl Reader<'_> {
     }
 }
 
-/// Appends `{1,NULL,"a b"}`; its elements, which are neither NULL nor arrays, `print` appends.
+/// Appends `{1,NULL,"a b"}`; `print` appends elements that are neither NULL nor arrays.
 pub fn print_array_by(items: &[Datum], print: &mut dyn FnMut(&Datum, &mut String), out: &mut String) {
     out.push('{');
     for (place, item) in items.iter().enumerate() {
@@ -191,12 +192,12 @@ pub fn print_array_by(items: &[Datum], print: &mut dyn FnMut(&Datum, &mut String
     out.push('}');
 }
 
-/// What PostgreSQL skips around elements: other blanks of Unicode are letters to it.
+/// Returns whether PostgreSQL skips the character around elements: it does not skip other blanks of Unicode.
 fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t'..='\r')
 }
 
-/// An element, in quotes if it would be misread.
+/// Appends an element, in quotes if it would be misread.
 fn push_quoted(word: &str, out: &mut String) {
     let plain = !word.is_empty()
         && !word.eq_ignore_ascii_case("null")

@@ -1,13 +1,13 @@
-//! The name that was meant: the one that differs least.
+//! Suggestions for misspelled names.
 
-/// The name that differs least from `name`, if it differs by no more than a third of its letters.
+/// Returns the name that differs least from `name`, if it differs in at most a third of its letters.
 pub fn close_name<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let near = names.map(|other| (distance(name, other), other)).filter(|(distance, _)| *distance <= limit);
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
-/// Letters to add, take away or change (Levenshtein).
+/// Levenshtein distance: characters to insert, delete or substitute.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

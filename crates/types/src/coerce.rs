@@ -1,18 +1,19 @@
-//! Assignment casts: a value on its way into a column, with PostgreSQL's rules.
+//! Assignment casts, with PostgreSQL's rules.
 //!
-//! Numbers go to any numeric type that holds them: numeric to integer rounds halves away from zero, float to integer
-//! rounds halves to even, `numeric(p,s)` and `timestamp(n)` round to their digits, and what does not fit is an error. Everything prints
-//! into a text column; text goes nowhere but into text (callers that want it read use `text::parse`).
+//! Numbers are assigned to any numeric type that holds them: numeric to integer rounds half away from zero, float to
+//! integer rounds half to even, `numeric(p,s)` and `timestamp(n)` round to their digits, and a value that does not fit
+//! is an error. Any value can be assigned to a text column, as its text; a text can only be assigned to a text column
+//! (callers that want it parsed use `text::parse`).
 
 use crate::decimal::Literal;
 use crate::temporal::{self, DAY};
 use crate::{DataType, Datum, Decimal, Interval, NUMERIC_MAX_SCALE, TypeError, text};
 
-/// The value as a column of type `ty` keeps it.
+/// Converts a value for a column of type `ty`.
 ///
 /// # Errors
-/// [`TypeError::NoCast`] between unlike types, [`TypeError::OutOfRange`], [`TypeError::NumericOverflow`] and
-/// [`TypeError::TooLong`] when it does not fit, [`TypeError::InvalidEncoding`] for text with a zero byte.
+/// [`TypeError::NoCast`] between incompatible types, [`TypeError::OutOfRange`], [`TypeError::NumericOverflow`] and
+/// [`TypeError::TooLong`] if it does not fit, [`TypeError::InvalidEncoding`] for text with a zero byte.
 pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
     if value.is_null() {
         return Ok(Datum::Null);
@@ -22,7 +23,7 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::Integer => to_integer(ty, &value)?.map(Datum::Int4),
         DataType::BigInt => to_integer(ty, &value)?.map(Datum::Int8),
         DataType::Oid => match value {
-            // The bits of an integer are those of an oid.
+            // A negative integer is the oid with the same bits.
             Datum::Int2(integer) => Some(Datum::Int8(i64::from(i32::from(integer).cast_unsigned()))),
             Datum::Int4(integer) => Some(Datum::Int8(i64::from(integer.cast_unsigned()))),
             ref value => to_integer::<u32>(ty, value)?.map(|oid| Datum::Int8(i64::from(oid))),
@@ -33,7 +34,7 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) => return to_text(ty, value),
         DataType::Bytea | DataType::Varbinary(_) | DataType::Binary(_) => return to_bytes(ty, value),
         DataType::Boolean => matches!(value, Datum::Bool(_)).then(|| value.clone()),
-        // What is read from text is checked there.
+        // The parser has checked the text.
         DataType::Json => match value {
             Datum::Text(ref json) => {
                 text::check_zero_byte(json)?;
@@ -58,8 +59,8 @@ pub fn assign(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
     assigned.ok_or_else(|| no_cast(ty, &value))
 }
 
-/// The value cut to the type's limit, as an explicit `CAST` does where an assignment is an error:
-/// `'abc'::varchar(2)` is `ab`. All else is as in [`assign`].
+/// Casts explicitly: truncates the value to the type's limit, where an assignment is an error: `'abc'::varchar(2)` is
+/// `ab`. Otherwise equal to [`assign`].
 ///
 /// # Errors
 /// As [`assign`], without [`TypeError::TooLong`] for text and `varbinary`.
@@ -80,7 +81,7 @@ pub fn cast(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
     assign(ty, value)
 }
 
-/// The number as `numeric` with these parameters keeps it: rounded to the scale, or exact and without idle zeros.
+/// Converts a number to `numeric` with these parameters: rounded to the scale, or exact without trailing zeros.
 ///
 /// # Errors
 /// [`TypeError::NumericOverflow`] or [`TypeError::TextOutOfRange`].
@@ -115,7 +116,7 @@ fn no_cast(ty: &DataType, value: &Datum) -> TypeError {
     TypeError::NoCast { from: kind_of(value), to: ty.sql_name() }
 }
 
-/// The name of the value's type: of an array that of its first item tells.
+/// Returns the name of the value's type; for an array, by its first item that is not NULL.
 fn kind_of(value: &Datum) -> String {
     let mut at = value;
     while let Datum::Array(items) = at {
@@ -136,7 +137,7 @@ fn out_of_range(ty: &DataType) -> TypeError {
     TypeError::OutOfRange { what: ty.base_name().to_owned() }
 }
 
-/// `None`: no such cast.
+/// Returns `None` if there is no such cast.
 fn to_integer<T: TryFrom<i128>>(ty: &DataType, value: &Datum) -> Result<Option<T>, TypeError> {
     let integer = match *value {
         Datum::Float4(float) => round_float(f64::from(float)),
@@ -150,10 +151,10 @@ fn to_integer<T: TryFrom<i128>>(ty: &DataType, value: &Datum) -> Result<Option<T
     integer.and_then(|n| T::try_from(n).ok()).map(Some).ok_or_else(|| out_of_range(ty))
 }
 
-/// Halves to even; `None` for what no integer type can hold.
+/// Rounds half to even; `None` if no integer type can hold the result.
 fn round_float(value: f64) -> Option<i128> {
     let rounded = value.round_ties_even();
-    // Below 2^100 in size: the cast is exact.
+    // Below 2^100 the cast is exact.
     (rounded.abs() < 2_f64.powi(100)).then_some(rounded as i128)
 }
 
@@ -162,7 +163,7 @@ fn to_float8(value: &Datum) -> Option<f64> {
         Datum::Float8(float) => Some(float),
         Datum::Float4(float) => Some(f64::from(float)),
         Datum::Numeric(number) => Some(number.to_f64()),
-        // Nearest double, as in C.
+        // The nearest double, as in C.
         _ => value.as_i64().map(|integer| integer as f64),
     }
 }
@@ -181,7 +182,7 @@ fn to_float4(value: &Datum) -> Result<Option<f32>, TypeError> {
 fn to_numeric(parameters: Option<(u8, u8)>, value: &Datum) -> Result<Option<Decimal>, TypeError> {
     let number = match *value {
         Datum::Numeric(number) => number,
-        // As PostgreSQL: as many digits as the float certainly has (FLT_DIG and DBL_DIG).
+        // As in PostgreSQL: as many digits as the float certainly has (FLT_DIG and DBL_DIG).
         Datum::Float4(float) => return from_float(parameters, &format!("{float:.5e}")).map(Some),
         Datum::Float8(float) => return from_float(parameters, &format!("{float:.14e}")).map(Some),
         _ => match value.as_i64() {
@@ -222,9 +223,9 @@ fn to_text(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
     Ok(Datum::Text(text))
 }
 
-/// Cuts the text to `limit` characters when nothing but blanks is lost.
+/// Truncates the text to `limit` characters if that drops only blanks.
 fn cut_blanks(ty: &DataType, text: &mut String, limit: u32) -> Result<(), TypeError> {
-    // No character is longer than its bytes: most texts are short enough at first sight.
+    // A text has no more characters than bytes, so most texts need no counting.
     if text.len() <= limit as usize {
         return Ok(());
     }
@@ -251,8 +252,8 @@ fn to_bytes(ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
     Ok(Datum::Bytes(bytes))
 }
 
-/// Between dates and timestamps. A timestamp that becomes one with time zone is taken as UTC: callers with a session
-/// zone convert before they assign.
+/// Casts between dates and timestamps. Casts between timestamps with and without time zone are in UTC: callers with a
+/// session zone convert before they assign.
 fn to_temporal(ty: &DataType, value: &Datum) -> Result<Option<Datum>, TypeError> {
     let cast = match (ty, value) {
         (DataType::Time(_), Datum::Interval(interval)) => Datum::Time(interval.micros.rem_euclid(DAY)),
@@ -290,7 +291,7 @@ fn day_of(micros: i64) -> i32 {
     match micros {
         i64::MIN => i32::MIN,
         i64::MAX => i32::MAX,
-        // At most 107 million days: fits.
+        // At most 107 million days, which fit.
         _ => i32::try_from(micros.div_euclid(DAY)).unwrap_or(i32::MAX),
     }
 }

@@ -1,41 +1,42 @@
-//! What only columns say of their arrays and intervals: limits of the items, a number of dimensions, fields.
+//! The parts of array and interval types that only columns have: limits of the items, a number of dimensions, fields.
 //!
-//! To an expression `varchar(5)[]` is an array of `varchar` and `interval day` an interval, whatever column it comes
-//! from; the limits apply when a value is assigned. [`DataType::of_expressions`] goes from one to the other.
+//! To an expression, a column `varchar(5)[]` is an array of `varchar`, and a column `interval day` is an interval; the
+//! limits apply when a value is assigned. [`DataType::of_expressions`] converts the type of a column to that of an
+//! expression.
 
 use crate::{DataType, ElementType, IntervalField, IntervalFields};
 use serde::{Deserialize, Serialize};
 
-/// Arrays of a column whose items have limits, or which has several dimensions.
+/// A column type for arrays whose items have limits, or that have several dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ArrayLimits {
     element: ElementType,
-    /// PostgreSQL's modifier of the items, -1 without one.
+    /// PostgreSQL's type modifier of the items, -1 for none.
     typmod: i32,
     dimensions: u8,
 }
 
 impl ArrayLimits {
-    /// What the items are without limits.
+    /// Returns the type of the items without limits.
     pub fn element(&self) -> ElementType {
         self.element
     }
 
-    /// What the items are.
+    /// Returns the type of the items.
     pub fn item(&self) -> DataType {
         let plain = self.element.data_type();
         DataType::from_oid(plain.oid(), self.typmod).unwrap_or(plain)
     }
 
-    /// How many dimensions values have that are not empty: as the column was declared.
+    /// Returns the number of dimensions of values that are not empty, as the column was declared.
     pub fn dimensions(&self) -> u8 {
         self.dimensions
     }
 }
 
 impl DataType {
-    /// The type of a column of arrays of `item`. `None` where the items are of a type whose arrays cannot say its
-    /// limits: `char(n)`, `varbinary(n)`; and for arrays of arrays.
+    /// Returns the type of a column of arrays of `item`. `None` for item types whose limits an array type cannot have:
+    /// `char(n)`, `varbinary(n)`; and for arrays of arrays.
     pub fn array_of(item: &DataType, dimensions: u8) -> Option<Self> {
         let element = ElementType::of(item)?;
         if *item == element.data_type() && dimensions == 1 {
@@ -45,7 +46,7 @@ impl DataType {
         (limits.item() == *item).then_some(Self::LimitedArray(limits))
     }
 
-    /// Of an array the type of its items.
+    /// Returns the type of an array's items.
     pub fn item(&self) -> Option<DataType> {
         match self {
             Self::Array(element) => Some(element.data_type()),
@@ -54,7 +55,7 @@ impl DataType {
         }
     }
 
-    /// Dimensions that a column of this type declares: 0 for what is no array.
+    /// Returns the number of dimensions that a column of this type declares; 0 if it is not an array.
     pub fn dimensions(&self) -> u8 {
         match self {
             Self::Array(_) => 1,
@@ -63,7 +64,7 @@ impl DataType {
         }
     }
 
-    /// The type that expressions have where a column has this one.
+    /// Returns the type of an expression that reads a column of this type.
     #[must_use]
     pub fn of_expressions(self) -> Self {
         match self {
@@ -73,7 +74,8 @@ impl DataType {
         }
     }
 
-    /// The type that a column has whose values are computed: without lengths, digits and fields, as no cast says any.
+    /// Returns the type of a column that is created from computed values: without lengths, digits and fields, as no
+    /// cast sets them.
     #[must_use]
     pub fn without_limits(self) -> Self {
         match self {
@@ -87,15 +89,15 @@ impl DataType {
         }
     }
 
-    /// The name with which [`DataType::of_column_name`] finds the very type again: [`DataType::sql_name`], which is
-    /// the same for any number of dimensions, and brackets for those.
+    /// Returns the name from which [`DataType::of_column_name`] restores exactly this type: [`DataType::sql_name`],
+    /// which is the same for any number of dimensions, and brackets for the dimensions.
     pub fn column_name(&self) -> String {
         let more = usize::from(self.dimensions()).saturating_sub(1);
         self.sql_name() + &"[]".repeat(more)
     }
 }
 
-/// Bits of PostgreSQL's interval modifier for each field.
+/// Bits of PostgreSQL's type modifier of intervals for each field.
 const FIELD_BITS: [(IntervalField, i32, &str); 6] = [
     (IntervalField::Year, 1 << 2, "year"),
     (IntervalField::Month, 1 << 1, "month"),
@@ -108,12 +110,12 @@ const ALL_FIELDS: i32 = 0x7FFF;
 const ALL_DIGITS: i32 = 0xFFFF;
 
 impl IntervalFields {
-    /// The type of a column with these limits.
+    /// Returns the type of a column with these limits.
     pub fn data_type(self) -> DataType {
         if self == Self::default() { DataType::Interval } else { DataType::LimitedInterval(self) }
     }
 
-    /// PostgreSQL's modifier: a bit for each field, and the digits.
+    /// Returns PostgreSQL's type modifier: a bit for each field, and the digits.
     pub fn typmod(&self) -> i32 {
         if *self == Self::default() {
             return -1;
@@ -137,7 +139,7 @@ impl IntervalFields {
         Self { bounds, digits: u8::try_from(typmod & ALL_DIGITS).ok() }
     }
 
-    /// `day to second(3)`: what stands behind `interval`; `(3)` of all fields.
+    /// Returns the words after `interval`: `day to second(3)`; `(3)` for all fields.
     pub fn words(&self) -> String {
         let name = |field| FIELD_BITS.iter().find(|(known, ..)| *known == field).map_or("", |(.., name)| name);
         let fields = match self.bounds {
@@ -148,7 +150,7 @@ impl IntervalFields {
         self.digits.map_or_else(|| fields.clone(), |digits| format!("{fields}({digits})"))
     }
 
-    /// Reads `day to second`; digits stand only behind seconds. `None` for words that are no fields.
+    /// Parses `day to second`; only seconds can have digits. `None` for words that are not fields.
     pub fn from_words(words: &str, digits: Option<u8>) -> Option<Self> {
         let field = |word: &str| FIELD_BITS.iter().find(|(.., name)| *name == word).map(|(field, ..)| *field);
         let bounds = match words.split_once(" to ") {

@@ -1,13 +1,13 @@
-//! The order of SQL: one function, which sorting, key encoding and tests agree on.
+//! The order of SQL values: one function, which sorting, key encoding and tests share.
 //!
 //! Text compares by bytes (collation C), `NaN` is equal to itself and above all other floats, `-0.0` equals
-//! `0.0`, false is below true. NULL comes last here; what an ORDER BY does with it is the caller's matter.
+//! `0.0`, false is below true. NULL comes last here; callers implement the NULLS FIRST of ORDER BY.
 
 use crate::Datum;
 use std::cmp::Ordering;
 
-/// Compares two values of the same kind. Integers of any width compare by value; values of unlike kinds, which
-/// the type checker never lets through, get a fixed order so that sorting stays well-defined.
+/// Compares two values of the same kind. Integers of any width compare by value; values of different kinds, which the
+/// type checker excludes, get a fixed order so that sorting stays well-defined.
 pub fn compare(a: &Datum, b: &Datum) -> Ordering {
     match (a, b) {
         (Datum::Bool(a), Datum::Bool(b)) => a.cmp(b),
@@ -30,8 +30,8 @@ pub fn compare(a: &Datum, b: &Datum) -> Ordering {
     }
 }
 
-/// Element by element, whatever the dimensions; of two that agree as far as both go the shorter comes first, and then the one
-/// that has fewer dimensions or smaller ones.
+/// Compares element by element, whatever the dimensions. If the elements of one array are a prefix of the other's, the
+/// shorter array comes first; of equal lengths, the array with fewer or smaller dimensions.
 fn compare_arrays(a: &[Datum], b: &[Datum]) -> Ordering {
     if !is_nested(a) && !is_nested(b) {
         return compare_elements(a.iter(), b.iter()).unwrap_or_else(|| a.len().cmp(&b.len()));
@@ -45,12 +45,12 @@ fn is_nested(array: &[Datum]) -> bool {
     matches!(array.first(), Some(Datum::Array(_)))
 }
 
-/// The order of the first two that differ.
+/// Returns the order of the first two elements that differ.
 fn compare_elements<'d>(a: impl Iterator<Item = &'d Datum>, b: impl Iterator<Item = &'d Datum>) -> Option<Ordering> {
     a.zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne())
 }
 
-/// The elements of an array of any number of dimensions.
+/// Returns the elements of an array of any number of dimensions.
 fn elements(array: &[Datum]) -> Vec<&Datum> {
     let mut found = Vec::with_capacity(array.len());
     for part in array {
@@ -62,7 +62,7 @@ fn elements(array: &[Datum]) -> Vec<&Datum> {
     found
 }
 
-/// The size of each dimension; parts are of one size.
+/// Returns the size of each dimension; all parts have the same size.
 fn sizes(mut array: &[Datum]) -> Vec<usize> {
     let mut sizes = vec![array.len()];
     while let Some(Datum::Array(inner)) = array.first() {
@@ -72,12 +72,12 @@ fn sizes(mut array: &[Datum]) -> Vec<usize> {
     sizes
 }
 
-/// The order of floats in SQL: total, with `NaN` on top.
+/// Compares floats as SQL does: a total order with `NaN` on top.
 pub fn compare_floats(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-/// Place of a kind among the kinds; NULL is last.
+/// Returns the rank of a kind among the kinds; NULL is last.
 fn rank(value: &Datum) -> u8 {
     match value {
         Datum::Bool(_) => 0,

@@ -1,8 +1,8 @@
-//! The operators that compare two values.
+//! Comparison operators.
 
 use std::cmp::Ordering;
 
-/// A comparison.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// `=`
@@ -20,16 +20,16 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
-    /// All of them, in their order.
+    /// All operators, in the order of their discriminants.
     pub const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Lt, Self::Le, Self::Gt, Self::Ge];
 
-    /// The comparison by its operator.
+    /// Returns the comparison with the given sign.
     pub fn of_sign(sign: &str) -> Option<Self> {
         let sign = if sign == "!=" { "<>" } else { sign };
         Self::ALL.into_iter().find(|op| op.sign() == sign)
     }
 
-    /// Its operator.
+    /// Returns the sign of the operator.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Eq => "=",
@@ -41,7 +41,7 @@ impl CompareOp {
         }
     }
 
-    /// The one that holds for `b` and `a` where this one holds for `a` and `b`.
+    /// Returns the comparison that holds for `b` and `a` if this one holds for `a` and `b`.
     #[must_use]
     pub fn swapped(self) -> Self {
         match self {
@@ -53,7 +53,7 @@ impl CompareOp {
         }
     }
 
-    /// Does it hold between two values of this order?
+    /// Returns whether the comparison holds for two values of this order.
     pub fn matches(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),

@@ -3,11 +3,11 @@
 use crate::{ArrayLimits, ElementType, IntervalFields, stored_clock};
 use serde::{Deserialize, Serialize};
 
-/// Most fraction digits that a `numeric` without precision keeps: its Arrow form is
-/// `Decimal256(76, 20)`, which leaves room for products. More digits are an error, never rounded away.
+/// Maximum scale of a `numeric` without precision: its Arrow type is `Decimal256(76, 20)`, which leaves room for
+/// products. More fraction digits are an error, never rounded away.
 pub const NUMERIC_MAX_SCALE: u8 = 20;
 
-/// Most digits of a second: microseconds.
+/// Maximum digits of a second: microseconds.
 pub const MAX_DIGITS: u8 = 6;
 
 /// A SQL type with its parameters.
@@ -32,7 +32,7 @@ pub enum DataType {
     Text,
     /// `varchar(n)` in characters; `None` is without a limit.
     Varchar(Option<u32>),
-    /// `char(n)` in characters: kept without trailing blanks, padded when shown.
+    /// `char(n)` in characters: stored without trailing blanks, padded when printed.
     Char(u32),
     /// `bytea`; Phoenix `VARBINARY`.
     Bytea,
@@ -46,18 +46,17 @@ pub enum DataType {
     Uuid,
     /// `interval`.
     Interval,
-    /// `interval day to second(3)`. Of columns only: their values are intervals to expressions.
+    /// `interval day to second(3)`. Only columns have it: to expressions their values are intervals.
     LimitedInterval(IntervalFields),
-    /// `oid`, the number of an object: a whole number of 0 to 2^32 - 1. Of expressions only: no column has it.
+    /// `oid`, the number of an object: an integer from 0 to 2^32 - 1. Only expressions have it, not columns.
     Oid,
-    /// `json`, a text that is JSON. Of expressions only: no column has it.
+    /// `json`, a text that is JSON. Only expressions have it, not columns.
     Json,
-    /// An array; as a column's type one of one dimension.
+    /// An array; a column of this type has one dimension.
     Array(ElementType),
-    /// `varchar(5)[]`, `integer[][]`. Of columns only: to expressions they are [`DataType::Array`].
+    /// `varchar(5)[]`, `integer[][]`. Only columns have it: to expressions it is [`DataType::Array`].
     LimitedArray(ArrayLimits),
-    /// `time(digits)`: microseconds since midnight, rounded to so many digits of a second; `None` says nothing of
-    /// digits and keeps all six.
+    /// `time(digits)`: microseconds since midnight, rounded to so many digits of a second; `None` keeps all six.
     #[serde(untagged, with = "stored_clock::time")]
     Time(Option<u8>),
     /// `timestamp(digits)`: microseconds since 1970-01-01 00:00, rounded likewise.
@@ -69,7 +68,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// The name as PostgreSQL's `format_type` shows it, such as `character varying(10)`.
+    /// Returns the name as PostgreSQL's `format_type` shows it, such as `character varying(10)`.
     pub fn sql_name(&self) -> String {
         match *self {
             Self::Numeric(Some((precision, scale))) => format!("numeric({precision},{scale})"),
@@ -88,7 +87,7 @@ impl DataType {
         }
     }
 
-    /// The digits of a second that the type says it keeps.
+    /// Returns the digits of a second that the type declares.
     pub fn digits(&self) -> Option<u8> {
         match *self {
             Self::Time(digits) | Self::Timestamp(digits) | Self::TimestampTz(digits) => digits,
@@ -96,8 +95,9 @@ impl DataType {
         }
     }
 
-    /// The type without lengths, digits and scale, which would cut or round a value: that of a constant or parameter which
-    /// is compared with such a value, or goes where it is cut later. A `char(n)` keeps its length.
+    /// Returns the type without lengths, digits and scale, which would truncate or round a value: the type of a
+    /// constant or parameter that is compared with such a value, or that is truncated later. A `char(n)` keeps its
+    /// length.
     #[must_use]
     pub fn unlimited(self) -> Self {
         match self {
@@ -108,7 +108,7 @@ impl DataType {
         }
     }
 
-    /// The type without its digits of a second.
+    /// Returns the type without its digits of a second.
     pub fn without_digits(self) -> Self {
         match self {
             Self::Time(_) => Self::Time(None),
@@ -118,7 +118,7 @@ impl DataType {
         }
     }
 
-    /// The name without parameters, as PostgreSQL's error messages use it.
+    /// Returns the name without parameters, as PostgreSQL's error messages use it.
     pub fn base_name(&self) -> &'static str {
         match self {
             Self::Boolean => "boolean",
@@ -147,7 +147,7 @@ impl DataType {
         }
     }
 
-    /// The name by which PostgreSQL's input functions call the type in `invalid input syntax for type ...`.
+    /// Returns the name in messages of PostgreSQL's input functions: `invalid input syntax for type ...`.
     pub(crate) fn input_name(&self) -> &'static str {
         match self {
             Self::Time(_) => "time",
@@ -156,7 +156,7 @@ impl DataType {
         }
     }
 
-    /// The type's oid in PostgreSQL's `pg_type`. `binary` and `varbinary` are `bytea` on the wire.
+    /// Returns the type's oid in PostgreSQL's `pg_type`. `binary` and `varbinary` are `bytea` on the wire.
     pub fn oid(&self) -> u32 {
         match self {
             Self::Boolean => 16,
@@ -183,7 +183,7 @@ impl DataType {
         }
     }
 
-    /// The type of a PostgreSQL oid and type modifier (-1: none). `None` for oids of types that do not exist here.
+    /// Returns the type of a PostgreSQL oid and type modifier (-1: none). `None` for oids of unsupported types.
     /// `bpchar` without a length is `text`.
     pub fn from_oid(oid: u32, typmod: i32) -> Option<Self> {
         let length = u32::try_from(typmod.checked_sub(4)?).ok();
@@ -219,7 +219,7 @@ impl DataType {
         })
     }
 
-    /// PostgreSQL's type modifier (`atttypmod`), -1 without one.
+    /// Returns PostgreSQL's type modifier (`atttypmod`), -1 for none.
     pub fn typmod(&self) -> i32 {
         match *self {
             Self::Numeric(Some((precision, scale))) => ((i32::from(precision) << 16) | i32::from(scale)) + 4,
@@ -230,7 +230,7 @@ impl DataType {
         }
     }
 
-    /// PostgreSQL's `typlen`: bytes of its binary form, -1 when it varies.
+    /// Returns PostgreSQL's `typlen`: bytes of the binary form, -1 if it varies.
     pub fn wire_len(&self) -> i16 {
         match self {
             Self::Boolean => 1,
@@ -242,7 +242,7 @@ impl DataType {
         }
     }
 
-    /// Bytes of the order-preserving cell encoding; `None` when they vary.
+    /// Returns the bytes of the order-preserving cell encoding; `None` if they vary.
     ///
     /// `numeric(p,s)` takes the smallest of 4, 8 and 16 bytes that holds `10^p - 1` as a signed integer.
     pub fn fixed_width(&self) -> Option<usize> {
@@ -273,32 +273,32 @@ impl DataType {
         })
     }
 
-    /// `smallint`, `integer`, `bigint` or `oid`.
+    /// Returns whether it is `smallint`, `integer`, `bigint` or `oid`.
     pub fn is_integer(&self) -> bool {
         matches!(self, Self::SmallInt | Self::Integer | Self::BigInt | Self::Oid)
     }
 
-    /// `real` or `double precision`.
+    /// Returns whether it is `real` or `double precision`.
     pub fn is_float(&self) -> bool {
         matches!(self, Self::Real | Self::Double)
     }
 
-    /// Any number.
+    /// Returns whether it is a number.
     pub fn is_number(&self) -> bool {
         self.is_integer() || self.is_float() || matches!(self, Self::Numeric(_))
     }
 
-    /// `text`, `varchar` or `char`.
+    /// Returns whether it is `text`, `varchar` or `char`.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Text | Self::Varchar(_) | Self::Char(_))
     }
 
-    /// `bytea`, `varbinary` or `binary`.
+    /// Returns whether it is `bytea`, `varbinary` or `binary`.
     pub fn is_bytes(&self) -> bool {
         matches!(self, Self::Bytea | Self::Varbinary(_) | Self::Binary(_))
     }
 
-    /// May a column of a table have it?
+    /// Returns whether a column of a table can have it.
     pub fn is_storable(&self) -> bool {
         match self.item() {
             Some(item) => item.is_storable(),
@@ -306,12 +306,13 @@ impl DataType {
         }
     }
 
-    /// May a column of a primary key have it? Intervals of one length and arrays have no bytes that keep their order.
+    /// Returns whether a column of a primary key can have it. Intervals of equal length and arrays have no
+    /// order-preserving encoding.
     pub fn is_key(&self) -> bool {
         self.is_storable() && self.item().is_none() && !matches!(self, Self::Interval | Self::LimitedInterval(_))
     }
 
-    /// A date, a time or a timestamp.
+    /// Returns whether it is a date, a time or a timestamp.
     pub fn is_temporal(&self) -> bool {
         matches!(self, Self::Date | Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_))
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
-/// One SQL value. The variant says how it is kept; which SQL type it has is the column's matter
-/// (`text`, `varchar` and `char` are all [`Datum::Text`]).
+/// One SQL value. The variant is the representation of the value; the column has its SQL type (`text`, `varchar` and
+/// `char` are all [`Datum::Text`]).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Datum {
     /// SQL NULL.
@@ -41,17 +41,17 @@ pub enum Datum {
     Uuid([u8; 16]),
     /// `interval`.
     Interval(Interval),
-    /// An array: its elements, which are arrays again in one of several dimensions.
+    /// An array: its elements, which are arrays themselves if there are several dimensions.
     Array(Vec<Datum>),
 }
 
 impl Datum {
-    /// SQL NULL?
+    /// Returns whether the value is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The value of a `smallint`, `integer` or `bigint`.
+    /// Returns the value of a `smallint`, `integer` or `bigint`.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Self::Int2(value) => Some(i64::from(value)),
@@ -61,12 +61,12 @@ impl Datum {
         }
     }
 
-    /// About how much memory it takes.
+    /// Returns the approximate memory of the value.
     pub fn memory_size(&self) -> usize {
         size_of::<Self>() + self.heap_size()
     }
 
-    /// About how much memory it takes beside its place.
+    /// Returns the approximate heap memory of the value.
     pub fn heap_size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
@@ -76,12 +76,12 @@ impl Datum {
         }
     }
 
-    /// About how much memory a row takes.
+    /// Returns the approximate memory of a row.
     pub fn row_memory_size(row: &[Self]) -> usize {
         size_of::<Vec<Self>>() + row.iter().map(Self::memory_size).sum::<usize>()
     }
 
-    /// SQL name of the kind of value, such as `timestamp with time zone`.
+    /// Returns the SQL name of the kind of value, such as `timestamp with time zone`.
     pub fn kind_name(&self) -> &'static str {
         match self {
             Self::Null => "unknown",
@@ -104,7 +104,7 @@ impl Datum {
         }
     }
 
-    /// The value as a person writes it in SQL: numbers and booleans plain, all else in quotes.
+    /// Formats the value as a SQL literal: numbers and booleans plain, others in quotes.
     pub fn to_literal(&self) -> String {
         match self {
             Self::Null | Self::Int2(_) | Self::Int4(_) | Self::Int8(_) | Self::Numeric(_) => self.to_string(),
@@ -116,7 +116,7 @@ impl Datum {
     }
 }
 
-/// PostgreSQL's text form, with `NULL` for NULL. Text is not padded: only a column knows its `char(n)`.
+/// PostgreSQL's text form, with `NULL` for NULL. Text is not padded: only a column has the length of a `char(n)`.
 impl std::fmt::Display for Datum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -128,7 +128,7 @@ impl std::fmt::Display for Datum {
             Self::Text(value) => f.write_str(value),
             _ => {
                 let mut out = String::new();
-                // The type matters for char(n) only.
+                // The type only matters for char(n).
                 text::print(&DataType::Text, self, &mut out);
                 f.write_str(&out)
             }

@@ -1,26 +1,26 @@
 //! Exact decimal numbers of up to 38 digits.
 //!
-//! PostgreSQL rounds when a value is assigned to `numeric(p,s)` (half away from zero) and nowhere else; so do we:
-//! only [`Decimal::rescale`] and [`Literal::rounded`] round, and both are told the scale.
+//! PostgreSQL rounds a numeric only when it is assigned to `numeric(p,s)` (half away from zero). Here too, only
+//! [`Decimal::rescale`] and [`Literal::rounded`] round, to a given scale.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Most digits of a decimal.
+/// Maximum digits of a decimal.
 pub const MAX_DIGITS: u8 = 38;
-/// `10^38`, the first absolute value that has too many digits.
+/// `10^38`, the least absolute value with too many digits.
 pub const LIMIT: i128 = 10_i128.pow(38);
 
-/// `unscaled * 10^-scale`, with `|unscaled| < 10^38`. PostgreSQL's `NaN` and infinities of numeric are not kept (22003).
+/// `unscaled * 10^-scale`, with `|unscaled| < 10^38`. PostgreSQL's `NaN` and infinities of numeric are refused (22003).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Decimal {
     /// All digits as one integer.
     pub unscaled: i128,
-    /// How many of them stand after the point, 0 to 38.
+    /// The number of digits after the decimal point, 0 to 38.
     pub scale: u8,
 }
 
-/// `10^exponent`, up to `10^38`.
+/// Returns `10^exponent`, up to `10^38`.
 pub fn power_of_ten(exponent: u8) -> Option<i128> {
     POWERS_OF_TEN.get(usize::from(exponent)).copied()
 }
@@ -28,7 +28,7 @@ pub fn power_of_ten(exponent: u8) -> Option<i128> {
 const POWERS_OF_TEN: [i128; 39] = {
     let mut powers = [1_i128; 39];
     let mut power = 1;
-    // A constant's evaluation has no iterators; an index that were wrong would not compile.
+    // Constant evaluation has no iterators; a wrong index would not compile.
     #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
     while power < powers.len() {
         powers[power] = powers[power - 1] * 10;
@@ -41,12 +41,12 @@ impl Decimal {
     /// Zero.
     pub const ZERO: Self = Self { unscaled: 0, scale: 0 };
 
-    /// `None` when there are more than 38 digits, or more than 38 of them after the point.
+    /// Returns `None` for more than 38 digits, or for a scale of more than 38.
     pub fn new(unscaled: i128, scale: u8) -> Option<Self> {
         (unscaled.unsigned_abs() < LIMIT.unsigned_abs() && scale <= MAX_DIGITS).then_some(Self { unscaled, scale })
     }
 
-    /// Without the zeros at the end of the fraction: 1.50 becomes 1.5, 3.00 becomes 3.
+    /// Removes trailing zeros of the fraction: 1.50 becomes 1.5, 3.00 becomes 3.
     #[must_use]
     pub fn normalized(mut self) -> Self {
         while self.scale > 0 && self.unscaled % 10 == 0 {
@@ -56,8 +56,8 @@ impl Decimal {
         self
     }
 
-    /// The same number with `scale` fraction digits, rounded half away from zero when some are lost.
-    /// `None` when it would need more than 38 digits.
+    /// Returns the same number with `scale` fraction digits, rounded half away from zero if digits are dropped. `None`
+    /// if it needs more than 38 digits.
     pub fn rescale(self, scale: u8) -> Option<Self> {
         if scale == self.scale {
             return Some(self);
@@ -72,8 +72,8 @@ impl Decimal {
         Self::new(quotient + away, scale)
     }
 
-    /// The largest number with `scale` fraction digits that is not above this one, and whether it is equal.
-    /// `None` when it would need more than 38 digits.
+    /// Returns the largest number with `scale` fraction digits that is not greater, and whether it is equal. `None` if
+    /// it needs more than 38 digits.
     pub fn floor_to(self, scale: u8) -> Option<(Self, bool)> {
         if scale >= self.scale {
             return Some((self.rescale(scale)?, true));
@@ -83,23 +83,23 @@ impl Decimal {
         Some((floor, self.unscaled.rem_euclid(divisor) == 0))
     }
 
-    /// Does it fit `numeric(precision, its scale)`?
+    /// Returns whether it fits `numeric(precision, scale)` with its own scale.
     pub fn fits_precision(self, precision: u8) -> bool {
         power_of_ten(precision).is_none_or(|limit| self.unscaled.unsigned_abs() < limit.unsigned_abs())
     }
 
-    /// The nearest integer, halves away from zero.
+    /// Returns the nearest integer, rounded half away from zero.
     pub fn round(self) -> i128 {
         self.rescale(0).map_or(0, |integer| integer.unscaled)
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub fn to_f64(self) -> f64 {
-        // Correct rounding of 38 digits is what the standard library's parser is for.
+        // The standard library's parser rounds 38 digits correctly.
         self.to_string().parse().unwrap_or(f64::NAN)
     }
 
-    /// The nearest single, rounded once (not by way of a double).
+    /// Returns the nearest single, rounded once (not by way of a double).
     pub fn to_f32(self) -> f32 {
         self.to_string().parse().unwrap_or(f32::NAN)
     }
@@ -142,7 +142,7 @@ impl std::hash::Hash for Decimal {
     }
 }
 
-/// Integer part and fraction in units of `10^-38`; both fit, where one common scale would not.
+/// Returns the integer part, and the fraction in units of `10^-38`; both fit, while a common scale would not.
 fn split(value: Decimal) -> (i128, i128) {
     let one = power_of_ten(value.scale).unwrap_or(LIMIT);
     let unit = power_of_ten(MAX_DIGITS.saturating_sub(value.scale)).unwrap_or(1);
@@ -161,8 +161,8 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-/// Reads the plain short numbers that data is made of, `[-]digits[.digits]` with at most 18 digits, without
-/// allocating. `None` says nothing about the text: [`Literal::parse`] reads all there is.
+/// Parses the short plain numbers that most data consists of, `[-]digits[.digits]` with at most 18 digits, without
+/// allocating. Returns `None` also for other valid numbers, which [`Literal::parse`] accepts.
 pub fn parse_short(text: &str) -> Option<Decimal> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
@@ -183,17 +183,17 @@ pub fn parse_short(text: &str) -> Option<Decimal> {
     (seen > 0).then(|| Decimal { unscaled: i128::from(if negative { -unscaled } else { unscaled }), scale })
 }
 
-/// A number as written, before it is known how many digits its place takes: `digits * 10^-scale`.
+/// A number as written, before its precision and scale are known: `digits * 10^-scale`.
 #[derive(Clone, Debug)]
 pub struct Literal {
     negative: bool,
-    /// Decimal digits (0 to 9 each), without zeros in front.
+    /// Decimal digits (0 to 9 each), without leading zeros.
     digits: Vec<u8>,
     scale: i64,
 }
 
 impl Literal {
-    /// Reads `[+-] digits [. digits] [e [+-] digits]`, blanks around it allowed. `None` for anything else.
+    /// Parses `[+-] digits [. digits] [e [+-] digits]`, with optional blanks around it. `None` for other texts.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b');
         let (negative, text) = match text.strip_prefix('-') {
@@ -214,8 +214,8 @@ impl Literal {
         Some(Self { negative, digits, scale })
     }
 
-    /// The exact number; `None` when it needs more than 38 digits or more than `max_scale` after the point.
-    /// Zeros at the end of the fraction do not count and are not kept.
+    /// Returns the exact number; `None` if it needs more than 38 digits, or more than `max_scale` fraction digits.
+    /// Trailing zeros of the fraction do not count and are dropped.
     pub fn exact(&self, max_scale: u8) -> Option<Decimal> {
         let zeros = self.digits.iter().rev().take_while(|&&digit| digit == 0).count();
         let kept = self.digits.len() - zeros;
@@ -233,7 +233,7 @@ impl Literal {
         Some(self.signed(value))
     }
 
-    /// The number with exactly `scale` fraction digits, rounded half away from zero. `None` above 38 digits.
+    /// Returns the number with exactly `scale` fraction digits, rounded half away from zero. `None` above 38 digits.
     pub fn rounded(&self, scale: u8) -> Option<Decimal> {
         let dropped = self.scale - i64::from(scale);
         let value = if dropped <= 0 {
@@ -256,7 +256,8 @@ impl Literal {
     }
 }
 
-/// The exponent behind the `e`. Beyond a billion it is cut: such numbers are out of range or zero either way.
+/// Parses the digits after the `e`. An exponent beyond a billion is limited to it: the number is out of range or zero
+/// anyway.
 fn exponent_of(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -3,8 +3,8 @@
 use crate::DataType;
 use serde::{Deserialize, Serialize};
 
-/// What an array is made of: a type without parameters. `varchar(3)[]` is kept as `varchar[]`, and `char(n)` becomes
-/// text since only a length says how many blanks it has.
+/// The element type of an array, without type modifiers. `varchar(3)[]` is `varchar[]`, and `char(n)` becomes text,
+/// because only the length determines how many blanks a value has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is the type of its name")]
 pub enum ElementType {
@@ -28,7 +28,7 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// All of them.
+    /// All element types.
     pub const ALL: [Self; 17] = [
         Self::Boolean,
         Self::SmallInt,
@@ -49,7 +49,7 @@ impl ElementType {
         Self::Oid,
     ];
 
-    /// The element for values of `ty`; `None` for arrays.
+    /// Returns the element type for values of `ty`; `None` for JSON and arrays.
     pub fn of(ty: &DataType) -> Option<Self> {
         Some(match ty {
             DataType::Boolean => Self::Boolean,
@@ -73,7 +73,7 @@ impl ElementType {
         })
     }
 
-    /// The type of an element.
+    /// Returns the type of an element.
     pub fn data_type(self) -> DataType {
         match self {
             Self::Boolean => DataType::Boolean,
@@ -96,7 +96,7 @@ impl ElementType {
         }
     }
 
-    /// Oid of the array's type.
+    /// Returns the oid of the array type.
     pub(crate) fn array_oid(self) -> u32 {
         match self {
             Self::Boolean => 1000,
@@ -119,7 +119,7 @@ impl ElementType {
         }
     }
 
-    /// Name of the array's type.
+    /// Returns the name of the array type.
     pub(crate) fn array_name(self) -> &'static str {
         match self {
             Self::Boolean => "boolean[]",

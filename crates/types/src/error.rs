@@ -1,17 +1,17 @@
-//! What can be wrong with a value.
+//! Errors of values.
 
 /// A value that does not fit its type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
-    /// Text that is not of the type's form (22P02; 22007 for dates and times).
+    /// Text with invalid syntax for the type (22P02; 22007 for dates and times).
     #[error("invalid input syntax for type {ty}: \"{input}\"")]
     InvalidText {
-        /// SQL name of the wanted type.
+        /// SQL name of the target type.
         ty: String,
         /// The text as given.
         input: String,
     },
-    /// Text of bytes with a digit that is none, or with half a byte (22023).
+    /// Text of bytes with an invalid digit, or with half a byte (22023).
     #[error("invalid hexadecimal data: \"{input}\"")]
     InvalidHex {
         /// The text as given.
@@ -22,7 +22,7 @@ pub enum TypeError {
     DateTimeRange {
         /// The text as given.
         input: String,
-        /// Is it the month or the day, which might stand in another order?
+        /// Whether the month or the day is out of range, which may be in another order.
         in_this_order: bool,
     },
     /// An interval of the right form whose parts are too large (22015).
@@ -31,25 +31,25 @@ pub enum TypeError {
         /// The text as given.
         input: String,
     },
-    /// Years and months that together are too many (22008).
+    /// Years and months whose sum is out of range (22008).
     #[error("interval out of range")]
     IntervalOverflow {
         /// The text as given.
         input: String,
     },
-    /// Text that is no array (22P02).
+    /// Text that is not an array (22P02).
     #[error("{message}")]
     BadArray {
-        /// One line for a person.
+        /// The message.
         message: String,
     },
-    /// An array of more dimensions than there may be (54000).
+    /// An array with too many dimensions (54000).
     #[error("number of array dimensions ({found}) exceeds the maximum allowed ({})", crate::array::MAX_DIMENSIONS)]
     TooManyDimensions {
-        /// How many, at least.
+        /// How many dimensions it has, at least.
         found: usize,
     },
-    /// An array of more elements than there may be (54000).
+    /// An array with too many elements (54000).
     #[error("array size exceeds the maximum allowed ({})", crate::array::MAX_ITEMS)]
     TooManyItems,
     /// COLLATE of a type that has no collations (42804).
@@ -58,16 +58,16 @@ pub enum TypeError {
         /// SQL name of the type.
         ty: String,
     },
-    /// Text that is no JSON (22P02).
+    /// Text that is not JSON (22P02).
     #[error("invalid input syntax for type json")]
     BadJson {
-        /// What is wrong with it.
+        /// The reason.
         detail: String,
     },
     /// Text of a number outside the type's range (22003).
     #[error("{}\"{input}\" is out of range for type {ty}", value_word(ty))]
     TextOutOfRange {
-        /// SQL name of the wanted type.
+        /// SQL name of the target type.
         ty: String,
         /// The text as given.
         input: String,
@@ -75,13 +75,13 @@ pub enum TypeError {
     /// A number outside the type's range (22003).
     #[error("{what} out of range")]
     OutOfRange {
-        /// The type.
+        /// SQL name of the type.
         what: String,
     },
-    /// A date or time beyond the type's range that was computed (22008).
+    /// A computed date or time out of the type's range (22008).
     #[error("{what} out of range")]
     MomentRange {
-        /// The type.
+        /// SQL name of the type.
         what: String,
     },
     /// A numeric with more digits than its column takes (22003).
@@ -89,9 +89,9 @@ pub enum TypeError {
     NumericOverflow {
         /// The value as text.
         value: String,
-        /// Digits of the column.
+        /// Precision of the column.
         precision: u8,
-        /// Fraction digits of the column.
+        /// Scale of the column.
         scale: u8,
     },
     /// Text or bytes longer than the column's limit (22001).
@@ -103,48 +103,48 @@ pub enum TypeError {
     /// Text with a zero byte or that is not UTF-8 (22021).
     #[error("invalid byte sequence for encoding \"UTF8\": {detail}")]
     InvalidEncoding {
-        /// Which byte, where.
+        /// The invalid bytes.
         detail: String,
     },
-    /// A value of another type where no assignment cast exists (42804).
+    /// A value of a type without an assignment cast to the target type (42804).
     #[error("value of type {from} cannot be assigned to type {to}")]
     NoCast {
         /// SQL name of the value's type.
         from: String,
-        /// SQL name of the wanted type.
+        /// SQL name of the target type.
         to: String,
     },
     /// A type name that does not exist (42704).
     #[error("{message}")]
     BadType {
-        /// One line for a person.
+        /// The message.
         message: String,
     },
-    /// Parameters that a type does not take, or out of their range (22023).
+    /// Parameters that a type does not take, or that are out of range (22023).
     #[error("{message}")]
     BadTypeParameter {
-        /// One line for a person.
+        /// The message.
         message: String,
     },
-    /// An array that does not begin at 1 (0A000).
+    /// An array whose subscripts do not start at 1 (0A000).
     #[error("array bounds other than from 1 are not supported: \"{input}\"")]
     ArrayBounds {
         /// The text as given.
         input: String,
     },
-    /// A type that PostgreSQL or Phoenix has and Bennu has not (0A000).
+    /// A type of PostgreSQL or Phoenix that Bennu does not support (0A000).
     #[error("type {name} is not supported{hint}")]
     UnsupportedType {
         /// The name as given.
         name: String,
-        /// Empty, or what to write instead, after a colon or semicolon.
+        /// Empty, or the type to use instead, after a colon or semicolon.
         hint: String,
     },
 }
 
 impl TypeError {
-    /// Bytes that are no UTF-8 from `at` on: as many of them as the first one promises. Source:
-    /// `report_invalid_encoding` of PostgreSQL.
+    /// Returns the error for bytes that are not UTF-8 from `at` on. Its message has as many bytes as the first one
+    /// announces. Source: `report_invalid_encoding` of PostgreSQL.
     pub fn not_utf8(bytes: &[u8], at: usize) -> Self {
         let wrong = bytes.get(at..).unwrap_or_default();
         let promised = match wrong.first() {
@@ -157,7 +157,7 @@ impl TypeError {
         Self::InvalidEncoding { detail: shown.join(" ") }
     }
 
-    /// The SQLSTATE that the client gets.
+    /// Returns the SQLSTATE for the client.
     pub fn sqlstate(&self) -> &'static str {
         match self {
             Self::InvalidText { ty, .. } if is_date_or_time(ty) => "22007",
@@ -176,7 +176,7 @@ impl TypeError {
         }
     }
 
-    /// The second line that PostgreSQL shows below the message, where it has one.
+    /// Returns PostgreSQL's DETAIL, if there is one.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::NumericOverflow { precision, scale, .. } => Some(format!(
@@ -191,7 +191,7 @@ impl TypeError {
         }
     }
 
-    /// What to do about it, where PostgreSQL says that.
+    /// Returns PostgreSQL's HINT, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::DateTimeRange { in_this_order: true, .. } => {

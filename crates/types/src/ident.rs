@@ -1,14 +1,14 @@
-//! SQL names: folding of unquoted ones, quoting where a reader would otherwise misread them.
+//! SQL identifiers: case folding, and quoting where SQL needs it.
 
 use crate::keyword::{self, Category};
 use std::borrow::Cow;
 
-/// An unquoted name as it is kept: lower case. Only ASCII letters fold, as in a PostgreSQL database in UTF-8.
+/// Folds an unquoted name to lower case. Only ASCII letters fold, as in a PostgreSQL database in UTF-8.
 pub fn fold(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The name as it must be written in SQL: as it is, or in double quotes.
+/// Returns the name as SQL must write it: plain, or in double quotes.
 pub fn quote(name: &str) -> Cow<'_, str> {
     if is_plain(name) && !is_reserved(name) {
         return Cow::Borrowed(name);
@@ -16,12 +16,12 @@ pub fn quote(name: &str) -> Cow<'_, str> {
     Cow::Owned(quote_always(name))
 }
 
-/// The name in double quotes.
+/// Returns the name in double quotes.
 pub fn quote_always(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The name up to its closing double quote, and what follows it.
+/// Returns the name up to its closing double quote, and the rest of the text.
 pub fn read_quoted(text: &str) -> Option<(String, &str)> {
     let mut name = String::new();
     let mut rest = text;
@@ -44,7 +44,7 @@ fn is_plain(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// Does PostgreSQL's `quote_ident` quote the word?
+/// Returns whether PostgreSQL's `quote_ident` quotes the word.
 fn is_reserved(name: &str) -> bool {
     keyword::category(name).is_some_and(|category| category != Category::Unreserved)
 }

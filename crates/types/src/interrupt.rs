@@ -1,40 +1,40 @@
-//! Long computations ask whether to go on, as PostgreSQL's do with CHECK_FOR_INTERRUPTS.
+//! Cancellation checks in long computations, as PostgreSQL's CHECK_FOR_INTERRUPTS.
 //!
-//! A cancel request and `statement_timeout` reach what waits by themselves. What computes without waiting must ask:
-//! whoever runs a statement says so for its thread ([`under`]), and loops whose length is in a client's hand [`spend`]
-//! what they do, or [`check`] now and then. Where nobody said anything, nothing is asked.
+//! A cancel request and `statement_timeout` end a wait by themselves. A computation that does not wait must check for
+//! them: the executor of a statement sets the host of its thread ([`under`]), and loops whose length a client controls
+//! count their steps by [`spend`], or call [`check`] now and then. Without a host, no check is made.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What runs is to end. Why is known to whom it runs for.
+/// The statement must end. Its host has the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the statement was stopped")]
 pub struct Interrupted;
 
-/// Whom the statement of a thread runs for.
+/// The statement that a thread works for.
 pub trait Host: Debug + Send + Sync {
-    /// May it go on? Asked from the middle of a computation.
+    /// Checks whether the statement may go on. Called in the middle of a computation.
     ///
     /// # Errors
-    /// [`Interrupted`] when it is to end.
+    /// [`Interrupted`] if the statement must end.
     fn go_on(&self) -> Result<(), Interrupted>;
 
-    /// As [`Host::go_on`], before what takes long and cannot ask.
+    /// As [`Host::go_on`], before a long step without checks.
     ///
     /// # Errors
-    /// [`Interrupted`] when it is to end.
+    /// [`Interrupted`] if the statement must end.
     fn before_long(&self) -> Result<(), Interrupted>;
 
-    /// Has its turn been so long that others should have theirs? Asked where a task can give way.
+    /// Returns whether the task has run so long that it should yield. Called where a task can yield.
     ///
     /// # Errors
-    /// [`Interrupted`] when it is to end.
+    /// [`Interrupted`] if the statement must end.
     fn pause(&self) -> Result<bool, Interrupted>;
 }
 
-/// So much is done between two questions: well below a millisecond of the cheapest steps.
+/// The number of steps between two checks: well below a millisecond of the cheapest steps.
 const PATIENCE: usize = 1 << 16;
 
 thread_local! {
@@ -42,9 +42,9 @@ thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(PATIENCE) };
 }
 
-/// Does `work` for `host`, or for nobody.
+/// Runs `work` for `host`, or without a host.
 pub fn under<T>(host: Option<Arc<dyn Host>>, work: impl FnOnce() -> T) -> T {
-    /// Puts the old one back, also when `work` panics.
+    /// Restores the previous host, also if `work` panics.
     struct Restore(Option<Arc<dyn Host>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -56,12 +56,12 @@ pub fn under<T>(host: Option<Arc<dyn Host>>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whom this thread works for.
+/// Returns the host of this thread.
 pub fn host() -> Option<Arc<dyn Host>> {
     HOST.with_borrow(Clone::clone)
 }
 
-/// Asks now.
+/// Checks for cancellation.
 ///
 /// # Errors
 /// [`Interrupted`].
@@ -70,7 +70,7 @@ pub fn check() -> Result<(), Interrupted> {
     host().map_or(Ok(()), |host| host.go_on())
 }
 
-/// Asks before a step that takes long and cannot ask itself.
+/// Checks for cancellation before a long step without checks.
 ///
 /// # Errors
 /// [`Interrupted`].
@@ -78,7 +78,7 @@ pub fn long() -> Result<(), Interrupted> {
     host().map_or(Ok(()), |host| host.before_long())
 }
 
-/// Asks whether to give way now.
+/// Returns whether the task should yield now.
 ///
 /// # Errors
 /// [`Interrupted`].
@@ -86,7 +86,7 @@ pub fn pause() -> Result<bool, Interrupted> {
     host().map_or(Ok(false), |host| host.pause())
 }
 
-/// Notes so many steps of a few nanoseconds each (letters, digits, items), and asks when they have become many.
+/// Counts so many steps of a few nanoseconds each (characters, digits, items), and checks for cancellation after many.
 ///
 /// # Errors
 /// [`Interrupted`].
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Goes on so many times.
+    /// Allows so many checks.
     #[derive(Debug)]
     struct Times(AtomicUsize);
 

@@ -1,14 +1,14 @@
-//! The type `json`: a text that is JSON, kept as it was written. Here is what makes a text JSON, and how one is made.
+//! The type `json`: a text that is JSON, stored as written. This module checks and builds JSON.
 //!
-//! Nesting costs no stack, so there is no limit of depth.
+//! The check of nested values needs no stack, so there is no limit of depth.
 
 use crate::{DataType, Datum, TypeError, text};
 use std::fmt::Write;
 
-/// Is the text one JSON value?
+/// Checks that the text is one JSON value.
 ///
 /// # Errors
-/// [`TypeError::BadJson`] with PostgreSQL's words for what is wrong.
+/// [`TypeError::BadJson`] with PostgreSQL's message.
 pub fn check(input: &str) -> Result<(), TypeError> {
     let mut lexer = Lexer { input, at: 0 };
     let mut open = Vec::new();
@@ -44,17 +44,17 @@ pub fn check(input: &str) -> Result<(), TypeError> {
     }
 }
 
-/// What may come next.
+/// Which tokens can come next.
 #[derive(Clone, Copy)]
 enum State {
     Value,
-    /// Or the end of an array.
+    /// A value, or the end of an array.
     FirstElement,
-    /// Or the end of an object.
+    /// A key, or the end of an object.
     FirstKey,
     Key,
     Colon,
-    /// Behind a value.
+    /// After a value.
     Next,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Lexer<'a> {
         self.input.as_bytes().get(at).copied()
     }
 
-    /// The bytes from `at` on that fit; the place behind them.
+    /// Returns the position after the bytes from `at` on that satisfy `fits`.
     fn skip(&self, mut at: usize, fits: impl Fn(u8) -> bool) -> usize {
         while self.byte(at).is_some_and(&fits) {
             at += 1;
@@ -108,7 +108,7 @@ impl<'a> Lexer<'a> {
         at
     }
 
-    /// The next token and its text.
+    /// Returns the next token and its text.
     fn token(&mut self) -> Result<(Token, &'a str), TypeError> {
         let start = self.skip(self.at, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
         let (token, end) = match self.byte(start) {
@@ -170,7 +170,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Behind a backslash.
+    /// Checks the escape sequence after a backslash.
     fn escape(&self, start: usize, at: usize) -> Result<usize, TypeError> {
         match self.byte(at) {
             None => Err(self.invalid(start, at)),
@@ -185,8 +185,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Appends a value of type `ty` as JSON: numbers and booleans plain, what is JSON already as it is, arrays as arrays,
-/// all else as a string.
+/// Appends a value of type `ty` as JSON: numbers and booleans plain, JSON unchanged, arrays as arrays, others as
+/// strings.
 pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
     match (ty, value) {
         (_, Datum::Null) => out.push_str("null"),
@@ -211,7 +211,7 @@ pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
                 Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) | Datum::Numeric(_) => out.push_str(&shown),
                 Datum::Float4(_) | Datum::Float8(_) if !shown.ends_with(['N', 'y']) => out.push_str(&shown),
                 Datum::Timestamp(_) => quote(&shown.replacen(' ', "T", 1), out),
-                // The zone's minutes are written out.
+                // PostgreSQL's JSON has the minutes of the zone.
                 Datum::TimestampTz(_) if shown.ends_with("+00") => {
                     quote(&format!("{}:00", shown.replacen(' ', "T", 1)), out);
                 }

@@ -1,32 +1,32 @@
-//! PostgreSQL 15's keywords, by what they may not name without quotes.
+//! PostgreSQL 15's keywords, by the names that they cannot be without quotes.
 
 use std::sync::LazyLock;
 
-/// What a keyword may be, as `pg_get_keywords()` says.
+/// The category of a keyword, as in `pg_get_keywords()`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// No name of a function or a type.
+    /// Cannot be the name of a function or a type.
     ColumnName,
-    /// No name at all.
+    /// Cannot be a name.
     Reserved,
-    /// A name of a function or a type only.
+    /// Can only be the name of a function or a type.
     TypeOrFunctionName,
-    /// Any name.
+    /// Can be any name.
     Unreserved,
 }
 
 /// A keyword.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyword {
-    /// In small letters.
+    /// In lower case.
     pub word: &'static str,
-    /// What it may be.
+    /// Its category.
     pub category: Category,
-    /// May it be a label without AS?
+    /// Whether it can be a label without AS.
     pub bare_label: bool,
 }
 
-/// Category, may they be a label without AS, and the words.
+/// Category, whether the words can be labels without AS, and the words.
 const WORDS: &[(Category, bool, &str)] = &[
     (Category::ColumnName, false, "char character precision"),
     (
@@ -103,12 +103,12 @@ pub fn all() -> &'static [Keyword] {
     &KEYWORDS
 }
 
-/// The category of a word in letters of any case; `None`: it is no keyword.
+/// Returns the category of a word in any case; `None` if it is not a keyword.
 pub fn category(word: &str) -> Option<Category> {
     find(word).map(|keyword| keyword.category)
 }
 
-/// May the word, in letters of any case, be a label without AS? What is no keyword may.
+/// Returns whether a word in any case can be a label without AS. Words that are not keywords can.
 pub fn is_bare_label(word: &str) -> bool {
     find(word).is_none_or(|keyword| keyword.bare_label)
 }

@@ -1,4 +1,4 @@
-//! SQL types and values: what they are called, how they compare, how they read and print as text.
+//! SQL types and values: their names, their order, and how they are parsed and printed.
 //!
 //! ```text
 //!   SQL text  --text::parse-->  Datum  --text::print-->  SQL text
@@ -10,7 +10,7 @@
 //! Invariants:
 //! - One table, [`DataType`], ties a type's SQL name, its PostgreSQL oid and its Phoenix aliases together.
 //! - Values that SQL calls equal are equal here too: `-0.0 = 0.0`, numeric `1.0 = 1.00`, `NaN = NaN`.
-//! - Text forms are PostgreSQL's, with dates in ISO, `bytea_output = hex`, and the rest as a [`Style`] says.
+//! - Text forms are PostgreSQL's: dates in ISO, `bytea_output = hex`, and otherwise by a [`Style`].
 //!
 //! Read next: `rowkey` (values to bytes).
 

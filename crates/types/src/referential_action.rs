@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of rows that refer to a row which goes away or gets another key.
+/// The action on referencing rows when the referenced row is deleted or its key is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReferentialAction {
-    /// There may be none when it is checked.
+    /// An error if referencing rows exist when the constraint is checked.
     NoAction,
-    /// There may be none, at once.
+    /// An error at once if referencing rows exist.
     Restrict,
-    /// They go away or get the new key.
+    /// Deletes the referencing rows, or updates their foreign key.
     Cascade,
-    /// They refer to nothing.
+    /// Sets the foreign key to NULL.
     SetNull,
-    /// They refer to what their defaults say.
+    /// Sets the foreign key to its defaults.
     SetDefault,
 }
 
 impl ReferentialAction {
-    /// In SQL.
+    /// Returns the action in SQL.
     pub fn words(self) -> &'static str {
         match self {
             Self::NoAction => "NO ACTION",

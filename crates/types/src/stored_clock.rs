@@ -1,4 +1,4 @@
-//! The stored form of types with digits of a second: `"Timestamp"`, as before there were any, or `{"Timestamp": 3}`.
+//! The stored form of types with digits of a second: `"Timestamp"` without digits, or `{"Timestamp": 3}`.
 //!
 //! The first form keeps catalogs without such columns readable for every build.
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! stored {
     ($module:ident, $name:ident) => {
-        /// The digits of one type.
+        /// The stored form of one type.
         pub(crate) mod $module {
             use super::*;
 

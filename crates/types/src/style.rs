@@ -1,21 +1,21 @@
-//! What a session says about texts of values: in which order it reads a date, how intervals and floats look.
+//! A session's text formats of values: the order of a date that is parsed, and the format of intervals and floats.
 //!
 //! PostgreSQL's `DateStyle`, `IntervalStyle` and `extra_float_digits`. Dates print as ISO whatever the order.
 
-/// All of it; the default is PostgreSQL's.
+/// The text formats of a session; the default is PostgreSQL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Style {
-    /// Of dates that are read.
+    /// The order of dates that are parsed.
     pub dates: DateOrder,
-    /// Of intervals that are printed, and of signs in those that are read.
+    /// The format of intervals that are printed, and the meaning of signs in intervals that are parsed.
     pub intervals: IntervalStyle,
-    /// `extra_float_digits`: above 0 floats are the shortest that read back, else they have 15 (6 of a real) and so
-    /// many digits more.
+    /// `extra_float_digits`: above 0, floats print as the shortest text that reads back the same; else with 15 digits
+    /// (`real`: 6) plus this number.
     pub float_digits: i8,
 }
 
 impl Style {
-    /// That of a session that says nothing.
+    /// The style of a session without settings.
     pub const POSTGRES: Self =
         Self { dates: DateOrder::MonthDayYear, intervals: IntervalStyle::Postgres, float_digits: 1 };
 }
@@ -26,7 +26,7 @@ impl Default for Style {
     }
 }
 
-/// What `1/2/3` is.
+/// The meaning of `1/2/3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DateOrder {
     /// The second of January 2003.
@@ -38,7 +38,7 @@ pub enum DateOrder {
     YearMonthDay,
 }
 
-/// How an interval looks.
+/// The format of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IntervalStyle {
     /// `1 year 2 mons -3 days +04:05:06`.
@@ -46,7 +46,7 @@ pub enum IntervalStyle {
     Postgres,
     /// `@ 1 year 2 mons -3 days 4 hours 5 mins 6 secs`.
     PostgresVerbose,
-    /// `+1-2 -3 +4:05:06`; a sign in front of all is that of all.
+    /// `+1-2 -3 +4:05:06`; a single leading sign applies to all parts.
     SqlStandard,
     /// `P1Y2M-3DT4H5M6S`.
     Iso8601,

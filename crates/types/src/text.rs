@@ -1,6 +1,6 @@
-//! Values from text and to text, as PostgreSQL 15 reads and prints them.
+//! Parses and prints values as PostgreSQL 15 does.
 //!
-//! Dates are ISO, `bytea_output = hex`, the rest is as a [`Style`] says; timestamps with time zone print in UTC (the
+//! Dates are ISO, `bytea_output = hex`, other formats are in a [`Style`]; timestamps with time zone print in UTC (the
 //! engine prints them in the session's zone with [`temporal::print_timestamptz`]).
 
 mod float;
@@ -14,21 +14,21 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// Reads a value of type `ty`, limits of its parameters included: what COPY and quoted literals do.
+/// Parses a value of type `ty`, including the limits of its parameters, as COPY and quoted literals do.
 ///
 /// # Errors
-/// [`TypeError::InvalidText`] and its relatives; never a value that differs from what was written, but for rounding
-/// to the scale of a `numeric(p,s)` or the digits of a `timestamp(n)`, and blanks cut at the limit of a `varchar(n)`.
+/// [`TypeError::InvalidText`] and related errors. The value differs from the text only by rounding to the scale of a
+/// `numeric(p,s)` or the digits of a `timestamp(n)`, and by blanks dropped at the limit of a `varchar(n)`.
 pub fn parse(ty: &DataType, text: &str) -> Result<Datum, TypeError> {
     parse_in(ty, text, &temporal::Utc)
 }
 
-/// The same with a session's zone and style.
+/// Parses a value with a session's zone and style.
 ///
 /// # Errors
 /// As [`parse`].
 pub fn parse_in(ty: &DataType, text: &str, rules: &dyn ZoneRules) -> Result<Datum, TypeError> {
-    // Before any reader could show the text in an error.
+    // Before any parser puts the text in an error.
     check_zero_byte(text)?;
     Ok(match ty {
         DataType::Boolean => Datum::Bool(parse_bool(text).ok_or_else(|| invalid(ty, text))?),
@@ -70,7 +70,7 @@ pub fn parse_in(ty: &DataType, text: &str, rules: &dyn ZoneRules) -> Result<Datu
     })
 }
 
-/// Text has no zero byte in PostgreSQL: it ends a string on the wire.
+/// Checks for a zero byte, which PostgreSQL's text cannot have: it ends a string on the wire.
 ///
 /// # Errors
 /// [`TypeError::InvalidEncoding`].
@@ -81,13 +81,12 @@ pub fn check_zero_byte(text: &str) -> Result<(), TypeError> {
     }
 }
 
-/// Appends the text of a value. NULL appends nothing: how NULL looks is the caller's matter.
-/// `char(n)` is padded to its length.
+/// Appends the text of a value. NULL appends nothing: callers choose its text. `char(n)` is padded to its length.
 pub fn print(ty: &DataType, value: &Datum, out: &mut String) {
     print_styled(ty, value, Style::default(), out);
 }
 
-/// The same in a session's style.
+/// Appends the text of a value in a session's style.
 pub fn print_styled(ty: &DataType, value: &Datum, style: Style, out: &mut String) {
     let rounded = style.float_digits <= 0;
     match (ty, value) {
@@ -111,7 +110,7 @@ pub fn print_styled(ty: &DataType, value: &Datum, style: Style, out: &mut String
         (_, Datum::Uuid(value)) => print_uuid(value, out),
         (_, Datum::Interval(value)) => interval::print_styled(*value, style.intervals, out),
         (ty, Datum::Array(items)) => {
-            // Of what the elements are matters for none of their texts.
+            // The text of an element does not depend on its type.
             let element = ty.item().unwrap_or(DataType::Text);
             array::print_array_by(items, &mut |item, word| print_styled(&element, item, style, word), out);
         }
@@ -130,12 +129,12 @@ fn out_of_range(ty: &DataType, text: &str) -> TypeError {
     TypeError::TextOutOfRange { ty: ty.base_name().to_owned(), input: text.trim().to_owned() }
 }
 
-/// What C calls white space: PostgreSQL's input functions skip it around numbers.
+/// Trims C's white space, which PostgreSQL's input functions skip around numbers.
 fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b')
 }
 
-/// The words of PostgreSQL and their unique beginnings.
+/// Parses PostgreSQL's words and their unique prefixes.
 fn parse_bool(text: &str) -> Option<bool> {
     match trimmed(text).to_ascii_lowercase().as_str() {
         "t" | "tr" | "tru" | "true" | "y" | "ye" | "yes" | "on" | "1" => Some(true),
@@ -155,14 +154,14 @@ fn parse_integer<T: std::str::FromStr<Err = std::num::ParseIntError>>(
     })
 }
 
-/// An oid; as in PostgreSQL a negative number stands for that number and 2^32.
+/// Parses an oid; as in PostgreSQL, 2^32 is added to a negative number.
 fn parse_oid(text: &str) -> Result<u32, TypeError> {
     let number: i64 = parse_integer(&DataType::Oid, text)?;
     let wrapped = i32::try_from(number).ok().map(i32::cast_unsigned);
     u32::try_from(number).ok().or(wrapped).ok_or_else(|| out_of_range(&DataType::Oid, text))
 }
 
-/// Reads a float; `extremes` tells whether a value is infinite and whether it is zero, since an infinity or a zero
+/// Parses a float; `extremes` returns whether a value is infinite and whether it is zero, since an infinity or a zero
 /// that was not written as one is an overflow or an underflow.
 fn parse_float<T: std::str::FromStr + Copy>(
     ty: &DataType,
@@ -188,7 +187,7 @@ fn parse_numeric(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, Ty
     }
     let Some(literal) = Literal::parse(text) else {
         let word = trimmed(text).trim_start_matches(['+', '-']).to_ascii_lowercase();
-        // PostgreSQL keeps these in numeric; Bennu's decimals are exact numbers only.
+        // PostgreSQL's numeric has these values; Bennu's decimals are exact numbers only.
         let special = matches!(word.as_str(), "nan" | "inf" | "infinity");
         return Err(if special { out_of_range(&ty, text) } else { invalid(&ty, text) });
     };
@@ -201,7 +200,7 @@ fn parse_numeric(parameters: Option<(u8, u8)>, text: &str) -> Result<Decimal, Ty
     }
 }
 
-/// `\x` and hex digits, or PostgreSQL's escape format (`\\` is a backslash, `\000` to `\377` a byte).
+/// Parses `\x` and hex digits, or PostgreSQL's escape format (`\\` is a backslash, `\000` to `\377` a byte).
 fn parse_bytes(text: &str) -> Result<Vec<u8>, TypeError> {
     match text.strip_prefix("\\x") {
         Some(hex) => parse_hex(hex).ok_or_else(|| TypeError::InvalidHex { input: text.to_owned() }),
@@ -209,7 +208,7 @@ fn parse_bytes(text: &str) -> Result<Vec<u8>, TypeError> {
     }
 }
 
-/// Blanks are allowed between the pairs of digits, not within one.
+/// Blanks are allowed between pairs of digits, not within a pair.
 fn parse_hex(hex: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(hex.len() / 2);
     let mut rest = hex.as_bytes();
@@ -247,7 +246,7 @@ fn parse_escaped(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// 32 hex digits, a hyphen allowed after every group of four, braces around all of it.
+/// Parses 32 hex digits, with an optional hyphen after every group of four, and optional braces around all digits.
 fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let text = match text.strip_prefix('{') {
         Some(inner) => inner.strip_suffix('}')?,

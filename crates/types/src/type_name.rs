@@ -1,25 +1,25 @@
-//! From the name that a user wrote to a [`DataType`]: PostgreSQL's names, the standard's and Phoenix's.
+//! Converts the name of a type to a [`DataType`]: PostgreSQL's names, the standard's and Phoenix's.
 //!
-//! Where the two worlds disagree, PostgreSQL wins: `FLOAT` is `double precision`, `DATE` has no time in it.
+//! If PostgreSQL and Phoenix disagree, PostgreSQL takes precedence: `FLOAT` is `double precision`, `DATE` has no time.
 
 use crate::array::MAX_DIMENSIONS;
 use crate::{DataType, ElementType, IntervalFields, MAX_DIGITS, TypeError};
 
-/// PostgreSQL's limit for `varchar(n)` and `char(n)`; bytes follow it.
+/// PostgreSQL's limit for `varchar(n)` and `char(n)`, which also applies to bytes.
 const MAX_LENGTH: i64 = 10_485_760;
 
 impl DataType {
-    /// The type called `name` (any case, inner blanks as in `double precision`) with `params` in its brackets.
+    /// Returns the type called `name` (any case, inner blanks as in `double precision`) with the parameters `params`.
     ///
     /// # Errors
-    /// [`TypeError::BadType`] for a name that is none, [`TypeError::UnsupportedType`] for a type of PostgreSQL or
-    /// Phoenix that is not here, [`TypeError::BadTypeParameter`] for wrong parameters.
+    /// [`TypeError::BadType`] for an unknown name, [`TypeError::UnsupportedType`] for a type of PostgreSQL or Phoenix
+    /// that Bennu does not support, [`TypeError::BadTypeParameter`] for wrong parameters.
     pub fn from_name(name: &str, params: &[i64]) -> Result<DataType, TypeError> {
         let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
         let name = words.join(" ");
         let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
         if let Some(element) = name.strip_suffix("[]") {
-            // PostgreSQL has one type for arrays of any number of dimensions. Lengths and digits are those of a cast.
+            // PostgreSQL has one type for arrays of any number of dimensions. A cast applies lengths and digits.
             let element = Self::from_name(element.trim_end_matches("[]"), params)?;
             let unsupported = || TypeError::UnsupportedType { name: format!("{element}[]"), hint: String::new() };
             return ElementType::of(&element).map(Self::Array).ok_or_else(unsupported);
@@ -33,11 +33,11 @@ impl DataType {
 }
 
 impl DataType {
-    /// The type of a column, which unlike [`DataType::from_name`] keeps the limits of an array's items, the number of
-    /// its dimensions, and the fields and digits of intervals.
+    /// Returns the type of a column, which unlike [`DataType::from_name`] keeps the limits of an array's items, the
+    /// number of its dimensions, and the fields and digits of intervals.
     ///
     /// # Errors
-    /// Those of [`DataType::from_name`]; [`TypeError::UnsupportedType`] for arrays of `char(n)` and `varbinary(n)`.
+    /// Errors of [`DataType::from_name`]; [`TypeError::UnsupportedType`] for arrays of `char(n)` and `varbinary(n)`.
     pub fn of_column_name(name: &str, params: &[i64]) -> Result<DataType, TypeError> {
         let base = name.trim_end_matches("[]");
         let dimensions = (name.len() - base.len()) / 2;
@@ -58,7 +58,7 @@ impl DataType {
     }
 }
 
-/// `interval day to second(3)`. As for times more than six digits are six.
+/// Parses `interval day to second(3)`. As for times, more than six digits count as six.
 fn interval(fields: &str, params: &[i64]) -> Result<DataType, TypeError> {
     let digits = match params {
         [] => None,
@@ -73,7 +73,7 @@ fn interval(fields: &str, params: &[i64]) -> Result<DataType, TypeError> {
     read.ok_or_else(|| TypeError::BadType { message: format!("type \"interval {fields}\" does not exist") })
 }
 
-/// Types whose name says it all.
+/// Returns the type of a name that needs no parameters.
 fn plain(name: &str) -> Option<DataType> {
     Some(match name {
         "boolean" | "bool" => DataType::Boolean,
@@ -96,8 +96,8 @@ fn plain(name: &str) -> Option<DataType> {
     })
 }
 
-/// `timestamp(3)`. As in PostgreSQL more than six digits are six; every other parameter would be ignored, so it is
-/// refused.
+/// Returns a type with digits, `timestamp(3)`. As in PostgreSQL, more than six digits count as six; other parameters
+/// are refused, because they would be ignored.
 fn with_digits(ty: DataType, name: &str, params: &[i64]) -> Result<DataType, TypeError> {
     let bad = |message: String| Err(TypeError::BadTypeParameter { message });
     let digits = |digits: i64| Some(u8::try_from(digits).map_or(MAX_DIGITS, |digits| digits.min(MAX_DIGITS)));
@@ -116,7 +116,7 @@ fn with_digits(ty: DataType, name: &str, params: &[i64]) -> Result<DataType, Typ
     }
 }
 
-/// Types that take parameters.
+/// Returns a type that takes parameters.
 fn with_parameters(name: &str, params: &[i64]) -> Result<DataType, TypeError> {
     match name {
         "numeric" | "decimal" | "dec" => numeric(params),
@@ -193,7 +193,7 @@ fn unsupported(name: &str, hint: &str) -> Result<DataType, TypeError> {
     Err(TypeError::UnsupportedType { name: name.to_owned(), hint: hint.to_owned() })
 }
 
-/// A name that is no type here: known elsewhere, or nowhere.
+/// Returns the error for a name without a type: unsupported or unknown.
 fn unknown(name: &str) -> TypeError {
     let hint = match name {
         "unsigned_tinyint" | "unsigned_smallint" => "; use smallint or integer (values sort the same)",

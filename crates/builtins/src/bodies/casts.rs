@@ -1,11 +1,11 @@
-//! The functions of casts.
+//! Bodies of cast functions.
 
 use super::wrong;
 use crate::lists::{Routine, casts};
 use crate::{Body, Env, EvalError, Ty, TypeId};
 use types::{DataType, Datum, coerce};
 
-/// The body of a function that a line of `pg_cast` names, from one type to another.
+/// Returns the body of a cast function that a row of `pg_cast` names.
 pub(super) fn find(routine: &Routine) -> Option<Body> {
     let [source] = routine.arguments.as_slice() else { return None };
     let (source, target) = (TypeId(*source), TypeId(routine.result));
@@ -43,7 +43,7 @@ fn number(target: TypeId) -> Option<Body> {
     })
 }
 
-/// By the rules of assignment, to the type of that oid without modifiers.
+/// Casts by the rules of assignment to the type of that oid, without type modifiers.
 fn assigned<const OID: u32>(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     let ([value], Some(ty)) = (args, Ty::plain(TypeId(OID)).data_type()) else { return Err(wrong(args)) };
     Ok(env.zone.assign(&ty, value.clone())?)

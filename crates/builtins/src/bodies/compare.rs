@@ -1,4 +1,4 @@
-//! `=`, `<>`, `<`, `<=`, `>`, `>=` of all types whose values the order of `types` compares.
+//! `=`, `<>`, `<`, `<=`, `>`, `>=` of all types whose values [`types::compare`] orders.
 
 use super::wrong;
 use crate::lists::{Routine, operators};
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use types::temporal::DAY;
 use types::{CompareOp, Datum, compare};
 
-/// Comparisons by the oid of their function, with the types of their sides.
+/// Comparisons by the oid of their function, with the types of both sides.
 static COMPARISONS: LazyLock<HashMap<u32, (CompareOp, TypeId, TypeId)>> = LazyLock::new(|| {
     let of_sign = |operator: &crate::Operator| {
         let op = CompareOp::of_sign(operator.name)?;
@@ -18,8 +18,8 @@ static COMPARISONS: LazyLock<HashMap<u32, (CompareOp, TypeId, TypeId)>> = LazyLo
     operators().iter().filter_map(of_sign).collect()
 });
 
-/// Which comparison the function of an operator is, if it compares by the order of [`types::compare`] alone: two values of
-/// one type or of types that are kept alike.
+/// Returns the comparison that the function of an operator computes, if it uses the order of [`types::compare`] alone:
+/// the sides have one type, or types with the same representation.
 pub fn comparison(func: FuncId) -> Option<CompareOp> {
     let (op, left, right) = COMPARISONS.get(&func.0).copied()?;
     matches!(pair(left, right)?, Pair::Same).then_some(op)
@@ -29,7 +29,7 @@ pub fn comparison(func: FuncId) -> Option<CompareOp> {
 #[derive(Clone, Copy)]
 enum Pair {
     Same,
-    /// Blanks at the end of a `char(n)` do not count.
+    /// Ignores trailing blanks of a `char(n)`.
     Blanks,
     Floats,
     Days,
@@ -62,7 +62,7 @@ pub(super) fn find(routine: &Routine) -> Option<Body> {
     bodies.get(op as usize).copied()
 }
 
-/// Operators by number: a body is a plain function.
+/// The operator is a number, because a body is a plain function.
 fn holds<const OP: usize>(order: Ordering) -> Datum {
     Datum::Bool(CompareOp::ALL.get(OP).is_some_and(|op| op.matches(order)))
 }
@@ -88,7 +88,7 @@ fn floats<const OP: usize>(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> 
     Ok(holds::<OP>(order))
 }
 
-/// A date is its midnight, also where no timestamp reaches.
+/// Compares a date as its midnight, also beyond the range of timestamps.
 fn days<const OP: usize>(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     let micros = |value: &Datum| match *value {
         Datum::Date(i32::MIN) => Some(i128::from(i64::MIN)),

@@ -1,7 +1,7 @@
-//! Arithmetic of floats: an infinity or a zero that comes of none is out of range, nothing is divided by zero, a NaN has no
-//! sign.
+//! Arithmetic of floats: an infinite result of finite operands, or a zero result of nonzero ones, is out of range;
+//! division by zero is an error; a NaN has no sign.
 //!
-//! Plans compute by the public ones, too.
+//! Plans use the public functions, too.
 
 use super::wrong;
 use crate::{Body, EvalError, Reason};
@@ -21,7 +21,7 @@ pub(super) fn find(name: &str, args: &[u32]) -> Option<Body> {
     })
 }
 
-/// The sum of two floats.
+/// Adds two floats.
 ///
 /// # Errors
 /// An overflow.
@@ -29,7 +29,7 @@ pub fn plus(args: &[Datum]) -> Result<Datum, EvalError> {
     binary(args, |a, b| a + b, |a, b| a + b, |_, _| false)
 }
 
-/// A float less another.
+/// Subtracts two floats.
 ///
 /// # Errors
 /// An overflow.
@@ -37,7 +37,7 @@ pub fn minus(args: &[Datum]) -> Result<Datum, EvalError> {
     binary(args, |a, b| a - b, |a, b| a - b, |_, _| false)
 }
 
-/// A float times another.
+/// Multiplies two floats.
 ///
 /// # Errors
 /// An overflow or an underflow.
@@ -45,10 +45,10 @@ pub fn times(args: &[Datum]) -> Result<Datum, EvalError> {
     binary(args, |a, b| a * b, |a, b| a * b, |a, b| a != 0.0 && b != 0.0)
 }
 
-/// A float divided by another.
+/// Divides two floats.
 ///
 /// # Errors
-/// A division by zero, of anything but NaN; an overflow or an underflow.
+/// A division by zero, except of NaN; an overflow or an underflow.
 pub fn over(args: &[Datum]) -> Result<Datum, EvalError> {
     if let [a, Datum::Float4(0.0) | Datum::Float8(0.0)] = args
         && !matches!(a, Datum::Float4(a) if a.is_nan())
@@ -59,7 +59,7 @@ pub fn over(args: &[Datum]) -> Result<Datum, EvalError> {
     binary(args, |a, b| a / b, |a, b| a / b, |a, b| a != 0.0 && !b.is_infinite())
 }
 
-/// `never_zero`: is zero as the result of these an underflow?
+/// `never_zero` returns whether a zero result of two operands is an underflow.
 fn binary(
     args: &[Datum],
     short: fn(f32, f32) -> f32,

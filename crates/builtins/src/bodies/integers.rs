@@ -1,10 +1,10 @@
-//! Arithmetic of integers, which fails on overflow, and their bits.
+//! Arithmetic of integers, which fails on overflow, and bit operations.
 
 use super::{out_of_range, wrong};
 use crate::{Body, EvalError, TypeId};
 use types::Datum;
 
-/// Names are `int`, the bytes of both sides (`4`, `48`), and the operation.
+/// Names are `int`, the sizes of both sides in bytes (`4`, `48`), and the operation.
 pub(super) fn find(name: &str, args: &[u32], result: u32) -> Option<Body> {
     let integer = |oid: &u32| matches!(TypeId(*oid), TypeId::INT2 | TypeId::INT4 | TypeId::INT8);
     if args.is_empty() || !args.iter().all(integer) {
@@ -39,7 +39,7 @@ fn sized<const BYTES: u8>(operation: &str, count: usize) -> Option<Body> {
     })
 }
 
-/// Two 8-byte values have sums and products within 16 bytes.
+/// Sums and products of two 8-byte values fit 16 bytes.
 fn binary<const BYTES: u8>(args: &[Datum], op: fn(i128, i128) -> Result<i128, EvalError>) -> Result<Datum, EvalError> {
     let [left, right] = args else { return Err(wrong(args)) };
     let (Some(left), Some(right)) = (left.as_i64(), right.as_i64()) else { return Err(wrong(args)) };
@@ -59,18 +59,19 @@ fn narrow<const BYTES: u8>(value: i128) -> Result<Datum, EvalError> {
     }
 }
 
-/// As C does it on the usual machines: the count is taken modulo the width, and a smallint is shifted as an integer.
+/// Shifts left as C does on common machines: the count is taken modulo the width, and a smallint is shifted as an
+/// integer.
 ///
 /// # Errors
-/// None of an integer and a count.
+/// None for an integer and a count.
 pub fn shift_left(args: &[Datum]) -> Result<Datum, EvalError> {
     shift(args, i32::wrapping_shl, i64::wrapping_shl)
 }
 
-/// As [`shift_left`], to the other side.
+/// Shifts right, as [`shift_left`] does.
 ///
 /// # Errors
-/// None of an integer and a count.
+/// None for an integer and a count.
 pub fn shift_right(args: &[Datum]) -> Result<Datum, EvalError> {
     shift(args, i32::wrapping_shr, i64::wrapping_shr)
 }

@@ -1,6 +1,7 @@
-//! The present time, and arithmetic of dates, times, timestamps and intervals; and of moments, by the session's zone.
+//! The current time, and arithmetic of dates, times, timestamps and intervals; arithmetic of `timestamptz` uses the
+//! session's zone.
 //!
-//! Plans compute by the public ones, too.
+//! Plans use the public functions, too.
 
 use super::wrong;
 use crate::{Body, Env, EvalError, Reason};
@@ -38,16 +39,16 @@ fn range() -> EvalError {
     Reason::DateTime.because("interval out of range")
 }
 
-/// The body with its two arguments the other way round.
+/// Calls the body with its two arguments swapped.
 ///
 /// # Errors
-/// Those of the body.
+/// Errors of the body.
 pub fn flipped(args: &[Datum], body: fn(&[Datum]) -> Result<Datum, EvalError>) -> Result<Datum, EvalError> {
     let [a, b] = args else { return Err(wrong(args)) };
     body(&[b.clone(), a.clone()])
 }
 
-/// A date, a time or a timestamp, later by an interval; a date at a time.
+/// Adds an interval to a date, a time or a timestamp, or a time to a date.
 ///
 /// # Errors
 /// A result out of range.
@@ -59,7 +60,7 @@ pub fn plus(args: &[Datum]) -> Result<Datum, EvalError> {
     }
 }
 
-/// A date, a time or a timestamp, earlier by an interval.
+/// Subtracts an interval from a date, a time or a timestamp.
 ///
 /// # Errors
 /// A result out of range.
@@ -72,13 +73,13 @@ fn shifted(moment: &Datum, by: Interval) -> Result<Datum, EvalError> {
     let add = |micros: i64| by.add_to(micros).ok_or_else(|| Reason::DateTime.because("timestamp out of range"));
     match moment {
         Datum::Timestamp(micros) => add(*micros).map(Datum::Timestamp),
-        // In UTC: plans have functions of their own where the session's zone is another.
+        // In UTC: plans call other functions if the session has another zone.
         Datum::TimestampTz(micros) => add(*micros).map(Datum::TimestampTz),
         Datum::Date(_) => match coerce::assign(&DataType::Timestamp(None), moment.clone())? {
             Datum::Timestamp(micros) => add(micros).map(Datum::Timestamp),
             other => Err(wrong(&[other])),
         },
-        // Only the time of the interval counts, and midnight follows the last second of the day.
+        // Only the interval's time counts, and the result wraps at midnight.
         Datum::Time(micros) => {
             Ok(Datum::Time((i128::from(*micros) + i128::from(by.micros)).rem_euclid(i128::from(DAY)) as i64))
         }
@@ -86,7 +87,7 @@ fn shifted(moment: &Datum, by: Interval) -> Result<Datum, EvalError> {
     }
 }
 
-/// A moment, later by an interval in the session's zone.
+/// Adds an interval to a `timestamptz` in the session's zone.
 fn moment_plus(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::TimestampTz(micros), Datum::Interval(by)] = args else { return Err(wrong(args)) };
     Ok(Datum::TimestampTz(env.zone.plus(*micros, *by)?))
@@ -102,7 +103,7 @@ fn moment_minus(env: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     moment_plus(env, &[moment.clone(), Datum::Interval(by.checked_neg().ok_or_else(range)?)])
 }
 
-/// The sum of two intervals.
+/// Adds two intervals.
 ///
 /// # Errors
 /// A result out of range.
@@ -111,7 +112,7 @@ pub fn sum(args: &[Datum]) -> Result<Datum, EvalError> {
     a.checked_add(*b).map(Datum::Interval).ok_or_else(range)
 }
 
-/// An interval less another.
+/// Subtracts an interval from another.
 ///
 /// # Errors
 /// A result out of range.
@@ -125,7 +126,7 @@ fn negated(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     value.checked_neg().map(Datum::Interval).ok_or_else(range)
 }
 
-/// An interval times a number.
+/// Multiplies an interval by a number.
 ///
 /// # Errors
 /// A result out of range.
@@ -134,10 +135,10 @@ pub fn times(args: &[Datum]) -> Result<Datum, EvalError> {
     interval.checked_mul(*factor).map(Datum::Interval).ok_or_else(range)
 }
 
-/// An interval divided by a number.
+/// Divides an interval by a number.
 ///
 /// # Errors
-/// Zero, and a result out of range.
+/// A division by zero, and a result out of range.
 pub fn over(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Interval(interval), Datum::Float8(divisor)] = args else { return Err(wrong(args)) };
     if *divisor == 0.0 {
@@ -146,7 +147,7 @@ pub fn over(args: &[Datum]) -> Result<Datum, EvalError> {
     interval.checked_div(*divisor).map(Datum::Interval).ok_or_else(range)
 }
 
-/// A date, so many days later.
+/// Adds days to a date.
 ///
 /// # Errors
 /// A result out of range.
@@ -154,7 +155,7 @@ pub fn days_later(args: &[Datum]) -> Result<Datum, EvalError> {
     moved_by_days(args, 1)
 }
 
-/// A date, so many days earlier.
+/// Subtracts days from a date.
 ///
 /// # Errors
 /// A result out of range.
@@ -172,10 +173,10 @@ fn moved_by_days(args: &[Datum], sign: i64) -> Result<Datum, EvalError> {
     sum.ok_or_else(|| Reason::DateTime.because("date out of range"))
 }
 
-/// Days from the second date to the first.
+/// Returns the days from the second date to the first.
 ///
 /// # Errors
-/// A date that is infinite.
+/// An infinite date.
 pub fn days_between(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Date(a), Datum::Date(b)] = args else { return Err(wrong(args)) };
     let infinite = |date: &i32| *date == i32::MIN || *date == i32::MAX;
@@ -185,10 +186,10 @@ pub fn days_between(args: &[Datum]) -> Result<Datum, EvalError> {
     }
 }
 
-/// From the second time or timestamp to the first, in days and time; `age` gives months.
+/// Returns the interval from the second time or timestamp to the first, in days and time; `age` also has months.
 ///
 /// # Errors
-/// A timestamp that is infinite, and a result out of range.
+/// An infinite timestamp, and a result out of range.
 pub fn difference(args: &[Datum]) -> Result<Datum, EvalError> {
     match args {
         [Datum::Time(a), Datum::Time(b)] => Ok(Datum::Interval(Interval { months: 0, days: 0, micros: a - b })),

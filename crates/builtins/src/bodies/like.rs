@@ -1,5 +1,6 @@
-//! LIKE and ILIKE with a backslash to escape, and what puts one in place of another escape. Of a `char(n)` only its column knows the blanks that a pattern sees: that
-//! is DataFusion's.
+//! LIKE and ILIKE with the backslash as escape character, and `like_escape`, which replaces another escape character by
+//! it. Only DataFusion computes LIKE of `char(n)`, because a pattern sees blanks that are in the type of a column but
+//! not in its values.
 
 use super::wrong;
 use crate::like_pattern::{bytes_of, letters_of, with_escape};

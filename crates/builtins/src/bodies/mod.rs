@@ -1,7 +1,7 @@
-//! What computes functions, operators and casts row by row.
+//! Bodies of functions, operators and casts, which compute them row by row.
 //!
-//! A line finds its body by its symbol: PostgreSQL's name of the function and, where several have one name, the types of
-//! its arguments. A line without a body is computed by DataFusion only.
+//! A row of the list finds its body by PostgreSQL's name of the function and, if several functions have that name, by
+//! the types of its arguments. Only DataFusion computes functions without a body.
 
 mod casts;
 mod compare;
@@ -20,7 +20,7 @@ use crate::lists::Routine;
 use crate::{Body, EvalError};
 use types::Datum;
 
-/// The body of a line of the list.
+/// Returns the body of a function of the list.
 pub(crate) fn find(routine: &Routine) -> Option<Body> {
     if routine.kind != 'f' || routine.returns_set {
         return None;
@@ -36,13 +36,13 @@ pub(crate) fn find(routine: &Routine) -> Option<Body> {
         .or_else(|| casts::find(routine))
 }
 
-/// Arguments that binding should have refused.
+/// The error for arguments that binding should have refused.
 pub(crate) fn wrong(args: &[Datum]) -> EvalError {
     let kinds: Vec<&str> = args.iter().map(Datum::kind_name).collect();
     EvalError::Internal { detail: format!("a body was called with ({})", kinds.join(", ")) }
 }
 
-/// A number that its type has no room for.
+/// The error for a number out of the range of its type.
 pub(crate) fn out_of_range(what: &str) -> EvalError {
     EvalError::OutOfRange { what: what.to_owned() }
 }

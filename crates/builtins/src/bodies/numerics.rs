@@ -1,4 +1,4 @@
-//! Arithmetic of numerics, with the digits behind the point that PostgreSQL shows.
+//! Arithmetic of numerics, with the scales that PostgreSQL chooses.
 
 use super::{out_of_range, wrong};
 use crate::{Body, EvalError};
@@ -30,7 +30,7 @@ fn unary(args: &[Datum], op: fn(Decimal) -> Decimal) -> Result<Datum, EvalError>
     Ok(Datum::Numeric(op(*value)))
 }
 
-/// The result has more digits than a numeric keeps.
+/// The error for a result with more digits than a numeric holds.
 fn overflow() -> EvalError {
     out_of_range("numeric")
 }
@@ -39,8 +39,8 @@ fn wide(value: Decimal, scale: u8) -> Option<I256> {
     I256::from(value.unscaled).checked_mul(I256::from(power_of_ten(scale.checked_sub(value.scale)?)?))
 }
 
-/// A number of so many fraction digits; with fewer where those are zeros and there is no room for them, or more than a
-/// numeric keeps.
+/// Returns a number of the given scale, or of a smaller scale if the number does not fit a numeric and that drops only
+/// zeros.
 fn ranged(unscaled: I256, scale: u8) -> Result<Decimal, EvalError> {
     let (mut unscaled, mut scale) = (unscaled, scale);
     loop {
@@ -55,7 +55,7 @@ fn ranged(unscaled: I256, scale: u8) -> Result<Decimal, EvalError> {
     }
 }
 
-/// A sum that may have more digits on its way than a numeric keeps.
+/// A sum whose intermediate values may have more digits than a numeric holds.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WideSum {
     unscaled: I256,
@@ -75,7 +75,7 @@ impl WideSum {
         Ok(())
     }
 
-    /// The sum so far, if a numeric keeps it.
+    /// Returns the sum so far, if a numeric holds it.
     pub(crate) fn total(&self) -> Result<Decimal, EvalError> {
         ranged(self.unscaled, self.scale)
     }
@@ -106,11 +106,11 @@ fn remainder(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
     ranged(a % b, scale)
 }
 
-/// `a / b` rounded half away from zero to the digits that PostgreSQL shows: at least 16 significant ones, and no fewer
-/// behind the point than either operand has.
+/// Returns `a / b` rounded half away from zero to the scale that PostgreSQL chooses: at least 16 significant digits,
+/// and at least the scale of either operand.
 ///
 /// # Errors
-/// Division by zero, and a result that a numeric has no room for.
+/// Division by zero, and a result with more digits than a numeric holds.
 pub fn quotient(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
     if b.unscaled == 0 {
         return Err(EvalError::DivisionByZero);
@@ -131,7 +131,7 @@ pub fn quotient(a: Decimal, b: Decimal) -> Result<Decimal, EvalError> {
     ranged(if away { whole + step } else { whole }, scale)
 }
 
-/// Digits behind the point of a quotient: PostgreSQL counts significant ones in groups of four.
+/// Returns the scale of a quotient: PostgreSQL counts significant digits in groups of four.
 pub fn quotient_scale(a: Decimal, b: Decimal) -> u8 {
     let ((weight_a, first_a), (weight_b, first_b)) = (leading_group(a), leading_group(b));
     let weight = weight_a - weight_b - i32::from(first_a <= first_b);
@@ -139,7 +139,7 @@ pub fn quotient_scale(a: Decimal, b: Decimal) -> u8 {
     u8::try_from(scale).unwrap_or(u8::MAX).min(NUMERIC_MAX_SCALE)
 }
 
-/// The place of the first group of four digits, counted from the point, and its value.
+/// Returns the position of the first group of four digits, counted from the decimal point, and its value.
 pub fn leading_group(value: Decimal) -> (i32, u128) {
     let digits = value.unscaled.unsigned_abs();
     let Some(log) = digits.checked_ilog10() else { return (0, 0) };

@@ -1,6 +1,6 @@
 //! Functions of texts by characters, and of bytes.
 //!
-//! Those with documentation are the bodies of plans too.
+//! Plans use the public functions, too.
 
 use super::wrong;
 use crate::{Body, Env, EvalError, Reason, TypeId};
@@ -53,8 +53,7 @@ fn joined_bytes(_: &Env, args: &[Datum]) -> Result<Datum, EvalError> {
     Ok(Datum::Bytes([a.as_slice(), b.as_slice()].concat()))
 }
 
-/// `substring(value, start [, length])`. Places count from 1; those in front of the value count as letters that are not
-/// there.
+/// `substring(value, start [, length])`. Positions count from 1; positions before the value count towards the length.
 ///
 /// # Errors
 /// A negative length.
@@ -78,10 +77,10 @@ pub fn substring(args: &[Datum]) -> Result<Datum, EvalError> {
     }
 }
 
-/// The first letters, or all but the last.
+/// Returns the first characters, or all but the last if the count is negative.
 ///
 /// # Errors
-/// None of a text and a count.
+/// None for a text and a count.
 pub fn left(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Text(text), Datum::Int4(count)] = args else { return Err(wrong(args)) };
     let kept = match usize::try_from(*count) {
@@ -91,10 +90,10 @@ pub fn left(args: &[Datum]) -> Result<Datum, EvalError> {
     Ok(Datum::Text(text.chars().take(kept).collect()))
 }
 
-/// The last letters, or all but the first.
+/// Returns the last characters, or all but the first if the count is negative.
 ///
 /// # Errors
-/// None of a text and a count.
+/// None for a text and a count.
 pub fn right(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Text(text), Datum::Int4(count)] = args else { return Err(wrong(args)) };
     let skipped = match usize::try_from(*count) {
@@ -104,13 +103,13 @@ pub fn right(args: &[Datum]) -> Result<Datum, EvalError> {
     Ok(Datum::Text(text.chars().skip(skipped).collect()))
 }
 
-/// Up to so many bytes of letters are looked through one by one.
+/// Sets of characters up to so many bytes are searched linearly.
 const FEW: usize = 16;
 
-/// Without letters or bytes of the second argument (blanks, if there is none) at the wanted ends.
+/// Removes characters or bytes of the second argument (blanks by default) from the given ends.
 ///
 /// # Errors
-/// None of one or two texts, or two `bytea`.
+/// None for one or two texts, or two `bytea`.
 pub fn trimmed(args: &[Datum], front: bool, back: bool) -> Result<Datum, EvalError> {
     let (text, set) = match args {
         [Datum::Text(text)] => (text, " "),
@@ -143,10 +142,10 @@ fn trimmed_bytes(bytes: &[u8], set: &[u8], front: bool, back: bool) -> Vec<u8> {
     bytes.get(start..end).unwrap_or_default().to_vec()
 }
 
-/// The place of the second value in the first, counted from 1; 0 if it is not there.
+/// Returns the position of the second value in the first, counted from 1; 0 if it does not occur.
 ///
 /// # Errors
-/// None of two texts or two `bytea`.
+/// None for two texts or two `bytea`.
 pub fn position(args: &[Datum]) -> Result<Datum, EvalError> {
     let found = match args {
         [Datum::Text(text), Datum::Text(part)] => {
@@ -159,10 +158,10 @@ pub fn position(args: &[Datum]) -> Result<Datum, EvalError> {
     Ok(count(found.unwrap_or(0)))
 }
 
-/// Does the first text start with the second?
+/// Returns whether the first text starts with the second.
 ///
 /// # Errors
-/// None of two texts.
+/// None for two texts.
 pub fn starts_with(args: &[Datum]) -> Result<Datum, EvalError> {
     let [Datum::Text(text), Datum::Text(start)] = args else { return Err(wrong(args)) };
     Ok(Datum::Bool(text.starts_with(start.as_str())))

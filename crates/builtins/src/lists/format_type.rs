@@ -1,9 +1,9 @@
-//! A type's SQL name from its oid and modifier, as `format_type()` shows it.
+//! SQL names of types, from their oid and type modifier, as `format_type()` shows them.
 
 use super::PgType;
 use types::DataType;
 
-/// The name; `None` for an oid that is no type's, `-` for 0.
+/// Returns the name of a type; `???` for an unknown oid, `-` for 0.
 pub fn format_type(oid: u32, typmod: Option<i32>) -> String {
     if oid == 0 {
         return "-".to_owned();
@@ -17,7 +17,7 @@ pub fn format_type(oid: u32, typmod: Option<i32>) -> String {
         return format!("{}{}", format_type(ty.element, typmod), "[]".repeat(dimensions));
     }
     match (oid, typmod) {
-        // As PostgreSQL: with a modifier that says nothing, bpchar must not look like char(1).
+        // As in PostgreSQL: bpchar with modifier -1 must not look like char(1).
         (1042, Some(_)) if typmod == Some(-1) => "bpchar".to_owned(),
         (1042, None) => "character".to_owned(),
         (18, _) => "\"char\"".to_owned(),
@@ -26,9 +26,9 @@ pub fn format_type(oid: u32, typmod: Option<i32>) -> String {
     }
 }
 
-/// What `pg_attribute.atttypmod` says of a column: PostgreSQL's modifier, or below -1 that and how many dimensions its
-/// arrays have. Here a column holds arrays of the dimensions that it declares, so a dump must say them, and all that it
-/// asks for is [`format_type`] of this number.
+/// Returns `pg_attribute.atttypmod` of a column: PostgreSQL's modifier, or a number below -1 that also contains the
+/// dimensions of its arrays. A column holds only arrays of its declared dimensions, so a dump must contain the
+/// dimensions, and pg_dump calls only [`format_type`] with this number.
 pub fn attribute_typmod(ty: &DataType) -> i32 {
     let typmod = ty.typmod();
     match i32::from(ty.dimensions()) {
@@ -37,9 +37,9 @@ pub fn attribute_typmod(ty: &DataType) -> i32 {
     }
 }
 
-/// One more than the most dimensions.
+/// Greater than the maximum number of dimensions.
 const STEP: i32 = 8;
-/// Modifiers from here on, those of limited intervals, have no room for dimensions.
+/// Modifiers from here on, which only limited intervals have, leave no room for dimensions.
 const ROOM: i32 = i32::MAX / STEP - 1;
 
 fn without_dimensions(typmod: i32) -> (i32, usize) {

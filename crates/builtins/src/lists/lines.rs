@@ -1,4 +1,4 @@
-//! Operators and casts of the lists.
+//! Rows of `pg_operator` and `pg_cast`.
 
 use std::sync::LazyLock;
 
@@ -9,23 +9,23 @@ pub struct Operator {
     pub oid: u32,
     /// Its name, such as `=`.
     pub name: &'static str,
-    /// `b` between two values, `l` in front of one.
+    /// `b` for a binary operator, `l` for a prefix operator.
     pub kind: &'static str,
-    /// Can it order a merge join?
+    /// Whether it can order a merge join.
     pub merges: bool,
-    /// Can it be the condition of a hash join?
+    /// Whether it can be the condition of a hash join.
     pub hashes: bool,
-    /// Type on the left, 0 for one in front.
+    /// Type of the left operand, 0 for a prefix operator.
     pub left: u32,
-    /// Type on the right.
+    /// Type of the right operand.
     pub right: u32,
-    /// Its result.
+    /// Type of the result.
     pub result: u32,
-    /// The operator that gives the same with its sides changed, or 0.
+    /// Its commutator, or 0.
     pub commutator: u32,
-    /// The operator that gives the opposite, or 0.
+    /// Its negator, or 0.
     pub negator: u32,
-    /// What computes it, as `oprcode`.
+    /// The function that computes it, as `oprcode`.
     pub function: u32,
 }
 
@@ -34,15 +34,15 @@ pub struct Operator {
 pub struct Cast {
     /// Its oid.
     pub oid: u32,
-    /// From which type.
+    /// Source type.
     pub source: u32,
-    /// To which type.
+    /// Target type.
     pub target: u32,
-    /// What computes it, or 0.
+    /// The function that computes it, or 0.
     pub function: u32,
     /// `e` explicit, `a` in assignments, `i` everywhere.
     pub context: &'static str,
-    /// `f` by a function, `b` the same bytes, `i` through text.
+    /// `f` by a function, `b` binary-coercible, `i` through text.
     pub method: &'static str,
 }
 
@@ -52,12 +52,12 @@ static OPERATORS: LazyLock<Vec<Operator>> =
 static CASTS: LazyLock<Vec<Cast>> =
     LazyLock::new(|| include_str!("../data/casts.txt").lines().filter_map(cast).collect());
 
-/// All operators, by oid.
+/// Returns all operators, by oid.
 pub fn operators() -> &'static [Operator] {
     &OPERATORS
 }
 
-/// All casts, by oid.
+/// Returns all casts, by oid.
 pub fn casts() -> &'static [Cast] {
     &CASTS
 }

@@ -1,9 +1,9 @@
-//! What is built in: functions, operators and casts, with PostgreSQL's oids where PostgreSQL has the same.
+//! Lists of the built-in functions, operators and casts, with PostgreSQL's oids for those that PostgreSQL has.
 //!
-//! The lists in `data` hold what can be called here, found by calling it: `functions.txt`, `operators.txt` and
-//! `casts.txt` are the part of PostgreSQL 15's `pg_proc`, `pg_operator` and `pg_cast` that is here, `own.txt` are
-//! functions that PostgreSQL has not (Phoenix's), with oids that PostgreSQL leaves free; those that want a constant
-//! (`round(t, 'hour')`, `first_values(x, 3)`) are forms of the grammar and not listed.
+//! The lists in `data` contain what can be called, found by calling it: `functions.txt`, `operators.txt` and
+//! `casts.txt` are the supported part of PostgreSQL 15's `pg_proc`, `pg_operator` and `pg_cast`; `own.txt` has
+//! functions that PostgreSQL lacks (Phoenix's), with oids that PostgreSQL leaves free. Functions that require a
+//! constant (`round(t, 'hour')`, `first_values(x, 3)`) are forms of the grammar and not listed.
 //!
 //! ```text
 //!   871 upper fiss 25 25                      oid, name, flags, result, arguments
@@ -13,11 +13,11 @@
 //!   10000 20 21 714 a f                       oid, source, target, function, context, method
 //! ```
 //!
-//! Flags of a function: its kind, volatility and safety in parallel as in `pg_proc`, `s` for strict, `r` for sets. More
-//! words: `v` and the type of the last arguments, `d` and the number of defaults, `k` with kind and direct arguments of
-//! an aggregate. Functions of types (input, output, subscripts) and of casts are listed because `pg_type` and `pg_cast`
-//! name them: the server does by itself what they stand for, and a query cannot call them. `operator_functions.txt`
-//! are the functions behind operators, which `pg_proc` does not show.
+//! Flags of a function: its kind, volatility and parallel safety as in `pg_proc`, `s` for strict, `r` for sets. More
+//! words: `v` and the type of the last arguments, `d` and the number of defaults, `k` with the kind and the number of
+//! direct arguments of an aggregate. Functions of types (input, output, subscripts) and of casts are listed because
+//! `pg_type` and `pg_cast` name them: the server implements them otherwise, and a query cannot call them.
+//! `operator_functions.txt` has the functions of operators, which `pg_proc` does not show.
 
 mod format_type;
 mod lines;

@@ -18,11 +18,11 @@ pub struct OperatorClass {
     pub family: u32,
     /// The name of its family, such as `integer_ops`.
     pub family_name: &'static str,
-    /// The type that it is for.
+    /// The type that it orders.
     pub ty: u32,
-    /// The type that indexes keep, or 0: the same.
+    /// The type that indexes store, or 0 for the same type.
     pub key_type: u32,
-    /// Is it meant where an index names none?
+    /// Whether it is the default of its type.
     pub default: bool,
 }
 
@@ -32,19 +32,19 @@ const VARCHAR: u32 = 1043;
 static CLASSES: LazyLock<Vec<OperatorClass>> =
     LazyLock::new(|| include_str!("../data/operator_classes.txt").lines().filter_map(class).collect());
 
-/// All of them, by oid.
+/// Returns all operator classes, by oid.
 pub fn operator_classes() -> &'static [OperatorClass] {
     &CLASSES
 }
 
 impl OperatorClass {
-    /// Can an index order values of the type with this oid by it?
+    /// Returns whether an index can order values of the type with this oid by the class.
     pub fn accepts(&self, ty: u32) -> bool {
         self.ty == ty || self.ty == TEXT && ty == VARCHAR
     }
 }
 
-/// What orders values of the type with this oid where an index names nothing else.
+/// Returns the default operator class of the type with this oid.
 pub fn default_operator_class(ty: u32) -> Option<&'static OperatorClass> {
     operator_classes().iter().find(|class| class.default && class.accepts(ty))
 }

@@ -15,19 +15,19 @@ pub struct PgType {
     pub oid: u32,
     /// Its name in `pg_type`.
     pub name: &'static str,
-    /// Bytes; -1 varies, -2 ends with a zero byte.
+    /// Size in bytes; -1 for variable, -2 for null-terminated.
     pub len: i16,
-    /// Is a value passed as one machine word?
+    /// Whether a value is passed by value.
     pub by_value: bool,
-    /// `b` base, `p` pseudo.
+    /// `b` base, `c` composite, `p` pseudo.
     pub kind: &'static str,
     /// PostgreSQL's `typcategory`.
     pub category: &'static str,
-    /// The one of its category that implicit casts prefer?
+    /// Whether it is the preferred type of its category.
     pub preferred: bool,
-    /// Of an array: its elements' type.
+    /// The element type of an array.
     pub element: u32,
-    /// The type of arrays of it, 0 if there is none.
+    /// The type of its arrays, or 0.
     pub array: u32,
     /// PostgreSQL's `typalign`.
     pub align: &'static str,
@@ -40,12 +40,12 @@ pub struct PgType {
 static TYPES: LazyLock<Vec<PgType>> =
     LazyLock::new(|| include_str!("../data/types.txt").lines().filter_map(PgType::read).collect());
 
-/// All types, by oid.
+/// Returns all types, by oid.
 pub fn pg_types() -> &'static [PgType] {
     &TYPES
 }
 
-/// What the types of all relations' rows share; its name is that of the functions behind them.
+/// What the row types of all relations have in common; its functions have its name.
 pub static ROW: PgType = RECORD;
 
 const RECORD: PgType = PgType {
@@ -63,7 +63,7 @@ const RECORD: PgType = PgType {
     collation: 0,
 };
 
-/// What the types of arrays of them share.
+/// What the array types of row types have in common.
 pub static ARRAY_OF_ROWS: PgType =
     PgType { oid: 2287, name: "_record", kind: "b", category: "A", element: 2249, array: 0, ..RECORD };
 
@@ -86,22 +86,22 @@ impl PgType {
         })
     }
 
-    /// The type of that name in `pg_type`.
+    /// Returns the type of that name in `pg_type`.
     pub fn by_name(name: &str) -> Option<&'static Self> {
         pg_types().iter().find(|ty| ty.name == name)
     }
 
-    /// The type of that oid.
+    /// Returns the type of that oid.
     pub fn by_oid(oid: u32) -> Option<&'static Self> {
         pg_types().binary_search_by_key(&oid, |ty| ty.oid).ok().and_then(|place| pg_types().get(place))
     }
 
-    /// Is it an array that only stands beside its element type, as `_text` beside `text`?
+    /// Returns whether it is the array type of another type, as `_text` is of `text`.
     pub fn is_plain_array(&self) -> bool {
         self.name.starts_with('_')
     }
 
-    /// Its functions for input, output, and both in binary form: 0 where it has none.
+    /// Returns its functions for input, output, and both in binary form; 0 for those that it lacks.
     pub fn functions(&self) -> [u32; 4] {
         let base = if self.is_plain_array() { "array" } else { self.name };
         ["in", "out", "recv", "send"].map(|end| match oid_of(&format!("{base}{end}")) {
@@ -110,7 +110,7 @@ impl PgType {
         })
     }
 
-    /// What takes its values apart by subscripts.
+    /// Returns its subscript handler.
     pub fn subscripts(&self) -> u32 {
         match self {
             Self { element: 0, .. } => 0,
@@ -120,7 +120,7 @@ impl PgType {
     }
 }
 
-/// The oid of the one function of that name, or 0.
+/// Returns the oid of the only function of that name, or 0.
 fn oid_of(name: &str) -> u32 {
     routines_named(name).next().map_or(0, |routine| routine.oid)
 }

@@ -1,4 +1,4 @@
-//! Functions of the lists.
+//! Rows of `pg_proc`.
 
 use super::format_type;
 use std::collections::HashMap;
@@ -17,11 +17,11 @@ pub struct Routine {
     pub volatility: char,
     /// `s` safe, `r` restricted, `u` unsafe.
     pub parallel: char,
-    /// NULL as soon as an argument is?
+    /// Whether a NULL argument gives NULL.
     pub strict: bool,
-    /// A set of rows?
+    /// Whether it returns a set of rows.
     pub returns_set: bool,
-    /// Its result.
+    /// Type of its result.
     pub result: u32,
     /// Types of its arguments.
     pub arguments: Vec<u32>,
@@ -29,9 +29,10 @@ pub struct Routine {
     pub variadic: u32,
     /// How many of the last arguments have defaults.
     pub defaults: usize,
-    /// Of an aggregate: `n` normal, `o` of an ordered set, and how many of its arguments stand outside of WITHIN GROUP.
+    /// For an aggregate: `n` normal or `o` ordered-set, and the number of direct arguments, which stand outside of
+    /// WITHIN GROUP.
     pub aggregate: (char, usize),
-    /// The arguments with names and defaults, where they have some.
+    /// The arguments with names and defaults, if there are any.
     pub shown: Option<&'static str>,
 }
 
@@ -47,25 +48,25 @@ static BEHIND_OPERATORS: LazyLock<Vec<Routine>> = LazyLock::new(|| {
     list.lines().filter_map(Routine::read).collect()
 });
 
-/// What computes the operators, by oid, as far as it is not among [`routines`]: it has a name in PostgreSQL's
-/// `pg_proc`, but no call is resolved to it.
+/// Returns the functions of operators that are not among [`routines`], by oid: they have a name in PostgreSQL's
+/// `pg_proc`, but no call resolves to them.
 pub fn operator_routines() -> &'static [Routine] {
     &BEHIND_OPERATORS
 }
 
-/// The function of that oid.
+/// Returns the function of that oid.
 pub fn routine_by_oid(oid: u32) -> Option<&'static Routine> {
     [routines(), operator_routines()]
         .into_iter()
         .find_map(|list| list.binary_search_by_key(&oid, |routine| routine.oid).ok().and_then(|place| list.get(place)))
 }
 
-/// All that can be called by name, by oid.
+/// Returns all functions that can be called by name, by oid.
 pub fn routines() -> &'static [Routine] {
     &BUILT_IN
 }
 
-/// Places in the list by name.
+/// Indexes into the list, by name.
 static BY_NAME: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
     let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (place, routine) in routines().iter().enumerate() {
@@ -74,14 +75,14 @@ static BY_NAME: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
     by_name
 });
 
-/// What is built in under that name.
+/// Returns the functions of that name.
 pub fn routines_named(name: &str) -> impl Iterator<Item = &'static Routine> {
     let places = BY_NAME.get(name).map(Vec::as_slice).unwrap_or_default();
     places.iter().filter_map(|place| routines().get(*place))
 }
 
 impl Routine {
-    /// A line of a list; `None` for one with a fault.
+    /// Parses a row of a list; `None` for an invalid one.
     fn read(line: &'static str) -> Option<Self> {
         let (facts, shown) = line.split_once(" | ").map_or((line, None), |(facts, shown)| (facts, Some(shown)));
         let mut words = facts.split(' ');
@@ -122,25 +123,25 @@ impl Routine {
         Some(())
     }
 
-    /// What it gives, as `pg_get_function_result()` says it.
+    /// Returns the result type, as `pg_get_function_result()` shows it.
     pub fn result_text(&self) -> String {
         let result = format_type(self.result, None);
         if self.returns_set { format!("SETOF {result}") } else { result }
     }
 
-    /// Its arguments with names and defaults.
+    /// Returns the arguments with names and defaults.
     pub fn arguments_text(&self) -> String {
         self.shown.map_or_else(|| self.types_text(", "), str::to_owned)
     }
 
-    /// Its arguments without defaults.
+    /// Returns the arguments without defaults.
     pub fn identity_text(&self) -> String {
         let text = self.arguments_text();
         let bare = |part: &str| part.split_once(" DEFAULT ").map_or(part, |(before, _)| before).to_owned();
         text.split(", ").map(bare).collect::<Vec<_>>().join(", ")
     }
 
-    /// The types alone.
+    /// Returns the argument types alone.
     pub fn types_text(&self, between: &str) -> String {
         self.arguments.iter().map(|ty| format_type(*ty, None)).collect::<Vec<_>>().join(between)
     }

@@ -1,20 +1,20 @@
-//! The choice among candidates that all take the arguments: steps 3.c to 3.f of 10.2, 4.c to 4.f of 10.3.
+//! The choice among candidates that accept the arguments: steps 3.c to 3.f of 10.2, 4.c to 4.f of 10.3.
 
 use super::coercion::can_coerce;
 use crate::TypeId;
 use crate::table::CastContext;
 
-/// What may be chosen, with the types that it wants for the arguments given.
+/// A candidate, with its parameter types for the given arguments.
 pub(super) trait Candidate {
     fn types(&self) -> &[TypeId];
 }
 
-/// Those that take arguments of these types (step a).
+/// Returns the candidates that accept arguments of these types (step a).
 pub(super) fn applicable<C: Candidate>(given: &[TypeId], candidates: Vec<C>) -> Vec<C> {
     candidates.into_iter().filter(|one| can_coerce(given, one.types(), CastContext::Implicit)).collect()
 }
 
-/// The best of several; `None` if they are alike.
+/// Returns the best of several candidates; `None` if several are equally good.
 pub(super) fn best<C: Candidate>(given: &[TypeId], candidates: Vec<C>) -> Option<C> {
     let exact = |given: TypeId, wanted: TypeId| given == wanted;
     let candidates = match only(with_most(given, candidates, exact)) {
@@ -47,12 +47,12 @@ fn only<C>(mut candidates: Vec<C>) -> Result<C, Vec<C>> {
     }
 }
 
-/// Is it the preferred type of the given one's category?
+/// Returns whether `wanted` is the preferred type in the category of `given`.
 fn is_preferred_for(given: TypeId, wanted: TypeId) -> bool {
     wanted.is_preferred() && wanted.category() == given.category()
 }
 
-/// Those with the most arguments of known type that match (steps c and d).
+/// Returns the candidates with the most matches among the arguments of known type (steps c and d).
 fn with_most<C: Candidate>(given: &[TypeId], candidates: Vec<C>, matches: fn(TypeId, TypeId) -> bool) -> Vec<C> {
     let count = |one: &C| {
         let known = given.iter().zip(one.types()).filter(|(given, _)| **given != TypeId::UNKNOWN);
@@ -62,8 +62,8 @@ fn with_most<C: Candidate>(given: &[TypeId], candidates: Vec<C>, matches: fn(Typ
     candidates.into_iter().filter(|one| count(one) == most).collect()
 }
 
-/// Those that take for literals of unknown type what most speaks for: a string where any does, else the one category
-/// that all take (step e). As they were if nothing speaks for any.
+/// Returns the candidates that fit the category of literals of unknown type: string if any candidate accepts it, else
+/// the category that all accept (step e). Returns all candidates if there is no such category, or none of them fits.
 fn by_categories<C: Candidate>(given: &[TypeId], candidates: Vec<C>) -> Vec<C> {
     let unknown = given.iter().enumerate().filter(|(_, ty)| **ty == TypeId::UNKNOWN).map(|(at, _)| at);
     let wanted: Option<Vec<_>> = unknown.map(|at| category(at, &candidates).map(|wanted| (at, wanted))).collect();
@@ -77,7 +77,8 @@ fn by_categories<C: Candidate>(given: &[TypeId], candidates: Vec<C>) -> Vec<C> {
     if candidates.iter().any(fits) { candidates.into_iter().filter(fits).collect() } else { candidates }
 }
 
-/// The category of an argument, and whether a candidate takes its preferred type there; `None` if candidates differ.
+/// Returns the category of an argument, and whether a candidate accepts its preferred type; `None` if candidates
+/// differ.
 fn category<C: Candidate>(at: usize, candidates: &[C]) -> Option<(&'static str, bool)> {
     let types = || candidates.iter().filter_map(|one| one.types().get(at));
     let first = types().next()?.category();
@@ -88,7 +89,7 @@ fn category<C: Candidate>(at: usize, candidates: &[C]) -> Option<(&'static str, 
     Some((category, types().any(|ty| ty.category() == category && ty.is_preferred())))
 }
 
-/// If all arguments of known type have one, the only candidate that takes it for all (step f).
+/// If all arguments of known type have one type, returns the only candidate that accepts it for all arguments (step f).
 fn all_of_one_type<C: Candidate>(given: &[TypeId], candidates: Vec<C>) -> Option<C> {
     let mut known = given.iter().copied().filter(|ty| *ty != TypeId::UNKNOWN);
     let one = known.next()?;

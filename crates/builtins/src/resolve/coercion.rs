@@ -1,24 +1,24 @@
-//! Whether a value of one type may become one of another, and how.
+//! Whether and how a value of one type is cast to another.
 
 use super::polymorphic;
 use crate::table::{self, CastContext, CastMethod};
 use crate::{FuncId, TypeId};
 
-/// How a value of one type becomes one of another. Modifiers (lengths, digits) are a step of their own behind it.
+/// How a value of one type is cast to another. Type modifiers are applied by a separate step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// The value stays.
+    /// The value is unchanged.
     Relabel,
     /// By a function of the table.
     Function(FuncId),
     /// Through the text of the value.
     Text,
-    /// Each element of an array in the way of its type, which [`coercion`] tells for the types of elements.
+    /// Each element of an array is cast, as [`coercion`] returns for the element types.
     Elements,
 }
 
-/// How a value of a type becomes one of another; `None` if it may not in this context. The type of a literal that is not
-/// decided yet is the caller's matter: it is read as a value of the wanted type.
+/// Returns how a value of one type is cast to another; `None` if the context does not allow it. The caller handles
+/// literals of unknown type, which are read as values of the target type.
 pub fn coercion(from: TypeId, to: TypeId, context: CastContext) -> Option<Via> {
     if from == to {
         return Some(Via::Relabel);
@@ -40,14 +40,15 @@ fn array_coercion(from: TypeId, to: TypeId, context: CastContext) -> Option<Via>
     coercion(from.element()?, to.element()?, context).map(|_| Via::Elements)
 }
 
-/// To a string in an assignment, from a string if asked for.
+/// Casts to a string in an assignment, and from a string in an explicit cast.
 fn text_coercion(from: TypeId, to: TypeId, context: CastContext) -> Option<Via> {
     let to_text = context >= CastContext::Assignment && to.category() == "S";
     let from_text = context == CastContext::Explicit && from.category() == "S";
     (to_text || from_text).then_some(Via::Text)
 }
 
-/// May arguments of these types go where those are declared? Pseudo-types and literals of unknown type included.
+/// Returns whether arguments of types `from` can be passed as `to`, including pseudo-types and literals of unknown
+/// type.
 pub fn can_coerce(from: &[TypeId], to: &[TypeId], context: CastContext) -> bool {
     let mut generic = false;
     let each = from.iter().zip(to).all(|(from, to)| {

@@ -1,23 +1,23 @@
-//! The common type of UNION, CASE, VALUES, arrays, COALESCE, GREATEST and their like (10.5).
+//! The common type of UNION, CASE, VALUES, arrays, COALESCE, GREATEST and the like (10.5).
 
 use super::coercion::can_coerce;
 use crate::table::CastContext;
 use crate::{Ty, TypeId};
 
-/// Two types of unlike categories: the one so far, and the one that does not go with it (42804).
+/// Two types of different categories: the common type so far, and the type that does not fit it (42804).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The type that those before have in common.
+    /// The common type of the types before.
     pub so_far: TypeId,
-    /// The type of the first that does not go with it.
+    /// The first type that does not fit.
     pub other: TypeId,
-    /// Its place.
+    /// Its index.
     pub at: usize,
 }
 
-/// The type that all of these are cast to. Modifiers are kept if all have the same.
+/// Returns the type to which all of these are cast. Type modifiers are kept if all types have the same.
 ///
-/// That a cast to it exists is not said: a caller who casts finds out.
+/// Does not check whether the casts exist.
 ///
 /// # Errors
 /// [`Mismatch`].
@@ -28,7 +28,7 @@ pub fn common_type(types: &[Ty]) -> Result<Ty, Mismatch> {
     Ok(types.first().filter(|first| same && first.id == id).copied().unwrap_or_else(|| Ty::plain(id)))
 }
 
-/// As [`common_type`], of types without modifiers.
+/// As [`common_type`], for types without modifiers.
 pub(super) fn common_id(types: &[TypeId]) -> Result<TypeId, Mismatch> {
     let mut so_far = TypeId::UNKNOWN;
     for (at, other) in types.iter().copied().enumerate() {

@@ -1,4 +1,4 @@
-//! Functions (10.3).
+//! Resolution of function calls (10.3).
 
 use super::Failure;
 use super::candidate::{Candidate, applicable, best};
@@ -8,32 +8,32 @@ use crate::lists::PgType;
 use crate::table::{CastContext, functions_named};
 use crate::{Function, Ty, TypeId};
 
-/// What a call by name turned out to be.
+/// The result of resolving a call.
 #[derive(Clone, Debug)]
 pub enum Resolved {
     /// A call of a function.
     Call(FunctionCall),
-    /// The name of a type, called like a function: a cast to that.
+    /// A cast: the name is that of a type.
     Cast(Ty),
 }
 
-/// A function that was chosen.
+/// A chosen function.
 #[derive(Clone, Debug)]
 pub struct FunctionCall {
-    /// Its line.
+    /// Its row in the table.
     pub function: &'static Function,
-    /// What each argument given is cast to; defaults that were left out are not among them.
+    /// The types that the given arguments are cast to; omitted arguments are not included.
     pub args: Vec<Ty>,
-    /// The result: of a set, that of a row.
+    /// The result type; for a set, the type of a row.
     pub returns: Ty,
-    /// How many of the last arguments given are elements of the variadic argument; `None` if it has none, or if it was
-    /// given as an array by the word VARIADIC.
+    /// How many of the last given arguments are elements of the variadic argument; `None` without such an argument, or
+    /// if VARIADIC passes it as an array.
     pub variadic: Option<usize>,
-    /// How many arguments were left out.
+    /// How many arguments were omitted.
     pub defaults: usize,
 }
 
-/// A function, written out for a number of arguments.
+/// A function, expanded to a number of arguments.
 struct OneOf {
     function: &'static Function,
     types: Vec<TypeId>,
@@ -47,7 +47,7 @@ impl Candidate for OneOf {
     }
 }
 
-/// The function of that name for arguments of these types. `as_array`: the last argument stands behind the word VARIADIC.
+/// Returns the function of that name for arguments of these types. With `as_array`, the last argument follows VARIADIC.
 ///
 /// # Errors
 /// [`Failure`].
@@ -71,8 +71,8 @@ pub fn function(name: &str, given: &[Ty], as_array: bool) -> Result<Resolved, Fa
     call(&chosen.ok_or(Failure::Ambiguous)?, &given)
 }
 
-/// What can be called with so many arguments. Of two that want the same types the one without variadic arguments or
-/// defaults stands for both.
+/// Returns the functions that accept so many arguments. Of two with the same parameter types, only the one without
+/// variadic arguments or defaults is returned.
 fn candidates(name: &str, count: usize, as_array: bool) -> Vec<OneOf> {
     let mut all: Vec<OneOf> = Vec::new();
     for one in functions_named(name).filter_map(|function| written_out(function, count, as_array)) {
@@ -102,7 +102,7 @@ fn written_out(function: &'static Function, count: usize, as_array: bool) -> Opt
     Some(OneOf { function, types: function.args.get(..count)?.to_vec(), variadic: None, defaults })
 }
 
-/// Step 3: the name of a type with one argument is a cast where it needs no function of its own.
+/// Step 3: the name of a type with one argument is a cast, if the cast needs no function.
 fn as_cast(name: &str, from: TypeId) -> Option<Ty> {
     let to = PgType::by_name(name).filter(|ty| ty.kind == "b").map(|ty| TypeId(ty.oid))?;
     let is_cast = from == TypeId::UNKNOWN

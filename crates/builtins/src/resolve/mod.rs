@@ -22,13 +22,13 @@ pub use common_type::{Mismatch, common_type};
 pub use function::{FunctionCall, Resolved, function};
 pub use operator::{OperatorCall, operator};
 
-/// Why nothing was chosen.
+/// Why no candidate was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// No candidate takes these arguments (42883).
+    /// No candidate accepts these arguments (42883).
     None,
-    /// Several take them, and none is better (42725).
+    /// Several accept them, and none is best (42725).
     Ambiguous,
-    /// A candidate takes them, but its pseudo-types stand for no type with these arguments (42804).
+    /// A candidate accepts them, but they do not determine its pseudo-types (42804).
     Undetermined,
 }

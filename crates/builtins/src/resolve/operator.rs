@@ -1,4 +1,4 @@
-//! Operators (10.2).
+//! Resolution of operators (10.2).
 
 use super::Failure;
 use super::candidate::{Candidate, applicable, best};
@@ -7,18 +7,18 @@ use crate::lists::Operator;
 use crate::table::operators_named;
 use crate::{FuncId, Ty, TypeId};
 
-/// An operator that was chosen.
+/// A chosen operator.
 #[derive(Clone, Copy, Debug)]
 pub struct OperatorCall {
-    /// Its line.
+    /// Its row in the table.
     pub operator: &'static Operator,
-    /// What computes it.
+    /// The function that computes it.
     pub func: FuncId,
-    /// What the left value is cast to, if there is one.
+    /// The type that the left operand is cast to, if there is one.
     pub left: Option<Ty>,
-    /// What the right value is cast to.
+    /// The type that the right operand is cast to.
     pub right: Ty,
-    /// The result.
+    /// The result type.
     pub returns: Ty,
 }
 
@@ -30,7 +30,7 @@ impl Candidate for OneOf {
     }
 }
 
-/// The operator of that name for values of these types; without a left one in front of the right.
+/// Returns the operator of that name for operands of these types; a prefix operator if `left` is `None`.
 ///
 /// # Errors
 /// [`Failure`].
@@ -38,7 +38,7 @@ pub fn operator(name: &str, left: Option<Ty>, right: Ty) -> Result<OperatorCall,
     let given: Vec<TypeId> = left.iter().map(|left| left.id).chain([right.id]).collect();
     let of_kind = operators_named(name).iter().filter(|one| (one.left != 0) == left.is_some());
     let candidates: Vec<OneOf> = of_kind.map(|one| OneOf(one, types_of(one))).collect();
-    // Step 2.a: a literal of unknown type has the type of the other side, if that is an exact match.
+    // Step 2.a: a literal of unknown type takes the type of the other operand, if that is an exact match.
     let assumed = match given.as_slice() {
         [TypeId::UNKNOWN, other] | [other, TypeId::UNKNOWN] => vec![*other; 2],
         _ => given.clone(),

@@ -1,30 +1,30 @@
-//! Pseudo-types: whether arguments agree with `anyelement` and its like, and for which types those stand in a call.
+//! Pseudo-types: whether arguments agree with `anyelement` and the like, and which types these are in a call.
 
 use super::coercion::can_coerce;
 use super::common_type::common_id;
 use crate::TypeId;
 use crate::table::CastContext;
 
-/// The types that the pseudo-types of a call stand for.
+/// The types that pseudo-types are in a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Substitution {
-    /// Of `anyelement`.
+    /// The type of `anyelement`.
     element: Option<TypeId>,
-    /// Of `anycompatible`.
+    /// The type of `anycompatible`.
     compatible: Option<TypeId>,
-    /// Arguments of other types only tell nothing, and a pseudo-type as the result stays one.
+    /// No parameter is polymorphic, so a pseudo-type as the result stays one.
     silent: bool,
 }
 
-/// Do the arguments agree with each other as the declared types want it? Literals of unknown type agree with all.
+/// Returns whether the arguments agree with the declared pseudo-types. Literals of unknown type always agree.
 pub(super) fn is_consistent(actual: &[TypeId], declared: &[TypeId]) -> bool {
     elements(actual, declared).is_ok() && compatibles(actual, declared).is_ok()
 }
 
-/// Arguments that do not agree.
+/// The error for arguments that do not agree.
 struct Inconsistent;
 
-/// What `anyelement`, `anynonarray` and the elements of `anyarray` are; `None` if only literals tell.
+/// Returns the type of `anyelement`, `anynonarray` and elements of `anyarray`; `None` if only literals determine it.
 fn elements(actual: &[TypeId], declared: &[TypeId]) -> Result<Option<TypeId>, Inconsistent> {
     let mut found: Option<TypeId> = None;
     let known = actual.iter().zip(declared).filter(|(actual, _)| **actual != TypeId::UNKNOWN);
@@ -45,7 +45,7 @@ fn elements(actual: &[TypeId], declared: &[TypeId]) -> Result<Option<TypeId>, In
     Ok(found)
 }
 
-/// What `anycompatible` is: the common type of its arguments and of the elements of its arrays.
+/// Returns the type of `anycompatible`: the common type of its arguments and of the elements of its arrays.
 fn compatibles(actual: &[TypeId], declared: &[TypeId]) -> Result<Option<TypeId>, Inconsistent> {
     let known = actual.iter().zip(declared).filter(|(actual, _)| **actual != TypeId::UNKNOWN);
     let types = known.filter(|(_, declared)| declared.is_any_compatible()).map(|(actual, declared)| match *declared {
@@ -66,7 +66,7 @@ fn compatibles(actual: &[TypeId], declared: &[TypeId]) -> Result<Option<TypeId>,
 }
 
 impl Substitution {
-    /// The types that pseudo-types stand for in a call; `None` if the arguments do not tell.
+    /// Returns the types that pseudo-types are in a call; `None` if the arguments do not determine them.
     pub(super) fn of(actual: &[TypeId], declared: &[TypeId]) -> Option<Self> {
         if !declared.iter().any(|ty| ty.is_polymorphic()) {
             return Some(Self { silent: true, ..Self::default() });
@@ -75,12 +75,12 @@ impl Substitution {
         if element.is_none() && declared.iter().any(|ty| ty.is_any_element()) {
             return None;
         }
-        // Where only literals of unknown type are to agree, they are texts.
+        // Without other arguments, literals of unknown type are texts.
         let compatible = compatibles(actual, declared).ok()?.or(Some(TypeId::TEXT));
         Some(Self { element, compatible, silent: false })
     }
 
-    /// The type that a declared one is in this call; `None` if nothing tells.
+    /// Returns the type that a declared type is in this call; `None` if it is not determined.
     pub(super) fn apply(&self, declared: TypeId) -> Option<TypeId> {
         match declared {
             declared if self.silent => Some(declared),

@@ -1,4 +1,4 @@
-//! Time zones: names of the IANA list and fixed offsets. The one place that asks a table of zones.
+//! Time zones: names of the IANA database and fixed offsets. No other module reads the time zone database.
 
 mod values;
 
@@ -7,9 +7,9 @@ use chrono_tz::{OffsetComponents as _, OffsetName as _};
 use types::temporal::{self, SECOND, ZoneRules};
 use types::{Interval, Style, TypeError};
 
-/// A time zone, with the style in which a session reads and prints values: where one of them matters the other does.
+/// A time zone, with the style in which a session reads and prints values: both are needed in the same places.
 ///
-/// Times are microseconds since 1970-01-01; the infinite ones are the same in all zones.
+/// Times are microseconds since 1970-01-01; infinite times are equal in all zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeZone {
     kind: Kind,
@@ -27,7 +27,7 @@ impl TimeZone {
     /// UTC.
     pub const UTC: Self = Self { kind: Kind::Offset(0), style: Style::POSTGRES };
 
-    /// A zone by its name in any case, or an offset as POSIX writes it; `None`: there is none of that name.
+    /// Returns a zone by its name in any case, or by an offset in POSIX syntax; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         if name.eq_ignore_ascii_case("utc") || name.eq_ignore_ascii_case("z") {
             return Some(Self::UTC);
@@ -36,12 +36,12 @@ impl TimeZone {
         Some(Self { kind, ..Self::UTC })
     }
 
-    /// A zone that is always so many seconds east of UTC.
+    /// Returns a zone that is always so many seconds east of UTC.
     pub const fn east(seconds: i32) -> Self {
         Self { kind: Kind::Offset(seconds), ..Self::UTC }
     }
 
-    /// Do its clocks show UTC?
+    /// Returns whether its local time is UTC.
     pub fn is_utc(self) -> bool {
         use chrono_tz::Tz;
         match self.kind {
@@ -50,12 +50,12 @@ impl TimeZone {
         }
     }
 
-    /// All zones that have names, by these.
+    /// Returns all named zones, with their names.
     pub fn all() -> impl Iterator<Item = (&'static str, Self)> {
         chrono_tz::TZ_VARIANTS.iter().map(|zone| (zone.name(), Self { kind: Kind::Named(*zone), ..Self::UTC }))
     }
 
-    /// Its name in the list of zones; `None` for a fixed offset.
+    /// Returns its name in the IANA database; `None` for a fixed offset.
     pub fn name(self) -> Option<&'static str> {
         match self.kind {
             Kind::Named(zone) => Some(zone.name()),
@@ -63,17 +63,17 @@ impl TimeZone {
         }
     }
 
-    /// The zone in a session of that style.
+    /// Returns the zone with another style.
     pub fn with_style(self, style: Style) -> Self {
         Self { style, ..self }
     }
 
-    /// How a session of the zone reads and prints values.
+    /// Returns how a session with the zone reads and prints values.
     pub fn style(self) -> Style {
         self.style
     }
 
-    /// Seconds east of UTC at a moment; 0 where the calendar ends.
+    /// Returns the seconds east of UTC at a time in UTC; 0 beyond the calendar's range.
     pub fn offset_at(self, micros: i64) -> i32 {
         match self.kind {
             Kind::Offset(seconds) => seconds,
@@ -83,8 +83,8 @@ impl TimeZone {
         }
     }
 
-    /// Seconds east of UTC when clocks show that: of a local time that comes twice those of the later one (standard time),
-    /// of one that never comes those before clocks were set.
+    /// Returns the seconds east of UTC at a local time. A local time that occurs twice is taken as the later one
+    /// (standard time); one in a gap has the offset before the gap.
     fn offset_at_local_time(self, local: i64) -> i32 {
         match self.kind {
             Kind::Offset(seconds) => seconds,
@@ -92,7 +92,7 @@ impl TimeZone {
         }
     }
 
-    /// What clocks show at a moment.
+    /// Converts a time in UTC to local time.
     ///
     /// # Errors
     /// [`TypeError::MomentRange`].
@@ -100,7 +100,7 @@ impl TimeZone {
         if is_infinite(micros) { Ok(micros) } else { later(micros, self.offset_at(micros)) }
     }
 
-    /// The moment at which clocks show it.
+    /// Converts local time to a time in UTC.
     ///
     /// # Errors
     /// [`TypeError::MomentRange`].
@@ -108,7 +108,7 @@ impl TimeZone {
         if is_infinite(local) { Ok(local) } else { later(local, -self.offset_at_local_time(local)) }
     }
 
-    /// A moment, later by an interval: its days and months are those of local clocks, its hours are hours.
+    /// Adds an interval to a time in UTC: days and months by local time, hours as elapsed time.
     ///
     /// # Errors
     /// [`TypeError::MomentRange`].
@@ -121,7 +121,7 @@ impl TimeZone {
         plus(days_later, Interval { months: 0, days: 0, ..by })
     }
 
-    /// Is it summer time there at a moment?
+    /// Returns whether daylight saving time applies at a time in UTC.
     pub fn is_dst_at(self, micros: i64) -> bool {
         match (self.kind, date_time(micros)) {
             (Kind::Named(zone), Some(moment)) => !zone.offset_from_utc_datetime(&moment).dst_offset().is_zero(),
@@ -129,7 +129,7 @@ impl TimeZone {
         }
     }
 
-    /// What the time of a zone of the list is called at a moment: `CEST`, `-03`; `None` for a fixed offset.
+    /// Returns the abbreviation of a named zone at a time in UTC: `CEST`, `-03`; `None` for a fixed offset.
     pub fn abbreviation_at(self, micros: i64) -> Option<String> {
         let (Kind::Named(zone), Some(moment)) = (self.kind, date_time(micros)) else { return None };
         let offset = zone.offset_from_utc_datetime(&moment);
@@ -149,14 +149,14 @@ impl ZoneRules for TimeZone {
     }
 }
 
-/// A zone of the list. Most are written as there, which needs no search.
+/// Returns a named zone. Most names are in the case of the database, which needs no search.
 fn zone_of_list(name: &str) -> Option<chrono_tz::Tz> {
     let in_any_case = || chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name)).copied();
     name.parse().ok().or_else(in_any_case)
 }
 
 fn offset_before_gap(zone: chrono_tz::Tz, local: NaiveDateTime) -> i32 {
-    // Hours that never come are at most the day that some islands left out.
+    // The longest gap is the day that some islands skipped.
     let found = [0, 1, 3, 25].into_iter().find_map(|hours| {
         let before = local.checked_sub_signed(Duration::hours(hours))?;
         zone.offset_from_local_datetime(&before).latest()
@@ -181,7 +181,7 @@ fn out_of_range() -> TypeError {
     TypeError::MomentRange { what: "timestamp".to_owned() }
 }
 
-/// `+03`, `+0530`: the name of times that have no letters.
+/// Formats `+03`, `+0530`: the abbreviation of an offset without letters.
 fn shown_offset(seconds: i32) -> String {
     let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
     match minutes % 60 {

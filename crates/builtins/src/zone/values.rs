@@ -1,11 +1,11 @@
-//! Values as a session of a zone and a style prints them and assigns them.
+//! How a session with a zone and a style prints and assigns values.
 
 use super::TimeZone;
 use types::array::print_array_by;
 use types::{DataType, Datum, TypeError, coerce, temporal, text};
 
 impl TimeZone {
-    /// Appends the text of a value in the session's style, and moments as the zone's clocks show them.
+    /// Appends the text of a value in the session's style; a `timestamptz` in local time.
     pub fn print(self, ty: &DataType, value: &Datum, out: &mut String) {
         match (ty, value) {
             (_, Datum::TimestampTz(moment)) => temporal::print_timestamptz(*moment, self.offset_at(*moment), out),
@@ -17,16 +17,16 @@ impl TimeZone {
         }
     }
 
-    /// A value as a column of type `ty` takes it.
+    /// Converts a value to be assigned to a column of type `ty`.
     ///
     /// # Errors
-    /// Those of [`coerce::assign`]; [`TypeError::MomentRange`].
+    /// Errors of [`coerce::assign`]; [`TypeError::MomentRange`].
     pub fn assign(self, ty: &DataType, value: Datum) -> Result<Datum, TypeError> {
         coerce::assign(ty, self.seen_as(ty, value)?)
     }
 
-    /// A value as the zone's clocks show it and the session's style writes it, where `ty` asks for that: an assignment or a
-    /// cast to `ty` does the rest. Any other stays as it is.
+    /// Converts a value to local time, or to text in the session's style, if `ty` needs that: an assignment or a cast
+    /// to `ty` follows. Other values are unchanged.
     ///
     /// # Errors
     /// [`TypeError::MomentRange`].
@@ -52,7 +52,7 @@ impl TimeZone {
     }
 }
 
-/// The type of a value whose text depends on the session.
+/// Returns the type of a value whose text depends on the session; `None` for other values.
 fn styled_type(value: &Datum) -> Option<DataType> {
     match value {
         Datum::TimestampTz(_) => Some(DataType::TimestampTz(None)),

@@ -1,10 +1,10 @@
-//! Aggregates row by row, against what PostgreSQL 15 gave for the same.
+//! Aggregates row by row, compared with results of PostgreSQL 15.
 
 use builtins::resolve::{self, Resolved};
 use builtins::{EvalError, Ty, accumulator};
 use types::{DataType, Datum, text};
 
-/// The aggregate over a column of these values, of which `-` is NULL.
+/// Computes the aggregate over a column of these values, of which `-` is NULL.
 fn over(name: &str, ty: &str, values: &[&str]) -> Result<Datum, EvalError> {
     let ty = DataType::from_name(ty, &[]).unwrap();
     let mut args = vec![Ty::of(&ty)];

@@ -1,4 +1,4 @@
-//! Bodies of operators, functions and casts, against what PostgreSQL 15 gave for the same.
+//! Bodies of operators, functions and casts, compared with results of PostgreSQL 15.
 
 use builtins::resolve::{self, Resolved};
 use builtins::{Env, EvalError, FuncId, Reason, TimeZone, Ty, TypeId, comparison, function};
@@ -11,7 +11,7 @@ fn env() -> Env {
 fn value(ty: &str, input: &str) -> (Ty, Datum) {
     let ty = DataType::from_name(ty, &[]).unwrap();
     let value = match (&ty, input.split_once('.')) {
-        // Read as a literal, which keeps its zeros.
+        // Parsed as a literal, which keeps its zeros.
         (DataType::Numeric(_), Some((_, fraction))) => {
             let scale = u8::try_from(fraction.len()).unwrap();
             Datum::Numeric(types::decimal::Literal::parse(input).unwrap().rounded(scale).unwrap())
@@ -25,7 +25,7 @@ fn run(func: FuncId, args: &[Datum]) -> Result<Datum, EvalError> {
     function(func).unwrap().body.unwrap()(&env(), args)
 }
 
-/// `type:value operator type:value`, on the left nothing for one in front.
+/// `type:value operator type:value`; a prefix operator has no left value.
 fn operator(name: &str, left: Option<(&str, &str)>, right: (&str, &str)) -> Result<Datum, EvalError> {
     let left = left.map(|(ty, input)| value(ty, input));
     let right = value(right.0, right.1);
@@ -129,6 +129,6 @@ fn comparisons_by_the_order_of_values_are_told() {
     assert_eq!(of("=", Ty::INT4, Ty::INT8), Some(CompareOp::Eq));
     assert_eq!(of(">=", Ty::TEXT, Ty::UNKNOWN), Some(CompareOp::Ge));
     assert_eq!(of("+", Ty::INT4, Ty::INT4), None);
-    // Their values are kept in different ways.
+    // The types have different representations.
     assert_eq!(of("=", Ty::plain(TypeId::FLOAT4), Ty::plain(TypeId::FLOAT8)), None);
 }

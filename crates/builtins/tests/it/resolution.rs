@@ -1,7 +1,7 @@
-//! Chapter 10 against PostgreSQL 15, whose catalogs were cut down to the lines that are listed here.
+//! Chapter 10 compared with PostgreSQL 15, whose catalogs were reduced to the rows that are listed here.
 //!
-//! The fixtures were asked of it by Describe of `SELECT NULL::a op NULL::b` and the like: the oid of the result's type,
-//! nothing where no candidate is (42883), `?` where several are (42725), `!` where pseudo-types stand for no type (42804).
+//! The fixtures are results of Describe for `SELECT NULL::a op NULL::b` and the like: the oid of the result type,
+//! nothing without a candidate (42883), `?` for several candidates (42725), `!` for undetermined pseudo-types (42804).
 
 use builtins::resolve::{self, Failure, Resolved};
 use builtins::{CastContext, Ty, TypeId};
@@ -12,7 +12,7 @@ fn ty(oid: &str) -> Ty {
 
 fn shown(result: Result<Ty, Failure>) -> String {
     match result {
-        // What a query gives back is a text if nothing says more.
+        // A result of unknown type is a text.
         Ok(ty) if ty.is_unknown() => "25".to_owned(),
         Ok(ty) => ty.id.0.to_string(),
         Err(Failure::None) => String::new(),

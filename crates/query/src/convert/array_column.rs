@@ -1,6 +1,6 @@
-//! Cells of arrays and intervals to Arrow columns.
+//! Converts cells of arrays and intervals to Arrow columns.
 //!
-//! A column's Arrow type says how many dimensions its arrays have, so a batch of nothing but empty ones has it too.
+//! The Arrow type of a column fixes the dimensions of its arrays, also for a batch that has only empty arrays.
 
 use super::arrow_type::arrow_type;
 use super::column_builder::{BuildError, CellSink};
@@ -15,7 +15,7 @@ use rowkey::{KeyError, cell_value};
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// Of a column of arrays.
+/// Collects a column of arrays.
 pub(super) struct ArraySink {
     ty: DataType,
     rows: Vec<Datum>,
@@ -40,16 +40,16 @@ impl CellSink for ArraySink {
     }
 }
 
-/// Values of a column of arrays in the Arrow type of `ty`, which says how many dimensions they have.
+/// Builds a column of arrays in the Arrow type of `ty`, which fixes their dimensions.
 ///
 /// # Errors
-/// [`QueryError::Internal`] for an array of others; what [`datums_to_array`] says of the items.
+/// [`QueryError::Internal`] for an array of other dimensions, and errors of [`datums_to_array`] for the items.
 pub(super) fn column_of_arrays(ty: &DataType, rows: Vec<Datum>) -> QueryResult<ArrayRef> {
     let item = ty.item().unwrap_or(*ty);
     lists(&item, &arrow_type(ty), rows)
 }
 
-/// Arrays of `item`s as lists of that type, or as lists of lists.
+/// Builds lists of `item`s, or lists of lists.
 fn lists(item: &DataType, ty: &ArrowType, rows: Vec<Datum>) -> QueryResult<ArrayRef> {
     let bad = || QueryError::internal(format!("an array of other dimensions than its column of {item}"));
     let ArrowType::List(field) = ty else {
@@ -76,7 +76,7 @@ fn lists(item: &DataType, ty: &ArrowType, rows: Vec<Datum>) -> QueryResult<Array
     Ok(Arc::new(made.map_err(DataFusionError::from)?))
 }
 
-/// Of a column of intervals.
+/// Collects a column of intervals.
 pub(super) struct IntervalSink {
     rows: Vec<Option<IntervalMonthDayNano>>,
 }

@@ -1,7 +1,7 @@
 //! SQL types to Arrow types and back.
 //!
-//! Arrow is coarser: `text`, `varchar(10)` and `char(3)` are all Utf8. Where a column comes from a table or a
-//! cast, its field carries the SQL name under [`TYPE_KEY`], so that answers can tell them apart.
+//! Arrow's types are coarser: `text`, `varchar(10)` and `char(3)` are all Utf8. The field of a table's column or of a
+//! cast has the SQL name under [`TYPE_KEY`], so that results can tell the types apart.
 
 use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, IntervalUnit, Schema, SchemaRef, TimeUnit};
 use catalog::{Column, Table};
@@ -12,16 +12,16 @@ use types::{DataType, ElementType, NUMERIC_MAX_SCALE};
 /// Metadata key of a field's SQL type name.
 pub const TYPE_KEY: &str = "bennu.type";
 
-/// Metadata key of where a column comes from: oid of its table, a dot, its number: the column's id, which no
-/// other column has when it is dropped.
+/// Metadata key of a column's origin: the oid of its table, a dot, and the column's id, which is not used again after
+/// the column is dropped.
 pub const ORIGIN_KEY: &str = "bennu.origin";
 
-/// Digits of the Arrow form of `numeric` without precision.
+/// Precision of the Arrow type of `numeric` without precision.
 pub const NUMERIC_PRECISION: u8 = 76;
-/// Its fraction digits.
+/// Scale of the Arrow type of `numeric` without precision.
 pub const NUMERIC_SCALE: i8 = NUMERIC_MAX_SCALE as i8;
 
-/// The Arrow type of a SQL type.
+/// Returns the Arrow type of a SQL type.
 pub fn arrow_type(ty: &DataType) -> ArrowType {
     match ty {
         DataType::Boolean => ArrowType::Boolean,
@@ -48,25 +48,25 @@ pub fn arrow_type(ty: &DataType) -> ArrowType {
     }
 }
 
-/// A field of that SQL type that says so.
+/// Creates a field of a SQL type, with the type in its metadata.
 pub fn field(name: &str, ty: &DataType, nullable: bool) -> Field {
     let metadata = HashMap::from([(TYPE_KEY.to_owned(), ty.column_name())]);
     Field::new(name, arrow_type(ty), nullable).with_metadata(metadata)
 }
 
-/// The field of an expression of that SQL type. It says so only where the Arrow type does not: DataFusion wants the
-/// metadata of, say, all rows of VALUES to be equal, and most expressions have none.
+/// Creates the field of an expression of a SQL type. Its metadata has the type only if the Arrow type does not
+/// determine it: DataFusion requires equal metadata in all rows of VALUES, for example, and most expressions have none.
 pub fn expression_field(ty: &DataType) -> Field {
     let plain = Field::new("", arrow_type(ty), true);
     if sql_type_of(&plain) == Some(*ty) { plain } else { field("", ty, true) }
 }
 
-/// Fields of columns that may all be NULL, as an answer has them.
+/// Returns the schema of a result, whose columns may all be NULL.
 pub fn answer_schema<'a>(columns: impl Iterator<Item = (&'a str, &'a DataType)>) -> SchemaRef {
     Arc::new(Schema::new(columns.map(|(name, ty)| field(name, ty, true)).collect::<Vec<_>>()))
 }
 
-/// Fields of a table's columns, in order of declaration.
+/// Returns the fields of a table's columns, in order of declaration.
 pub fn table_schema(table: &Table) -> SchemaRef {
     let fields: Vec<FieldRef> = table.columns.iter().map(|column| Arc::new(table_field(table, column))).collect();
     Arc::new(Schema::new(fields))
@@ -78,14 +78,14 @@ fn table_field(table: &Table, column: &Column) -> Field {
     field
 }
 
-/// Oid of the table that a field comes from and its column's number; zeros when it is computed.
+/// Returns the oid of a field's table and the number of its column; zeros for a computed field.
 pub fn origin_of(field: &Field) -> (u32, i16) {
     let origin = field.metadata().get(ORIGIN_KEY).and_then(|origin| origin.split_once('.'));
     let read = |(oid, number): (&str, &str)| Some((oid.parse().ok()?, number.parse().ok()?));
     origin.and_then(read).unwrap_or((0, 0))
 }
 
-/// The SQL type that a column has which is made from a field: limits of arrays and intervals are of columns alone.
+/// Returns the SQL type of a column that is created from a field. Only columns have limits of arrays and intervals.
 pub fn column_type_of(field: &Field) -> Option<DataType> {
     let named = field.metadata().get(TYPE_KEY).and_then(|name| parse_type_name(name));
     let limited = named.filter(|ty| *ty != ty.of_expressions() && arrow_type(ty) == *field.data_type());
@@ -102,18 +102,18 @@ fn depth(ty: &ArrowType) -> u8 {
     }
 }
 
-/// The SQL type that a field says it has, or the one closest to its Arrow type; as expressions have it.
+/// Returns the SQL type in a field's metadata, or the one closest to its Arrow type, without limits of columns.
 pub fn sql_type_of(field: &Field) -> Option<DataType> {
     let plain = sql_type(field.data_type());
     let named = field.metadata().get(TYPE_KEY).and_then(|name| parse_type_name(name)).map(DataType::of_expressions);
     match (named, plain) {
-        // Arithmetic keeps metadata of its operands now and then: the Arrow type has the last word.
+        // Arithmetic sometimes keeps the metadata of an operand: the Arrow type takes precedence.
         (Some(named), Some(plain)) if arrow_type(&named) == arrow_type(&plain) => Some(named),
         (_, plain) => plain,
     }
 }
 
-/// The SQL type closest to an Arrow type; `None` for structs and such.
+/// Returns the SQL type closest to an Arrow type; `None` for structs and the like.
 pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
     Some(match ty {
         ArrowType::Boolean => DataType::Boolean,
@@ -129,7 +129,7 @@ pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
             _ => DataType::Numeric(None),
         },
         ArrowType::Decimal256(..) => DataType::Numeric(None),
-        // NULL without a type is text in an answer, as in PostgreSQL.
+        // NULL without a type is text in a result, as in PostgreSQL.
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View | ArrowType::Null => DataType::Text,
         ArrowType::Binary | ArrowType::LargeBinary | ArrowType::BinaryView => DataType::Bytea,
         ArrowType::FixedSizeBinary(16) => DataType::Uuid,
@@ -141,7 +141,7 @@ pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
         ArrowType::Interval(_) | ArrowType::Duration(_) => DataType::Interval,
         ArrowType::List(item) | ArrowType::LargeList(item) | ArrowType::FixedSizeList(item, _) => {
             match sql_type_of(item)? {
-                // An array of arrays is one of two dimensions: its type is that of its innermost elements.
+                // An array of arrays has several dimensions: its type is that of its innermost elements.
                 array @ DataType::Array(_) => array,
                 element => DataType::Array(ElementType::of(&element)?),
             }
@@ -151,7 +151,7 @@ pub fn sql_type(ty: &ArrowType) -> Option<DataType> {
     })
 }
 
-/// Reads what [`DataType::column_name`] wrote.
+/// Parses a name that [`DataType::column_name`] returned.
 fn parse_type_name(name: &str) -> Option<DataType> {
     let Some((base, rest)) = name.split_once('(') else { return DataType::of_column_name(name, &[]).ok() };
     let (params, tail) = rest.split_once(')')?;

@@ -1,4 +1,4 @@
-//! Cells of one column to one Arrow array: a tight loop for each type.
+//! Converts the cells of one column to one Arrow array: a tight loop for each type.
 
 use crate::convert::array_column::{ArraySink, IntervalSink};
 use crate::convert::arrow_type::arrow_type;
@@ -19,40 +19,40 @@ use std::sync::Arc;
 use store::RowBatch;
 use types::{DataType, Datum};
 
-/// Why cells do not make a column.
+/// An error in the cells of a column.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BuildError {
-    /// A cell that is not of its type.
+    /// A cell that is not of the column's type.
     #[error(transparent)]
     Cell(#[from] KeyError),
-    /// A fragment that is cut or has bad offsets.
+    /// A fragment that is truncated or has bad offsets.
     #[error(transparent)]
     Fragment(#[from] FragmentError),
     /// Text that is not UTF-8, or more than 2 GiB of it in a batch.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
-    /// A key without the bytes of one of its parts.
+    /// A rowkey that ends before one of its parts.
     #[error("a rowkey of {len} bytes ends before byte {need}")]
     ShortKey {
-        /// Its length.
+        /// The length of the rowkey.
         len: usize,
-        /// What it should have.
+        /// The length that it needs.
         need: usize,
     },
-    /// More text than one Arrow column takes.
+    /// More text than one Arrow column holds.
     #[error("more than 2 GiB in one column of a batch")]
     TooMuchText,
 }
 
-/// Takes the cells of a column one by one, in whatever order they are found: the slower, general way.
+/// Collects the cells of a column one by one, from any layout: the slower, general way.
 pub(crate) trait CellSink {
-    /// The next row's cell, `None` for NULL.
+    /// Appends the next row's cell; `None` is NULL.
     fn push(&mut self, cell: Option<&[u8]>) -> Result<(), BuildError>;
-    /// The column.
+    /// Returns the column.
     fn finish(self: Box<Self>) -> Result<ArrayRef, BuildError>;
 }
 
-/// Turns the bytes of a fixed-width cell into a native value. `N` is the cell's width.
+/// Decodes a fixed-width cell to a native value. `N` is the cell's width.
 trait FixedCell<const N: usize>: ArrowPrimitiveType {
     fn native(bytes: [u8; N]) -> Self::Native;
 }
@@ -78,13 +78,13 @@ fixed_cells! {
     Decimal128Type, 4, |bytes| i128::from(i32::from_ordered(bytes));
     Decimal128Type, 8, |bytes| i128::from(i64::from_ordered(bytes));
     Decimal128Type, 16, i128::from_ordered;
-    // Bytes that no float is encoded as are no worse than NaN: checksums guard what is on disk.
+    // Bytes that encode no float become NaN: checksums protect the data on disk.
     Float32Type, 4, |bytes| float::single_from_bytes(bytes).unwrap_or(f32::NAN);
     Float64Type, 8, |bytes| float::double_from_bytes(bytes).unwrap_or(f64::NAN);
 }
 
-/// Column `position` of rows that [`fragment::is_dense_of`] holds for. Of a column that is not `nullable` the NULL
-/// bits are not read.
+/// Builds the column at `position` from rows for which [`fragment::is_dense_of`] holds. The NULL bits of a column that
+/// is not `nullable` are not read.
 pub(crate) fn dense(
     layout: &Layout,
     position: usize,
@@ -124,7 +124,7 @@ fn dense_fixed(
         (DataType::Numeric(_), 8) => dense_primitive::<Decimal128Type, 8>(column, ty, rows, nulls),
         (DataType::Numeric(_), _) => dense_primitive::<Decimal128Type, 16>(column, ty, rows, nulls),
         _ => {
-            // boolean, uuid, binary(n): rare enough for the general way.
+            // boolean, uuid and binary(n) are rare enough for the general way.
             let mut sink = sink(ty, rows.len());
             for row in rows {
                 sink.push(column.read(row))?;
@@ -140,11 +140,12 @@ fn dense_primitive<T: FixedCell<N>, const N: usize>(
     rows: &[&[u8]],
     nulls: Option<NullBuffer>,
 ) -> ArrayRef {
-    // `is_dense_of` held for every row, so the default is never taken.
+    // `is_dense_of` holds for every row, so the default is never used.
     let value = |row: &&[u8]| column.array::<N>(row).map(|bytes| T::native(*bytes)).unwrap_or_default();
     let mut values: Vec<T::Native> = rows.iter().map(value).collect();
     if let Some(nulls) = &nulls {
-        // A NULL's bytes are the least value there is, and expressions are computed for the slots of NULLs too.
+        // The bytes of a NULL are the least value of the type; expressions, which are computed for NULL slots too,
+        // could overflow.
         for (at, value) in values.iter_mut().enumerate() {
             if nulls.is_null(at) {
                 *value = T::Native::default();
@@ -156,7 +157,7 @@ fn dense_primitive<T: FixedCell<N>, const N: usize>(
 
 fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, nulls: Option<NullBuffer>, ty: &DataType) -> ArrayRef {
     let array = PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls);
-    // Says precision, scale and time zone, which the native values do not.
+    // Sets precision, scale and time zone, which the native values do not have.
     Arc::new(array.with_data_type(arrow_type(ty)))
 }
 
@@ -177,7 +178,7 @@ fn dense_variable(
     let mut ends = Vec::with_capacity(rows.len() + 1);
     ends.push(0_i32);
     for row in rows {
-        // The bytes of a NULL are none, so its slot is empty.
+        // A NULL has no bytes, so its slot is empty.
         bytes.extend_from_slice(column.bytes(row)?);
         ends.push(i32::try_from(bytes.len()).map_err(|_| BuildError::TooMuchText)?);
     }
@@ -199,7 +200,7 @@ fn variable_array(
     })
 }
 
-/// `None` when no row is NULL; a column that is never NULL is not looked through.
+/// Returns `None` if no row is NULL; does not check a column that is not nullable.
 fn null_buffer(rows: &[&[u8]], nullable: bool, is_null: impl Fn(&[u8]) -> bool) -> Option<NullBuffer> {
     if !nullable || !rows.iter().any(|row| is_null(row)) {
         return None;
@@ -208,7 +209,7 @@ fn null_buffer(rows: &[&[u8]], nullable: bool, is_null: impl Fn(&[u8]) -> bool) 
     Some(NullBuffer::new(BooleanBuffer::collect_bool(rows.len(), valid)))
 }
 
-/// A key part that lies at the same bytes of every key.
+/// Builds the column of a key part that has the same offset in every key.
 pub(crate) fn key_column(
     (offset, width): (usize, usize),
     descending: bool,
@@ -237,7 +238,7 @@ pub(crate) fn key_column(
 struct KeySlot {
     offset: usize,
     width: usize,
-    /// What the bytes of a descending part are XORed with.
+    /// XORed with the bytes: 0xFF for a descending part.
     mask: u8,
 }
 
@@ -272,7 +273,7 @@ impl KeySlot {
     }
 }
 
-/// A sink for cells of type `ty`.
+/// Returns a sink for cells of type `ty`.
 pub(crate) fn sink(ty: &DataType, rows: usize) -> Box<dyn CellSink> {
     match (ty, ty.fixed_width()) {
         (DataType::Boolean, _) => Box::new(BooleanSink { values: Vec::with_capacity(rows) }),
@@ -416,7 +417,7 @@ impl CellSink for VariableSink {
     }
 }
 
-/// `None` when all are valid.
+/// Returns `None` if all rows are valid.
 fn valid_buffer(valid: Vec<bool>) -> Option<NullBuffer> {
     if valid.iter().all(|valid| *valid) { None } else { Some(NullBuffer::from(valid)) }
 }

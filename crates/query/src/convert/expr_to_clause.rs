@@ -1,4 +1,4 @@
-//! Filters of a scan to clauses, by which it is found out whether a partial index has all rows that are wanted.
+//! Converts filters of a scan to clauses, which decide whether a partial index has all rows that the scan needs.
 
 use crate::convert::expr_to_condition::compare_op;
 use crate::convert::scalar::scalar_to_datum;
@@ -7,7 +7,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use index::{Clause, Says, Test};
 use types::{CompareOp, Datum};
 
-/// The clause that a filter is. Its columns stand without their table.
+/// Converts a filter to a clause. The filter's columns have no table qualifier.
 pub(crate) fn clause(filter: &Expr) -> Clause<Expr> {
     match filter {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -49,7 +49,7 @@ fn opaque(filter: &Expr, says: Option<Says<Expr>>) -> Clause<Expr> {
     Clause::Test(Test { itself: Some(filter.clone()), strict, says })
 }
 
-/// `value = constant`, however it is written.
+/// The clause `value = constant`, however it is written.
 fn equal(value: &Expr, with: Datum) -> Clause<Expr> {
     let (of, mut strict) = (value.clone(), vec![value.clone()]);
     add_strict(value, &mut strict);
@@ -73,7 +73,7 @@ fn constant(expr: &Expr) -> Option<Datum> {
     }
 }
 
-/// Operands of which a filter is not true as soon as one of them is NULL.
+/// Collects the operands whose NULL keeps a filter from being true.
 fn add_strict(expr: &Expr, strict: &mut Vec<Expr>) {
     let mut add = |operand: &Expr| {
         if !matches!(operand, Expr::Literal(..)) {

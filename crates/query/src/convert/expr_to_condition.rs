@@ -1,10 +1,10 @@
-//! Planner expressions to the conditions of the range algebra.
+//! DataFusion's expressions to the conditions of the range algebra.
 //!
-//! Constants are evaluated when a scan is made. Before that, while a plan may still have parameters, the same
-//! walk tells whether an expression will be a condition whatever its constants turn out to be ([`Mode::Shape`]).
+//! Constants are evaluated when a scan is created. Before that, while a plan may still have parameters, the same
+//! traversal tells whether an expression will be a condition for any value of its parameters ([`Mode::Shape`]).
 //!
-//! Casts that DataFusion put around a column are looked through when they keep order and lose nothing:
-//! `CAST(pk AS numeric) = 5.0` is a condition on `pk`.
+//! Casts that DataFusion added to a column are skipped if they preserve order and lose nothing: `CAST(pk AS numeric) =
+//! 5.0` is a condition on `pk`.
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::scalar_to_datum;
@@ -21,19 +21,19 @@ use rowkey::range::Condition;
 use std::sync::Arc;
 use types::{CompareOp, DataType, Datum};
 
-/// Are constants known?
+/// Whether constants are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// No: they stand as NULL in the conditions, which are good for their shape only.
+    /// Constants are not known: they are NULL in the conditions, of which only the shape is valid.
     Shape,
-    /// Yes.
+    /// Constants are known.
     Values,
 }
 
-/// Which part a column is, and its type; `None` for columns that conditions say nothing about.
+/// Returns the part and the type of a column; `None` for columns without conditions.
 pub(crate) type PartOf<'a> = &'a dyn Fn(&Column) -> Option<(usize, DataType)>;
 
-/// Turns expressions into conditions.
+/// Converts expressions to conditions.
 pub(crate) struct ConditionBuilder<'a> {
     mode: Mode,
     part_of: PartOf<'a>,
@@ -44,7 +44,7 @@ impl<'a> ConditionBuilder<'a> {
         Self { mode, part_of }
     }
 
-    /// What `expr` says about the parts; [`Condition::Unknown`] when it says nothing that ranges can express.
+    /// Returns the condition of `expr` on the parts; [`Condition::Unknown`] if ranges cannot express it.
     pub(crate) fn condition(&self, expr: &Expr) -> Condition {
         match expr {
             Expr::Alias(alias) => self.condition(&alias.expr),
@@ -84,7 +84,7 @@ impl<'a> ConditionBuilder<'a> {
         }
     }
 
-    /// `a OR b OR c` without the nesting.
+    /// Flattens `a OR b OR c`.
     fn flatten(&self, op: Operator, left: &Expr, right: &Expr) -> Vec<Condition> {
         let operands = |side: &Expr| match (op, self.condition(side)) {
             (Operator::And, Condition::And(inner)) | (Operator::Or, Condition::Or(inner)) => inner,
@@ -131,7 +131,7 @@ impl<'a> ConditionBuilder<'a> {
         Condition::And(values.into_iter().map(unequal).collect())
     }
 
-    /// What a list of rows says about the parts on its left side. A row with a NULL is equal to none.
+    /// Returns the condition of a list of rows on the parts of its left side. A row with a NULL is equal to none.
     fn in_rows(&self, left: &[Expr], rows: ListedRows<'_>) -> Condition {
         let targets = left.iter().enumerate().filter_map(|(column, side)| Some((column, self.target(side)?)));
         let (columns, targets): (Vec<usize>, Vec<Target>) = targets.unzip();
@@ -183,7 +183,7 @@ impl<'a> ConditionBuilder<'a> {
         }
     }
 
-    /// The part that an expression is, behind casts that keep order.
+    /// Returns the part that an expression reads, below casts that preserve order.
     fn target(&self, expr: &Expr) -> Option<Target> {
         match expr {
             Expr::Column(column) => {
@@ -195,7 +195,7 @@ impl<'a> ConditionBuilder<'a> {
                 let to = cast.field.data_type();
                 keeps_order(&target.seen_as, to).then(|| Target { seen_as: to.clone(), ..target })
             }
-            // Arrow's cast of dates and local times has no infinities.
+            // Bennu's cast of dates and timestamps: Arrow's has no infinities.
             Expr::ScalarFunction(call) => {
                 let to = moment_target(call)?;
                 let target = self.target(call.args.first()?)?;
@@ -207,7 +207,7 @@ impl<'a> ConditionBuilder<'a> {
         }
     }
 
-    /// The value of a constant that is compared with `target`.
+    /// Returns the value of a constant that is compared with `target`.
     fn constant(&self, target: &Target, expr: &Expr) -> Option<Datum> {
         if self.mode == Mode::Shape {
             return self.constant_shape(target, expr);
@@ -227,24 +227,24 @@ impl<'a> ConditionBuilder<'a> {
         if !is_constant(expr) {
             return None;
         }
-        // Parameters have no columns to ask: an empty schema tells the type of the whole.
+        // A constant has no columns, so its type can be found with an empty schema.
         let ty = expr.get_type(&DFSchema::empty()).ok()?;
         (ty == target.seen_as).then_some(Datum::Null)
     }
 }
 
-/// A part, perhaps seen through casts.
+/// A part, possibly below casts.
 struct Target {
     part: usize,
     ty: DataType,
-    /// The Arrow type that constants are compared in.
+    /// The Arrow type in which the part is compared with constants.
     seen_as: ArrowType,
 }
 
-/// The value in the part's own kind, if the algebra compares it with the part as DataFusion's comparison does.
+/// Converts a value to the type of the part; `None` if the algebra would not compare it as DataFusion does.
 fn value_of_part(target: &Target, value: Datum) -> Option<Datum> {
     let value = match (target.ty, value) {
-        // Where one is seen as the other, it is by the clocks of UTC.
+        // The cast of one to the other is in UTC.
         (DataType::Date | DataType::Timestamp(_), Datum::TimestampTz(micros)) => Datum::Timestamp(micros),
         (DataType::TimestampTz(_), Datum::Timestamp(micros)) => Datum::TimestampTz(micros),
         (_, value) => value,
@@ -252,26 +252,27 @@ fn value_of_part(target: &Target, value: Datum) -> Option<Datum> {
     comparable(target, &value).then_some(value)
 }
 
-/// Does the algebra compare such a value with the part as DataFusion's comparison does?
+/// Returns whether the algebra compares `value` with the part as DataFusion does.
 fn comparable(target: &Target, value: &Datum) -> bool {
     match value {
-        // A bigint seen as a double is rounded beyond 2^53: several of them may equal one double.
+        // A bigint cast to double is rounded beyond 2^53: several bigints may equal one double.
         Datum::Float8(number) if target.ty.is_integer() => number.abs() < 9_007_199_254_740_992.0,
         Datum::Float4(number) if target.ty.is_integer() => number.abs() < 16_777_216.0,
         Datum::Float8(_) | Datum::Float4(_) => target.ty.is_float(),
-        // A text beside a char(n), which keys and cells have without its blanks: constants of its own type have none.
+        // Keys and cells have a char(n) without its trailing blanks, as constants of type char(n) do; a text may have
+        // them.
         Datum::Text(text) if matches!(target.ty, DataType::Char(_)) => !text.ends_with(' '),
         _ => true,
     }
 }
 
-/// Casts that map equal to equal, less to less, and no two values to one.
+/// Returns whether a cast preserves order and equality, and maps no two values to one.
 fn keeps_order(from: &ArrowType, to: &ArrowType) -> bool {
     use ArrowType::{Date32, Decimal128, Decimal256, Float32, Float64, Int16, Int32, Int64, Timestamp};
     match (from, to) {
         (from, to) if from == to => true,
         (Int16, Int32 | Int64 | Float32 | Float64) | (Int32, Int64 | Float64) | (Float32, Float64) => true,
-        // Checked again with the value: see `comparable`.
+        // `comparable` also checks the value.
         (Int64, Float64) | (Int32, Float32) => true,
         (Int16 | Int32 | Int64, Decimal128(precision, scale) | Decimal256(precision, scale)) => {
             let digits = match from {
@@ -289,12 +290,12 @@ fn keeps_order(from: &ArrowType, to: &ArrowType) -> bool {
     }
 }
 
-/// Neither columns, nor subqueries, nor anything that differs from call to call. Parameters are fine.
+/// Returns whether `expr` has no columns, subqueries or volatile functions. Parameters are allowed.
 pub(crate) fn is_constant(expr: &Expr) -> bool {
     !expr.any_column_refs() && !expr.is_volatile() && !expr.contains_outer() && !expr.contains_scalar_subquery()
 }
 
-/// The value of an expression without columns.
+/// Evaluates an expression without columns.
 pub(crate) fn evaluate_constant(expr: &Expr) -> Option<ScalarValue> {
     if let Expr::Literal(value, _) = expr {
         return Some(value.clone());
@@ -323,7 +324,7 @@ pub(crate) fn compare_op(op: Operator) -> Option<CompareOp> {
     })
 }
 
-/// Does a condition have no part that the algebra cannot express?
+/// Returns whether the algebra can express every part of a condition.
 pub(crate) fn is_complete(condition: &Condition) -> bool {
     match condition {
         Condition::And(all) | Condition::Or(all) => all.iter().all(is_complete),
@@ -332,7 +333,7 @@ pub(crate) fn is_complete(condition: &Condition) -> bool {
     }
 }
 
-/// Can a condition narrow anything?
+/// Returns whether a condition can narrow the ranges.
 pub(crate) fn is_useful(condition: &Condition) -> bool {
     match condition {
         Condition::And(all) => all.iter().any(is_useful),

@@ -1,7 +1,7 @@
 //! Filters on fixed-width value columns to predicates on bytes, which a store checks before anything is decoded.
 //!
-//! Fixed cells keep the order of their values, as key parts do. So the range algebra does the work: each column is
-//! taken for a key of one part, and the one range that comes out is the predicate's lowest and highest bytes.
+//! Fixed-width cells preserve the order of their values, as key parts do. So the range algebra applies: each column is
+//! treated as a key of one part, and the one resulting range is the predicate's lowest and highest bytes.
 
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode, is_complete};
 use crate::convert::expr_to_ranges::place_of;
@@ -14,24 +14,25 @@ use std::collections::BTreeMap;
 use store::{Filter, FixedPredicate, NullTest};
 use types::DataType;
 
-/// What became of the filters.
+/// The result of converting filters.
 #[derive(Debug, Default)]
 pub(crate) struct ByteFilter {
     /// The predicates; `None` without any.
     pub(crate) filter: Option<Filter>,
-    /// For each filter given: is it in [`Self::filter`]?
+    /// For each given filter, whether [`Self::filter`] contains it.
     pub(crate) taken: Vec<bool>,
-    /// No row can pass.
+    /// Whether no row can pass.
     pub(crate) never: bool,
 }
 
-/// Will a filter be a byte predicate, whatever its parameters are? (If it then cannot, the scan checks it itself.)
+/// Returns whether a filter is a byte predicate for any values of its parameters. (If some values have none, the scan
+/// checks the filter itself.)
 pub(crate) fn has_byte_form(codec: &RowCodec, filter: &Expr) -> bool {
     let Some((_, condition)) = value_condition(codec, Mode::Shape, filter) else { return false };
     is_complete(&condition) && is_one_interval(filter)
 }
 
-/// Comparisons that leave one interval of values; `<>` and lists do not.
+/// Returns whether a comparison selects one interval of values; `<>` and lists do not.
 fn is_one_interval(filter: &Expr) -> bool {
     match filter {
         Expr::BinaryExpr(binary) if binary.op == Operator::And => {
@@ -44,7 +45,8 @@ fn is_one_interval(filter: &Expr) -> bool {
     }
 }
 
-/// The one value column that a filter is about, and its condition with that column as part 0.
+/// Returns the index of the only column of a filter, if it is a value column, and the condition with that column as
+/// part 0.
 fn value_condition(codec: &RowCodec, mode: Mode, filter: &Expr) -> Option<(usize, Condition)> {
     let columns = filter.column_refs();
     let [column] = columns.into_iter().collect::<Vec<_>>()[..] else { return None };
@@ -57,7 +59,7 @@ fn value_condition(codec: &RowCodec, mode: Mode, filter: &Expr) -> Option<(usize
     Some((index, ConditionBuilder::new(mode, &part_of).condition(filter)))
 }
 
-/// The predicates of all filters that have a byte form. Their constants must be known.
+/// Builds the predicates of all filters that have a byte form. Their constants must be known.
 pub(crate) fn byte_filter(codec: &RowCodec, filters: &[&Expr]) -> ByteFilter {
     let mut result = ByteFilter { taken: vec![false; filters.len()], ..ByteFilter::default() };
     let Some(current) = codec.current() else { return result };
@@ -98,7 +100,7 @@ fn mark(taken: &mut [bool], number: usize) {
     }
 }
 
-/// Filters with a condition on one value column each, by that column; with their number in `filters`.
+/// Groups the filters with a condition on one value column by that column, with their index in `filters`.
 fn by_column(codec: &RowCodec, filters: &[&Expr]) -> BTreeMap<usize, Vec<(usize, Condition)>> {
     let mut columns: BTreeMap<usize, Vec<(usize, Condition)>> = BTreeMap::new();
     for (number, filter) in filters.iter().enumerate() {
@@ -112,7 +114,7 @@ fn by_column(codec: &RowCodec, filters: &[&Expr]) -> BTreeMap<usize, Vec<(usize,
     columns
 }
 
-/// Is there a test for NULL beside other conditions? The bytes of a value do not say whether it is one.
+/// Returns whether a condition contains a NULL test beside others. The bytes of a value do not tell whether it is NULL.
 fn tests_null_within(condition: &Condition) -> bool {
     let tests = |inner: &Condition| matches!(inner, Condition::IsNull { .. }) || tests_null_within(inner);
     match condition {
@@ -123,13 +125,13 @@ fn tests_null_within(condition: &Condition) -> bool {
 
 /// The values of a type that satisfy some conditions.
 enum Interval {
-    /// No condition.
+    /// All values.
     Whole,
     /// No value.
     Nothing,
-    /// From `lo` to `hi`, both inside.
+    /// From `lo` to `hi`, both inclusive.
     One { lo: Vec<u8>, hi: Vec<u8> },
-    /// Not one interval, or not expressed exactly.
+    /// Several intervals, or not expressed exactly.
     Many,
 }
 
@@ -157,10 +159,10 @@ fn interval(ty: &DataType, conditions: &[Condition]) -> Interval {
     }
 }
 
-/// The largest `width` bytes below `end`; below the type's first value there are none.
+/// Returns the largest `width` bytes below `end`; `None` if there are none.
 fn last_before(end: Option<&[u8]>, width: usize) -> Option<Vec<u8>> {
     let Some(end) = end else { return Some(vec![0xFF; width]) };
-    // A longer end (a point's successor) cuts behind its own first bytes.
+    // A longer end (the successor of a point) sorts after its own first bytes.
     if end.len() > width {
         return Some(end.iter().copied().take(width).collect());
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!   filters   --expr_to_condition-->  conditions on key parts   --rowkey::range-->  ranges, and which are exact
 //! ```
-//! A filter that the ranges cover exactly needs no further look; the others stay with whoever asked.
+//! A filter that the ranges cover exactly needs no further check; the caller checks the others.
 
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode, is_useful};
 use catalog::row_codec::{Place, RowCodec};
@@ -13,19 +13,19 @@ use rowkey::range::{Condition, KeyRanges, RangeLimits, key_ranges};
 use store::{Bytes, KeyRange};
 use types::DataType;
 
-/// Most keys that a join hands down as a list. Whoever gets it asks whether so many look-ups are worth while.
+/// Maximum keys of a list that a join passes down. The scan decides whether so many lookups are worthwhile.
 pub(crate) const MOST_FOUND: usize = 16_384;
-/// Lists that a join of several partitions may hand down at once.
+/// Lists that a join of several partitions may pass down at once.
 const LISTS: usize = 4;
 
-/// Where the column of that name is.
+/// Returns the index, place and type of the column of that name.
 pub(crate) fn place_of(codec: &RowCodec, column: &Column) -> Option<(usize, Place, DataType)> {
     let index = codec.table().columns.iter().position(|candidate| candidate.name == column.name)?;
     let ty = codec.table().columns.get(index)?.ty;
     Some((index, *codec.places().get(index)?, ty))
 }
 
-/// The key part that a column is.
+/// Returns the key part and the type of a column.
 fn key_part(codec: &RowCodec, column: &Column) -> Option<(usize, DataType)> {
     match place_of(codec, column)? {
         (_, Place::Key(part), ty) => Some((part, ty)),
@@ -33,28 +33,28 @@ fn key_part(codec: &RowCodec, column: &Column) -> Option<(usize, DataType)> {
     }
 }
 
-/// What one filter says about the key.
+/// Returns the condition of one filter on the key.
 pub(crate) fn key_condition(codec: &RowCodec, mode: Mode, filter: &Expr) -> Condition {
     let part_of = |column: &Column| key_part(codec, column);
     ConditionBuilder::new(mode, &part_of).condition(filter)
 }
 
-/// Will key ranges get narrower by a filter, whatever its parameters are?
+/// Returns whether a filter narrows the key ranges for any values of its parameters.
 pub(crate) fn narrows_key(codec: &RowCodec, filter: &Expr) -> bool {
     is_useful(&key_condition(codec, Mode::Shape, filter))
 }
 
-/// The ranges of all filters together.
+/// Returns the key ranges of all conditions together.
 pub(crate) fn ranges_of(codec: &RowCodec, conditions: &[Condition], limits: &RangeLimits) -> KeyRanges {
     key_ranges(codec.key_schema(), conditions, limits)
 }
 
-/// As [`ranges_of`], of keys that joins found out: there may be many.
+/// As [`ranges_of`], for keys that joins pass down: there may be many.
 pub(crate) fn ranges_of_found(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
     key_ranges(codec.key_schema(), conditions, &RangeLimits::of(MOST_FOUND * LISTS))
 }
 
-/// How many ranges a scan may have. `one_range`: one for each salt bucket at most.
+/// Returns how many ranges a scan may have. With `one_range`, at most one for each salt bucket.
 pub(crate) fn range_limits(codec: &RowCodec, one_range: bool) -> RangeLimits {
     match one_range {
         true => RangeLimits::of(codec.key_schema().salt_buckets.map_or(1, usize::from)),
@@ -62,7 +62,7 @@ pub(crate) fn range_limits(codec: &RowCodec, one_range: bool) -> RangeLimits {
     }
 }
 
-/// The algebra's ranges in the store's form.
+/// Converts ranges of the algebra to ranges of the store.
 pub(crate) fn to_store_ranges(ranges: &[rowkey::range::ByteRange]) -> Vec<KeyRange> {
     let convert = |range: &rowkey::range::ByteRange| KeyRange {
         start: Bytes::copy_from_slice(&range.start),

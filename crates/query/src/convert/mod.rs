@@ -1,4 +1,4 @@
-//! Values, expressions and rows from one form to another; each file's name says the direction.
+//! Conversions of values, expressions and rows; the name of each file tells the direction.
 
 mod array_column;
 pub mod arrow_type;

@@ -1,12 +1,12 @@
-//! Rows as the store hands them out to Arrow columns.
+//! Converts rows of the store to Arrow columns.
 //!
 //! ```text
 //!   all rows dense, of the newest layout   column by column, at offsets that are constants of the loop
 //!   otherwise                              column by column over gathered cells: other layouts, sparse rows
-//!   key columns                            at fixed bytes of each key, if only because no key of the batch has a NULL;
-//!                                          or split part by part
+//!   key columns                            at fixed offsets of each key, also if that holds only because no key of the
+//!                                          batch has a NULL; otherwise keys are split part by part
 //! ```
-//! Arrays are made from plain vectors, and text is checked to be UTF-8 once for a whole column of a batch.
+//! Arrays are built from plain vectors, and text is validated as UTF-8 once for each column of a batch.
 
 use crate::convert::arrow_type::table_schema;
 use crate::convert::column_builder::{self, CellSink};
@@ -37,15 +37,15 @@ struct Wanted {
     ty: DataType,
     nullable: bool,
     place: Place,
-    /// The cell that rows older than the column have.
+    /// The cell of rows that are older than the column.
     missing: Option<Vec<u8>>,
 }
 
 impl RowDecoder {
-    /// A decoder of the columns `columns`, in this order.
+    /// Creates a decoder of `columns`, in this order.
     ///
     /// # Errors
-    /// [`QueryError::Internal`] for a column that the table has not.
+    /// [`QueryError::Internal`] for a column that the table does not have.
     pub fn new(codec: &Arc<RowCodec>, columns: &[usize]) -> QueryResult<Self> {
         let mut wanted = Vec::with_capacity(columns.len());
         for &index in columns {
@@ -66,29 +66,29 @@ impl RowDecoder {
         Ok(Self { codec: Arc::clone(codec), columns: wanted, schema })
     }
 
-    /// The same under other fields of the same types.
+    /// Replaces the fields by others of the same types.
     #[must_use]
     pub(crate) fn with_schema(self, schema: SchemaRef) -> Self {
         Self { schema, ..self }
     }
 
-    /// The fields of what [`Self::decode`] makes.
+    /// Returns the schema of the batches from [`Self::decode`].
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Must the scan hand out rowkeys?
+    /// Returns whether the scan must return rowkeys.
     pub fn needs_keys(&self) -> bool {
         self.columns.iter().any(|column| matches!(column.place, Place::Key(_)))
     }
 
-    /// Must the scan hand out fragments?
+    /// Returns whether the scan must return fragments.
     pub fn needs_values(&self) -> bool {
         self.columns.iter().any(|column| matches!(column.place, Place::Value(_)))
     }
 
-    /// So many first bytes of a key tell all the columns, and others may have the same: the columns are leading ones of the
-    /// key, not all of them, and lie at fixed bytes.
+    /// Returns the length of the key prefix that determines all columns, if several keys may share it: the columns are
+    /// leading parts of the key at fixed offsets, and not the whole key.
     pub(crate) fn key_prefix(&self) -> Option<usize> {
         let schema = self.codec.key_schema();
         let end = |column: &Wanted| match column.place {
@@ -99,10 +99,10 @@ impl RowDecoder {
         ends?.into_iter().max().filter(|end| schema.fixed_len() != Some(*end))
     }
 
-    /// The rows of `batch` as Arrow columns.
+    /// Decodes the rows of `batch` to Arrow columns.
     ///
     /// # Errors
-    /// [`QueryError::Row`] for bytes that are no rows of this table.
+    /// [`QueryError::Row`] for bytes that are not rows of this table.
     pub fn decode(&self, batch: &RowBatch) -> QueryResult<RecordBatch> {
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; self.columns.len()];
         if self.needs_keys() {
@@ -139,7 +139,7 @@ impl RowDecoder {
         Ok(())
     }
 
-    /// Cells of rows that are not all dense and of the newest layout.
+    /// Gathers cells of rows that are not all dense and of the newest layout.
     fn gather(&self, column: &Wanted, rows: &[&[u8]]) -> QueryResult<ArrayRef> {
         let mut sink = column_builder::sink(&column.ty, rows.len());
         for row in rows {
@@ -191,7 +191,7 @@ impl RowDecoder {
         Ok(())
     }
 
-    /// Key parts that lie elsewhere in every key: each key is split once for all of them.
+    /// Decodes key parts without a fixed offset: splits each key once for all of them.
     fn walk_keys(&self, batch: &RowBatch, walked: &mut [(usize, usize, Box<dyn CellSink>)]) -> QueryResult<()> {
         let schema = self.codec.key_schema();
         let mut slots = Vec::new();
@@ -209,7 +209,7 @@ impl RowDecoder {
     }
 }
 
-/// Has each key so many bytes?
+/// Returns whether each key has so many bytes.
 fn all_are_as_long(batch: &RowBatch, length: usize) -> bool {
     let mut end = 0;
     batch.key_ends().iter().all(|key_end| {

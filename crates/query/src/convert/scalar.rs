@@ -1,4 +1,4 @@
-//! One value: our [`Datum`] to DataFusion's [`ScalarValue`] and back.
+//! Converts one value: [`Datum`] to DataFusion's [`ScalarValue`] and back.
 
 use crate::convert::array_column::column_of_arrays;
 use crate::convert::arrow_type::{NUMERIC_PRECISION, NUMERIC_SCALE, answer_schema, arrow_type, sql_type};
@@ -17,10 +17,10 @@ use datafusion::common::{DataFusionError, ScalarValue};
 use std::sync::Arc;
 use types::{DataType, Datum, Decimal, Interval, NUMERIC_MAX_SCALE};
 
-/// The scalar of a value of type `ty`. A value of another kind is an error: casts come first.
+/// Converts a value of type `ty` to a scalar, without a cast.
 ///
 /// # Errors
-/// [`QueryError::Internal`] for a value that is not of that type; [`QueryError::OutOfRange`].
+/// [`QueryError::Internal`] for a value of another type; [`QueryError::OutOfRange`].
 pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue> {
     Ok(match (ty, value) {
         (_, Datum::Null) => ScalarValue::try_from(&arrow_type(ty)).map_err(QueryError::from)?,
@@ -62,7 +62,7 @@ pub fn datum_to_scalar(ty: &DataType, value: &Datum) -> QueryResult<ScalarValue>
     })
 }
 
-/// An array; one of several dimensions is a list of lists.
+/// Converts an array; an array of several dimensions is a list of lists.
 fn list_scalar(ty: &DataType, items: &[Datum]) -> QueryResult<ScalarValue> {
     let nested = items.iter().any(|item| matches!(item, Datum::Array(_)));
     let ty = ty.item().filter(|_| !nested).unwrap_or(*ty);
@@ -71,7 +71,7 @@ fn list_scalar(ty: &DataType, items: &[Datum]) -> QueryResult<ScalarValue> {
     Ok(ScalarValue::List(ScalarValue::new_list(&scalars, &item_type, true)))
 }
 
-/// Arrays in the dimensions of the deepest: those without items, and NULLs, come in one.
+/// Casts arrays to the dimensions of the deepest: arrays without items, and NULLs, have one dimension.
 fn of_one_depth(scalars: Vec<ScalarValue>) -> QueryResult<Vec<ScalarValue>> {
     let deepest = scalars.iter().map(ScalarValue::data_type).max_by_key(dimensions);
     let Some(deepest) = deepest.filter(|ty| dimensions(ty) > 1) else { return Ok(scalars) };
@@ -82,7 +82,7 @@ fn of_one_depth(scalars: Vec<ScalarValue>) -> QueryResult<Vec<ScalarValue>> {
     scalars.into_iter().map(deep).collect()
 }
 
-/// The Arrow form of an interval, whose time is in nanoseconds.
+/// Converts an interval to Arrow, where its time is in nanoseconds.
 ///
 /// # Errors
 /// [`QueryError::IntervalRange`] for a time of more than 292 years.
@@ -95,14 +95,14 @@ fn interval_from_arrow(value: IntervalMonthDayNano) -> Datum {
     Datum::Interval(Interval { months: value.months, days: value.days, micros: value.nanoseconds / 1_000 })
 }
 
-/// `numeric` without precision as the integer of its Arrow form.
+/// Returns the unscaled integer of a `numeric` without precision in its Arrow type.
 pub(crate) fn numeric_to_i256(value: &Decimal) -> Option<i256> {
     let up = NUMERIC_MAX_SCALE.checked_sub(value.scale)?;
     let factor = types::decimal::power_of_ten(up)?;
     i256::from_i128(value.unscaled).checked_mul(i256::from_i128(factor))
 }
 
-/// The number `unscaled / 10^scale` as a numeric: idle zeros go, more than 38 digits are an error.
+/// Returns `unscaled / 10^scale` as a numeric without trailing zeros; `None` for more than 38 digits.
 pub(crate) fn numeric_from_i256(mut unscaled: i256, mut scale: i8) -> Option<Decimal> {
     let ten = i256::from_i128(10);
     while scale < 0 {
@@ -116,10 +116,10 @@ pub(crate) fn numeric_from_i256(mut unscaled: i256, mut scale: i8) -> Option<Dec
     Decimal::new(unscaled.to_i128()?, u8::try_from(scale).ok()?)
 }
 
-/// The value of a scalar, of its own SQL type.
+/// Converts a scalar to a value of its own SQL type.
 ///
 /// # Errors
-/// [`QueryError::Unsupported`] for structs and such; [`QueryError::OutOfRange`].
+/// [`QueryError::Unsupported`] for structs and the like; [`QueryError::OutOfRange`].
 pub fn scalar_to_datum(scalar: &ScalarValue) -> QueryResult<Datum> {
     Ok(match scalar {
         scalar if scalar.is_null() => Datum::Null,
@@ -196,7 +196,7 @@ fn out_of_range(ty: &DataType) -> QueryError {
     QueryError::OutOfRange { what: ty.base_name().to_owned() }
 }
 
-/// A column of values of one type.
+/// Builds a column of values of one type.
 ///
 /// # Errors
 /// As [`datum_to_scalar`].
@@ -214,7 +214,7 @@ pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<
             )
         };
     }
-    // The common types in one go; all else by way of scalars.
+    // The common types are converted directly, others by way of scalars.
     Ok(match ty {
         DataType::Boolean => primitive!(BooleanArray, Datum::Bool),
         DataType::Integer => primitive!(Int32Array, Datum::Int4),
@@ -236,7 +236,7 @@ pub(crate) fn datums_to_array(ty: &DataType, values: Vec<Datum>) -> QueryResult<
     })
 }
 
-/// Rows of values of these types as a batch; its fields have the names given and say their SQL types.
+/// Builds a batch of rows of values; its fields have the given names and SQL types.
 ///
 /// # Errors
 /// As [`datum_to_scalar`].
@@ -251,7 +251,7 @@ pub fn rows_to_batch(columns: &[(&str, &DataType)], rows: &[Vec<Datum>]) -> Quer
     Ok(RecordBatch::try_new_with_options(schema, arrays, &options).map_err(DataFusionError::from)?)
 }
 
-/// All rows of a batch whose columns are in the Arrow types of `types`.
+/// Returns all rows of a batch whose columns have the Arrow types of `types`.
 ///
 /// # Errors
 /// [`QueryError::Internal`] for a column of another Arrow type.
@@ -268,7 +268,7 @@ pub fn batch_to_rows(batch: &RecordBatch, types: &[DataType]) -> QueryResult<Vec
 
 pub(crate) type ValueReader<'a> = Box<dyn Fn(usize) -> QueryResult<Datum> + 'a>;
 
-/// Reads values of one column that are not NULL.
+/// Returns a reader of the values of one column that are not NULL.
 pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryResult<ValueReader<'a>> {
     if let (Some(_), Some(lists)) = (ty.item(), array.as_list_opt::<i32>()) {
         return list_reader(lists);
@@ -330,7 +330,7 @@ pub(crate) fn column_reader<'a>(ty: &DataType, array: &'a dyn Array) -> QueryRes
     })
 }
 
-/// Lists of any depth.
+/// Returns a reader of lists of any depth.
 fn list_reader(lists: &ListArray) -> QueryResult<ValueReader<'_>> {
     let unreadable = || QueryError::internal(format!("an array of {}", lists.value_type()));
     let element = sql_type(&lists.value_type()).ok_or_else(unreadable)?;

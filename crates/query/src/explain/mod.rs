@@ -1,4 +1,4 @@
-//! EXPLAIN: a tree that says how the rows are reached and what happens to them.
+//! EXPLAIN: a tree of the access paths and operators of a plan.
 //!
 //! ```text
 //!   Sort: delay DESC (top 5)
@@ -8,8 +8,8 @@
 //!           Regions: 8 of 8
 //!           Checked on bytes: delay > 5
 //! ```
-//! Without ANALYZE the text depends on the plan alone. Operators that only move batches between tasks are left out
-//! (VERBOSE shows them): how many there are depends on the machine.
+//! Without ANALYZE the text depends on the plan alone. Operators that only move batches between tasks are omitted
+//! (VERBOSE shows them): their number depends on the machine.
 
 mod expr_text;
 mod nodes;
@@ -31,25 +31,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use types::Datum;
 
-/// An expression as a person writes it.
+/// Formats an expression as SQL.
 pub(crate) fn expression_text(expr: &datafusion::logical_expr::Expr) -> String {
     expr_text::logical(expr)
 }
 
-/// What EXPLAIN shows.
+/// The options of EXPLAIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExplainOptions {
-    /// Run it and show rows and costs.
+    /// Run the plan, and show rows and costs.
     pub analyze: bool,
     /// Show output columns, and operators that only move rows between tasks.
     pub verbose: bool,
     /// Show times (with `analyze`).
     pub timing: bool,
-    /// Show the total (with `analyze`).
+    /// Show the execution time (with `analyze` and `timing`).
     pub summary: bool,
     /// Show estimates.
     pub costs: bool,
-    /// Show what planning took; the time that binding took.
+    /// Show planning times; the value is the time of binding.
     pub planning: Option<Duration>,
 }
 
@@ -60,10 +60,10 @@ impl Default for ExplainOptions {
 }
 
 impl Planner {
-    /// The plan as lines of text; with `analyze`, after running it.
+    /// Returns the plan as lines of text; with `analyze`, after running it.
     ///
     /// # Errors
-    /// As [`Planner::execute`], and what goes wrong while it runs.
+    /// Errors of [`Planner::execute`] and of the execution.
     pub async fn explain(
         &self,
         cx: &QueryContext,
@@ -96,7 +96,7 @@ impl Planner {
     }
 }
 
-/// What planning took, as a whole and by phase.
+/// Formats the planning time, in total and by phase.
 fn planning_lines(bind: Duration, phases: Phases, physical: Duration) -> [String; 2] {
     let millis = |took: Duration| took.as_secs_f64() * 1000.0;
     let all = millis(bind + phases.lower + phases.optimize + physical);
@@ -113,7 +113,7 @@ fn planning_lines(bind: Duration, phases: Phases, physical: Duration) -> [String
     ]
 }
 
-/// The regions of all scans, in the order in which they are drawn.
+/// Collects the regions of all scans, in the order in which the scans are drawn.
 async fn ask_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Option<Regions>>) -> QueryResult<()> {
     let mut open = vec![root];
     while let Some(node) = open.pop() {
@@ -125,7 +125,7 @@ async fn ask_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Option<Regio
     Ok(())
 }
 
-/// Appends a node and what is below it.
+/// Appends a node and its children.
 fn draw(
     node: &dyn ExecutionPlan,
     depth: usize,
@@ -135,7 +135,7 @@ fn draw(
 ) {
     let regions = node.is::<RegionScanExec>().then(|| scans.pop_front()).flatten().flatten();
     let Some(shown) = nodes::describe(node, regions, options.verbose) else {
-        // A node that is left out: its children stand in its place.
+        // The children of an omitted node take its place.
         return node.children().into_iter().for_each(|child| draw(child.as_ref(), depth, options, scans, lines));
     };
     let (head, below) = match depth {
@@ -152,7 +152,7 @@ fn draw(
     node.children().into_iter().for_each(|child| draw(child.as_ref(), depth + 1, options, scans, lines));
 }
 
-/// What a node is expected to give, and what a scan is expected to cost.
+/// Formats the estimated rows of a node, and the estimated cost of a scan.
 fn estimates(node: &dyn ExecutionPlan) -> String {
     let cost = node.downcast_ref::<RegionScanExec>().map(|scan| format!("cost={:.2}", scan.cost()));
     let rows = expected_rows(node).map(|rows| format!("rows={rows}"));
@@ -160,13 +160,13 @@ fn estimates(node: &dyn ExecutionPlan) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(" ")) }
 }
 
-/// The rows of all its partitions together, where it can tell.
+/// Returns the estimated rows of all partitions together, if they are known.
 fn expected_rows(node: &dyn ExecutionPlan) -> Option<usize> {
     let statistics = StatisticsContext::new().compute(node, &StatisticsArgs::new()).ok()?;
     statistics.num_rows.get_value().copied()
 }
 
-/// Rows and time of a node, as far as it has counted them.
+/// Formats the actual rows and the time of a node, if it has counted them.
 fn costs(node: &dyn ExecutionPlan, options: ExplainOptions) -> String {
     let metrics = node.metrics().unwrap_or_default().aggregate_by_name();
     let Some(rows) = metrics.output_rows() else { return String::new() };

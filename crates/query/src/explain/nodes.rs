@@ -1,4 +1,4 @@
-//! The other operators: what each does, in one line and a few details.
+//! Describes operators: a title and a few details for each.
 
 use super::expr_text::{order, physical, readable};
 use super::{scan_lines, window};
@@ -43,7 +43,7 @@ impl Shown {
     }
 }
 
-/// `None` for nodes that are left out.
+/// Describes a node; `None` for nodes that are omitted.
 pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbose: bool) -> Option<Shown> {
     if let Some(fitting) = node.downcast_ref::<FittingRowsExec>() {
         return describe(fitting.operator(), regions, verbose);
@@ -54,7 +54,7 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
         return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));
     }
-    // It stands above much of a plan, and does the same everywhere.
+    // A `PausingExec` stands above many operators of a plan, and does the same everywhere.
     if node.is::<PausingExec>() || !verbose && only_moves_rows(node) {
         return None;
     }
@@ -79,7 +79,7 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
     Some(join(node).or_else(|| window::shown(node)).unwrap_or_else(|| Shown::of(plain(node))))
 }
 
-/// Batches go through unchanged: between tasks, or with pauses.
+/// Returns whether an operator passes batches through unchanged.
 fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
     node.is::<CooperativeExec>()
         || node.is::<UnorderedExec>()
@@ -170,7 +170,7 @@ fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> Sh
     Shown::of(format!("{how}{kind} join")).with(on.into_iter().chain(filter.map(|filter| format!("If: {filter}"))))
 }
 
-/// Operators without details; those that are rare enough have DataFusion's own words.
+/// Formats operators without details; rare operators have DataFusion's text.
 fn plain(node: &dyn ExecutionPlan) -> String {
     let line = displayable(node).one_line().to_string();
     let part = |from: &str| {

@@ -1,4 +1,4 @@
-//! The lines of a scan: access path, ranges, buckets, what it checks, and what it cost.
+//! The lines of a scan: access path, key ranges, salt buckets, filters, and the store's counters.
 
 use super::expr_text::logical;
 use crate::exec::RegionScanExec;
@@ -8,7 +8,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use rowkey::KeySchema;
 use rowkey::range::{Access, ByteRange, KeyRanges, describe};
 
-/// Ranges that are shown; of more only their number.
+/// How many ranges are shown; of the others only the number.
 const RANGES_SHOWN: usize = 4;
 
 /// `Range scan on flights`, `Index only scan using flights_dest on flights`.
@@ -29,7 +29,7 @@ pub(super) fn title(scan: &RegionScanExec) -> String {
     }
 }
 
-/// What stands below the title.
+/// Returns the lines below the title.
 pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: bool) -> Vec<String> {
     let path = scan.path();
     let ranges = &path.ranges;
@@ -68,7 +68,7 @@ pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: 
     lines
 }
 
-/// What is checked, and where.
+/// Formats the filters, by where they are checked.
 fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = String> {
     let path = scan.path();
     let (scanned, fetched) = (&path.scanned, &path.fetched);
@@ -78,7 +78,7 @@ fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = String> {
             ("Checked on bytes", &scanned.bytes),
             ("Checked on rows", &scanned.rows),
         ],
-        // Those of rows are empty if the index covers.
+        // The filters on rows are empty if the index is a covered index.
         Some(_) => vec![
             ("Index filter", &path.key_filters),
             ("Checked on bytes of entries", &scanned.bytes),
@@ -108,7 +108,7 @@ fn filter_line(label: &str, filters: &[Expr]) -> Option<String> {
     (!texts.is_empty()).then(|| format!("{label}: {}", texts.join(" AND ")))
 }
 
-/// The ranges, of one bucket when all buckets have the same.
+/// Formats the ranges, of one bucket if all buckets have the same.
 fn ranges_text(schema: &KeySchema, ranges: &KeyRanges) -> String {
     let shared = shared_ranges(ranges);
     let shown = shared.as_ref().unwrap_or(&ranges.ranges);
@@ -120,7 +120,7 @@ fn ranges_text(schema: &KeySchema, ranges: &KeyRanges) -> String {
     texts.join(", ")
 }
 
-/// The ranges of the first bucket, if all have the same but for the salt.
+/// Returns the ranges of the first bucket, if all buckets have the same except for the salt.
 fn shared_ranges(ranges: &KeyRanges) -> Option<Vec<ByteRange>> {
     let buckets = ranges.buckets.as_ref().filter(|buckets| buckets.len() > 1)?;
     let mut first: Option<(Vec<ByteRange>, Vec<Vec<u8>>)> = None;
@@ -148,7 +148,7 @@ fn range_text(schema: &KeySchema, range: &ByteRange, any_bucket: bool) -> String
     }
 }
 
-/// What a scan cost, as the store counted it.
+/// Formats the store's counters of a scan.
 pub(super) fn counters(node: &dyn ExecutionPlan) -> Option<String> {
     let scan = node.downcast_ref::<RegionScanExec>()?;
     let metrics = node.metrics()?;

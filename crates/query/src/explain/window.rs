@@ -1,4 +1,4 @@
-//! Window functions: what is computed for each row over which of its neighbours.
+//! Describes window operators: their functions, partitions, orders and frames.
 
 use super::expr_text::{order, physical, readable};
 use super::nodes::Shown;
@@ -8,11 +8,11 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use std::sync::Arc;
 
-/// Functions that look at their whole partition whatever the frame is.
+/// Functions that ignore the frame.
 const FRAMELESS: [&str; 8] =
     ["row_number(", "rank(", "dense_rank(", "percent_rank(", "cume_dist(", "ntile(", "lag(", "lead("];
 
-/// `None`: it is no such operator.
+/// Describes a window operator; `None` for other operators.
 pub(super) fn shown(node: &dyn ExecutionPlan) -> Option<Shown> {
     let functions = match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
         (Some(window), _) => window.window_expr(),
@@ -26,7 +26,7 @@ pub(super) fn shown(node: &dyn ExecutionPlan) -> Option<Shown> {
 /// `sum(a) OVER (PARTITION BY b ORDER BY c)`.
 fn function(function: &Arc<dyn WindowExpr>) -> String {
     let name = readable(function.name());
-    // DataFusion's name goes on with what is told below in SQL's order.
+    // The rest of DataFusion's name is the window, which is formatted below in SQL's order.
     let ends = [" PARTITION BY [", " ORDER BY [", " ROWS BETWEEN ", " RANGE BETWEEN ", " GROUPS BETWEEN "];
     let end = ends.iter().filter_map(|end| name.find(end)).min().unwrap_or(name.len());
     let name = name.get(..end).unwrap_or_default();
@@ -46,7 +46,7 @@ fn function(function: &Arc<dyn WindowExpr>) -> String {
     format!("{name} OVER ({})", over.join(" "))
 }
 
-/// The frame of a window that names none.
+/// Returns whether a frame is the default.
 fn is_usual(frame: &WindowFrame) -> bool {
     frame.start_bound.is_unbounded()
         && match frame.end_bound {

@@ -1,13 +1,13 @@
-//! How many bytes functions may make at a time.
+//! Limits how many bytes functions may allocate at a time.
 //!
-//! `repeat`, `replace`, `array_fill` and their like give a value of any size for small arguments, and a batch has
-//! thousands of rows. So what they make is counted while they make it, and large values are asked for before they are
-//! made. An operator that can try again with fewer rows (`exec/pieces.rs`) has several rows refused as soon as they go
-//! beyond the share of a batch. What a single row needs beyond that share, or an operator that cannot try again, is
-//! reserved from the memory of all queries.
+//! `repeat`, `replace`, `array_fill` and similar functions return values of any size for small arguments, and a batch
+//! has thousands of rows. So results are counted as they are made, and a large result is checked before it is
+//! allocated. If the operator can retry with fewer rows (`exec/pieces.rs`), a call for several rows fails as soon as it
+//! exceeds the share of a batch. If the operator cannot retry, or there is only one row, the memory beyond that share
+//! is reserved from the memory of all queries.
 //!
-//! The allowance travels in DataFusion's options. Bodies of functions find the call that they belong to by thread:
-//! they are plain functions, and nothing awaits while they run.
+//! The allowance travels in DataFusion's options. Bodies of functions find the current call in a thread-local: they are
+//! plain functions that never await.
 
 use crate::error::{QueryError, QueryResult};
 use datafusion::common::Result;
@@ -18,12 +18,12 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use types::Datum;
 
-/// What functions of one planner may make.
+/// The memory limits of functions in the plans of one `Planner`.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
-    /// For one batch of several rows.
+    /// Bytes for one batch of several rows.
     batch: usize,
-    /// Where single rows get more from.
+    /// The pool that grants memory beyond the share of a batch.
     pool: Option<Arc<dyn MemoryPool>>,
 }
 
@@ -33,25 +33,25 @@ impl Default for Allowance {
     }
 }
 
-/// The share of a batch in a memory of that size: hundreds of connections have one or two of them each.
+/// Returns the share of a batch. It is small, because hundreds of connections have one or two batches each.
 pub(crate) fn batch_bytes(memory: usize) -> usize {
     (memory / 512).clamp(256 << 10, 4 << 20)
 }
 
 impl Allowance {
-    /// Of a pool of that size.
+    /// Creates an allowance from a pool of `memory` bytes.
     pub(crate) fn new(memory: usize, pool: Arc<dyn MemoryPool>) -> Self {
         Self { batch: batch_bytes(memory), pool: Some(pool) }
     }
 
-    /// That of the DataFusion session whose options these are.
+    /// Returns the allowance of a DataFusion session.
     pub(crate) fn of(options: &ConfigOptions) -> Self {
         options.extensions.get::<Self>().cloned().unwrap_or_default()
     }
 
-    /// Computes the values of so many rows.
+    /// Runs `work`, which computes the values of so many rows, under this allowance.
     pub(crate) fn during<T>(&self, rows: usize, work: impl FnOnce() -> T) -> T {
-        /// Puts the outer call back, also when the work panics.
+        /// Restores the outer call, also if the work panics.
         struct Restore(Option<Call>);
         impl Drop for Restore {
             fn drop(&mut self) {
@@ -94,19 +94,19 @@ impl ExtensionOptions for Allowance {
 
 /// A call of a function for a batch of rows.
 struct Call {
-    /// Bytes made so far.
+    /// Bytes allocated so far.
     made: usize,
     batch: usize,
-    /// Are fewer rows tried when these are too many?
+    /// Whether the operator retries with fewer rows if the call fails.
     splits: bool,
-    /// What is held beyond the share of the batch.
+    /// The memory beyond the share of a batch.
     more: Option<More>,
 }
 
-/// Memory of all queries.
+/// A reservation from the memory of all queries.
 struct More {
     pool: Arc<dyn MemoryPool>,
-    /// Made when it is wanted first: most calls want none.
+    /// Registered on first use: most calls need none.
     held: Option<MemoryReservation>,
 }
 
@@ -121,7 +121,7 @@ thread_local! {
     static SPLITS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Computes expressions of a batch that is split when it fails with [`QueryError::Resources`].
+/// Evaluates expressions for a batch that is split if `work` fails with [`QueryError::Resources`].
 pub(crate) fn splitting<T>(work: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {
@@ -133,10 +133,10 @@ pub(crate) fn splitting<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// May the call under way make a value of so many bytes beside what it has made?
+/// Checks whether the current call may allocate so many bytes more.
 ///
 /// # Errors
-/// [`QueryError::Resources`]: not of so many rows at once, or not at all.
+/// [`QueryError::Resources`] if the limit for so many rows, or the memory of all queries, is exceeded.
 pub(crate) fn may_make(bytes: usize) -> QueryResult<()> {
     CALL.with_borrow_mut(|call| match call {
         Some(call) => call.may_make(bytes).map(drop),
@@ -144,7 +144,7 @@ pub(crate) fn may_make(bytes: usize) -> QueryResult<()> {
     })
 }
 
-/// The call has made a value of so many bytes.
+/// Counts so many bytes as allocated by the current call.
 ///
 /// # Errors
 /// As [`may_make`].
@@ -161,7 +161,7 @@ pub(crate) fn made(bytes: usize) -> QueryResult<()> {
 }
 
 impl Call {
-    /// How many more bytes must be reserved for it; `None` without.
+    /// Returns how many more bytes must be reserved; `None` for no reservation.
     fn may_make(&mut self, bytes: usize) -> QueryResult<Option<usize>> {
         let wanted = self.made.saturating_add(bytes);
         if wanted <= self.batch {
@@ -173,14 +173,14 @@ impl Call {
         let Some(more) = &mut self.more else { return if self.splits { Err(too_much()) } else { Ok(None) } };
         let more = more.held();
         let beyond = (wanted - self.batch).saturating_sub(more.size());
-        // Given back at once: who asks may not need it after all.
+        // Released at once: the caller may not allocate after all.
         let probe = more.new_empty();
         probe.try_grow(beyond).map_err(|_| too_much())?;
         Ok(Some(beyond))
     }
 }
 
-/// The memory of so many items of an array, about.
+/// Returns the approximate memory of so many array elements.
 pub(crate) fn size_of_items(count: usize) -> usize {
     count.saturating_mul(size_of::<Datum>())
 }

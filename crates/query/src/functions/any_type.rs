@@ -1,4 +1,4 @@
-//! Functions of arguments of any type: as they are shown, and how many are NULL.
+//! Functions of arguments of any type: conversions to text, and counts of NULLs.
 
 use crate::error::QueryResult;
 use crate::functions::sql::{Body, Definition, Form, define_any, text_of, wrong};
@@ -31,23 +31,23 @@ fn one(args: &[Datum]) -> QueryResult<&Datum> {
     args.first().ok_or_else(|| wrong(args))
 }
 
-/// Functions that count their arguments.
+/// The form of functions that count their arguments.
 fn counted(types: &[DataType], body: Body) -> Option<Form> {
     Some(Form { types: types.to_vec(), returns: Integer, strict: false, body })
 }
 
-/// Functions that make a text of values as they are.
+/// The form of functions that make a text of arguments of any type.
 fn text_of_any(types: &[DataType], strict: bool, body: Body) -> Option<Form> {
     Some(Form { types: types.to_vec(), returns: Text, strict, body })
 }
 
-/// `'it''s'`; with a backslash inside it begins with E.
+/// Quotes a literal: `'it''s'`; a text with a backslash gets the prefix E.
 pub(super) fn quoted(text: &str) -> String {
     let inner = text.replace('\'', "''");
     if inner.contains('\\') { format!("E'{}'", inner.replace('\\', "\\\\")) } else { format!("'{inner}'") }
 }
 
-/// A value as `concat` shows it: as it is printed, so a boolean is `t`.
+/// Formats a value as `concat` does: a boolean is `t`.
 pub(super) fn shown(value: &Datum) -> String {
     let mut out = String::new();
     types::text::print(&Text, value, &mut out);

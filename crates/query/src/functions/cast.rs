@@ -1,5 +1,5 @@
-//! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, limits of `varchar(n)`, texts of dates,
-//! everything that is read from text.
+//! Casts whose result in PostgreSQL differs from Arrow's: rounding to integers, the length of `varchar(n)`, dates as
+//! text, and all casts from text.
 
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
@@ -22,13 +22,13 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::{DataType, Datum, ElementType, coerce, temporal, text};
 
-/// `expr::ty` as PostgreSQL does it; `None` when Arrow's own cast does just that.
+/// Builds `expr::ty` with PostgreSQL's semantics; `None` if Arrow's own cast has the same result.
 pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<Expr> {
     let own = sql_type_of(from);
     if own == Some(*ty) && matches!(ty, DataType::Oid | DataType::Json) {
         return None;
     }
-    // Arrow has one type for both, and would go on taking the text for a char(n) or for JSON.
+    // Arrow has one type for both: without a cast, the text would still count as a char(n) or as JSON.
     let was_other = matches!(own, Some(DataType::Char(_) | DataType::Json));
     let from = from.data_type();
     if arrow_agrees(from, ty) && !(was_other && ty.is_text()) {
@@ -37,22 +37,22 @@ pub(crate) fn postgres_cast(expr: &Expr, from: &Field, ty: &DataType) -> Option<
     Some(call(expr.clone(), *ty, None))
 }
 
-/// The same where clocks of a zone matter.
+/// Builds `expr::ty` for a cast that depends on the session's zone.
 pub(crate) fn cast_in_zone(expr: Expr, ty: DataType, zone: &Zone) -> Expr {
     call(expr, ty, Some(zone.clone()))
 }
 
-/// A moment rounded to the digits of a second that `ty`, its own type, says.
+/// Rounds a time or timestamp to the precision of `ty`, its own type.
 pub(crate) fn in_digits(expr: Expr, ty: DataType) -> Expr {
     if ty.digits().is_some() { call(expr, ty, None) } else { expr }
 }
 
-/// The type that such a call casts to.
+/// Returns the target type of a PostgreSQL cast; `None` for other calls.
 pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
     call.func.inner().downcast_ref::<PostgresCast>().map(|cast| cast.ty)
 }
 
-/// The type of moments that such a call makes of dates, or of other moments, by the clocks of UTC: in the same order.
+/// Returns the target type of a cast from dates or timestamps to timestamps in UTC, which preserves their order.
 pub(crate) fn moment_target(call: &ScalarFunction) -> Option<DataType> {
     let cast = call.func.inner().downcast_ref::<PostgresCast>().filter(|cast| cast.zone.is_none())?;
     matches!(cast.ty, DataType::Timestamp(None) | DataType::TimestampTz(None)).then_some(cast.ty)
@@ -70,16 +70,16 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
     match (from, ty) {
         (A::Null, _) => true,
         (_, DataType::Varchar(Some(_)) | DataType::Char(_) | DataType::Varbinary(_) | DataType::Binary(_)) => false,
-        // An oid has a range of its own, and not every text is JSON.
+        // An oid has its own range, and not every text is JSON.
         (_, DataType::Oid | DataType::Json) => false,
         (_, ty) if ty.digits().is_some() => false,
         (from, _) if *from == to => true,
         (A::Struct(_), _) => true,
         (from, _) if from.is_integer() => fits(from, ty) || ty.is_text() || *ty == DataType::Boolean,
         (A::Boolean, ty) => ty.is_integer() || ty.is_text(),
-        // Only our own arithmetic of dates and days has this one.
+        // Only Bennu's arithmetic of dates and days casts a date to an integer.
         (A::Date32, DataType::Integer) => true,
-        // The other way Arrow makes infinities of what is too large.
+        // In the other direction, Arrow makes infinities of values that are out of range.
         (A::Float32, DataType::Double) => true,
         (A::Decimal128(..) | A::Decimal256(..), DataType::Numeric(_)) => fits(from, ty),
         (A::Utf8 | A::LargeUtf8 | A::Utf8View, ty) => ty.is_text(),
@@ -87,10 +87,10 @@ fn arrow_agrees(from: &ArrowType, ty: &DataType) -> bool {
     }
 }
 
-/// Has the type room for every number of the other? Then a cast cannot fail.
+/// Returns whether `ty` can hold every number of the type `from`, so that a cast cannot fail.
 fn fits(from: &ArrowType, ty: &DataType) -> bool {
     use ArrowType as A;
-    // Digits before the point, and behind it.
+    // Digits before the decimal point, and after it.
     let (digits, scale) = match from {
         A::Int16 => (5, 0),
         A::Int32 => (10, 0),
@@ -102,7 +102,7 @@ fn fits(from: &ArrowType, ty: &DataType) -> bool {
     };
     match (ty, arrow_type(ty)) {
         (DataType::Real | DataType::Double, _) => from.is_integer(),
-        // A cast that rounds is not to be seen as one: DataFusion would compare what is cast with the other side.
+        // A cast that rounds must be opaque to DataFusion, which would move it to the other side of a comparison.
         (DataType::Numeric(_), A::Decimal128(precision, to) | A::Decimal256(precision, to)) => {
             to >= scale && i16::from(precision) - i16::from(to) >= digits
         }
@@ -113,7 +113,8 @@ fn fits(from: &ArrowType, ty: &DataType) -> bool {
     }
 }
 
-/// Does Arrow cast these numbers as PostgreSQL does where the values fit? What does not fit it tells in words alone.
+/// Returns whether Arrow casts these numbers as PostgreSQL does if the values fit. Arrow's error for other values has
+/// no type.
 fn arrow_may_fail(from: &ArrowType, ty: &DataType) -> bool {
     let decimal = matches!(from, ArrowType::Decimal128(..) | ArrowType::Decimal256(..));
     *ty != DataType::Oid && (from.is_integer() && ty.is_number() || decimal && matches!(ty, DataType::Numeric(_)))
@@ -122,7 +123,7 @@ fn arrow_may_fail(from: &ArrowType, ty: &DataType) -> bool {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct PostgresCast {
     ty: DataType,
-    /// The session's, where it is not UTC and has a say.
+    /// The session's zone and style, if the cast depends on them.
     zone: Option<Zone>,
     signature: Signature,
 }
@@ -175,14 +176,14 @@ impl ScalarUDFImpl for PostgresCast {
     }
 }
 
-/// Arrow's casts give NULL for what they cannot do, unless they are told to fail.
+/// Arrow's casts return NULL for values that they cannot cast, unless `safe` is false.
 const STRICT: arrow::compute::CastOptions<'static> =
     arrow::compute::CastOptions { safe: false, format_options: arrow::util::display::FormatOptions::new() };
 
 impl PostgresCast {
     fn cast_array(&self, array: &ArrayRef, from: &DataType) -> QueryResult<ArrayRef> {
         let canonical = match from {
-            // As they are, nested ones too.
+            // Arrays keep their own type, which may be nested.
             DataType::Array(_) => without_views(array)?,
             from => arrow::compute::cast(array, &arrow_type(from))?,
         };
@@ -201,7 +202,7 @@ impl PostgresCast {
         if let Some(fast) = short_numerics(&canonical, &self.ty) {
             return Ok(fast);
         }
-        // A value that does not fit is looked for below, where the error has a type.
+        // If a value does not fit, the loop below returns an error with a type.
         if arrow_may_fail(canonical.data_type(), &self.ty)
             && let Ok(fast) = arrow::compute::cast_with_options(&canonical, &arrow_type(&self.ty), &STRICT)
         {
@@ -220,7 +221,7 @@ impl PostgresCast {
     }
 }
 
-/// Dates and timestamps as timestamps, if none is infinite or beyond the range: Arrow knows neither.
+/// Casts dates and timestamps to timestamps; `None` if a date is infinite or out of range, which Arrow does not check.
 fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
     if !matches!(ty, DataType::Timestamp(None) | DataType::TimestampTz(None)) {
         return None;
@@ -232,12 +233,12 @@ fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
         return finite.then(|| arrow::compute::cast_with_options(array, &to, &STRICT).ok()).flatten();
     }
     let moments = array.as_primitive_opt::<TimestampMicrosecondType>()?;
-    // Both count from 1970 in UTC.
+    // Both types count microseconds since 1970 in UTC.
     Some(Arc::new(moments.clone().with_data_type(to)))
 }
 
-/// Numerics as doubles, if all have so few digits that a double holds them and the power of ten: then their quotient is
-/// the double next to them.
+/// Casts numerics to doubles by a division, if all have so few digits that a double holds the digits and the power of
+/// ten exactly: then the quotient is rounded correctly.
 fn short_numerics(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
     const LARGEST: u128 = 1 << f64::MANTISSA_DIGITS;
     const LARGEST_POWER: i8 = 22;
@@ -260,9 +261,9 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
             let texts = text::parse(&DataType::Array(ElementType::Text), input.trim())?;
             cast_value(ty, texts, zone)
         }
-        // It keeps its blanks.
+        // JSON keeps its whitespace.
         (DataType::Json, Datum::Text(input)) => Ok(text::parse(ty, &input)?),
-        // Blanks are bytes like others.
+        // Whitespace is part of the bytes.
         (ty, Datum::Text(input)) if ty.is_bytes() => Ok(text::parse(ty, &input)?),
         (ty, Datum::Text(input)) if !ty.is_text() => {
             let text = without_zone(input.trim(), ty);
@@ -285,7 +286,7 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
     }
 }
 
-/// A `char(n)` becomes bytes with its blanks, which are not kept.
+/// Pads a `char(n)` with blanks, which are not stored, before a cast to bytes.
 fn shown_as(from: &DataType, to: &DataType, value: Datum) -> Datum {
     match (from, value) {
         (DataType::Char(length), Datum::Text(text)) if to.is_bytes() => {
@@ -295,13 +296,13 @@ fn shown_as(from: &DataType, to: &DataType, value: Datum) -> Datum {
     }
 }
 
-/// Without a zone in the text, and without one of the session's, it is UTC.
+/// A text without a zone is read in the session's zone, or in UTC.
 fn moment_of_text(input: &str, zone: Option<&Zone>) -> QueryResult<i64> {
     let rules = zone.map_or(TimeZone::UTC, Zone::rules);
     Ok(temporal::parse_timestamptz_in(input.trim(), &rules)?)
 }
 
-/// A value as clocks of the zone have it, from which a cast to `ty` does the rest.
+/// Converts a value to local time in the zone; a cast to `ty` follows.
 fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
     Ok(match value {
         Datum::Array(items) if ty.is_text() => {

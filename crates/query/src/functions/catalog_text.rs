@@ -1,4 +1,4 @@
-//! Texts of values of `pg_catalog`: a text as a `name`, which holds 63 bytes, and vectors, `1 2 3`, which print without braces.
+//! Text of values of `pg_catalog`: a `name` holds 63 bytes, and vectors such as `1 2 3` print without braces.
 
 use crate::functions::simple::{Returns, simple_call};
 use arrow::array::{ArrayRef, AsArray, StringArray};
@@ -8,15 +8,15 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 use std::sync::Arc;
 
-/// Bytes of a name, at most.
+/// The maximum length of a `name` in bytes.
 const LONGEST: usize = 63;
 
-/// As much of the text as a name holds.
+/// Truncates a text to the length of a `name`.
 pub(crate) fn name_of_text(text: Expr) -> Expr {
     simple_call("name_of_text", Returns::Type(ArrowType::Utf8), names, vec![text])
 }
 
-/// The text of a vector.
+/// Returns the text of a vector.
 pub(crate) fn vector_text(list: Expr) -> Expr {
     simple_call("vector_text", Returns::Type(ArrowType::Utf8), vectors, vec![list])
 }
@@ -46,7 +46,7 @@ fn print(items: &ArrayRef) -> Result<String> {
     Ok(items.as_string::<i32>().iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
-/// The text up to the last letter that fits.
+/// Truncates the text after the last whole character that fits.
 fn shortened(text: &str) -> &str {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {

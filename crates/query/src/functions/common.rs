@@ -1,4 +1,4 @@
-//! `coalesce`, `greatest` and `least`: DataFusion's own, but for types that it does not compare as PostgreSQL does.
+//! `coalesce`, `greatest` and `least`: DataFusion's own, except for types that it does not compare as PostgreSQL does.
 
 use crate::functions::sql::{Body, Form, call_form};
 use datafusion::functions::core;
@@ -8,12 +8,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// The first value that is not NULL.
+/// Returns the first value that is not NULL.
 pub(crate) fn coalesce(args: Vec<Expr>) -> Expr {
     own(core::coalesce(), args)
 }
 
-/// The largest or smallest of values of a type; NULLs aside.
+/// Returns the largest or smallest value, ignoring NULLs.
 pub(crate) fn extreme(max: bool, ty: DataType, args: Vec<Expr>) -> Expr {
     let by_bits = ty.is_bytes() || matches!(ty, DataType::Interval | DataType::Array(_));
     match (max, by_bits) {
@@ -32,7 +32,7 @@ fn compared(name: &'static str, ty: DataType, body: Body, args: Vec<Expr>) -> Ex
     call_form(name, Form { types: vec![ty; args.len()], returns: ty, strict: false, body }, args)
 }
 
-/// The first of those that no other is beyond, NULLs aside.
+/// Returns the first of the largest or smallest values, ignoring NULLs.
 fn chosen(args: &[Datum], beyond: Ordering) -> Datum {
     let known = args.iter().filter(|value| !value.is_null());
     let best = known.reduce(|best, value| if types::compare::compare(value, best) == beyond { value } else { best });

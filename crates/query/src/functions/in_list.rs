@@ -1,4 +1,4 @@
-//! `x = ANY (array)` as a list, where the array is constant.
+//! Rewrites `x = ANY (array)` as an IN list, if the array is constant.
 
 use crate::error::QueryResult;
 use arrow::array::Array;
@@ -7,11 +7,12 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::InList;
 
-/// `x = ANY (constant array)` as `x IN (...)`, of which key ranges are made, and `x <> ALL (...)` likewise. `value_type` is
-/// the type of `x`, which the items of a list must have; the call stays if it is not known.
+/// Rewrites `x = ANY (constant array)` as `x IN (...)`, from which key ranges are derived, and `x <> ALL (...)`
+/// likewise. `value_type` is the type of `x`, which the list items must have; `None` if it is unknown or the call must
+/// stay.
 ///
 /// # Errors
-/// What taking the array apart gives.
+/// If Arrow cannot read an item of the array.
 pub(crate) fn in_list(name: &str, args: &[Expr], value_type: Option<&ArrowType>) -> QueryResult<Option<Expr>> {
     let negated = match name {
         "= any" => false,
@@ -28,17 +29,17 @@ pub(crate) fn in_list(name: &str, args: &[Expr], value_type: Option<&ArrowType>)
     for at in 0..items.len() {
         list.extend(as_value(ScalarValue::try_from_array(&items, at)?, ty).map(|item| Expr::Literal(item, None)));
     }
-    // No item can be equal, but a NULL compared with them is still unknown.
+    // No item can be equal, but the comparison of a NULL with the array is still NULL.
     if list.is_empty() {
         return Ok(None);
     }
     Ok(Some(Expr::InList(InList::new(Box::new(value.clone()), list, negated))))
 }
 
-/// An item as a value of that type; `None` if none of them is equal to it.
+/// Converts an item to type `ty`; `None` if no value of that type is equal to it.
 pub(super) fn as_value(item: ScalarValue, ty: &ArrowType) -> Option<ScalarValue> {
     match item {
-        // Zero and minus zero are equal, and lists are looked up by bits.
+        // 0 and -0 are equal, but list items are looked up by their bits.
         ScalarValue::Float32(Some(value)) => Some(ScalarValue::Float32(Some(value + 0.0))),
         ScalarValue::Float64(Some(value)) => Some(ScalarValue::Float64(Some(value + 0.0))),
         item => {

@@ -1,6 +1,8 @@
-//! JSON made of values: `json_build_object`, `json_build_array`, `to_json`, and row constructors among their arguments.
+//! Functions that build JSON: `json_build_object`, `json_build_array`, `to_json`, and row constructors among their
+//! arguments.
 //!
-//! What is JSON already goes in as it is, so these look at the SQL types of their arguments, which Arrow does not tell.
+//! JSON arguments are inserted as they are, so these functions read the SQL types of their arguments, which Arrow's
+//! types do not tell apart.
 
 use crate::Refusal;
 use crate::convert::scalar::{column_reader, datums_to_array};
@@ -15,7 +17,7 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::{DataType, Datum, json, text};
 
-/// The function that makes the JSON of a row constructor, which no query can write.
+/// The function that builds the JSON of a row constructor, under a name that no query can write.
 pub(crate) const JSON_ROW: &str = "json row";
 
 pub(super) fn all() -> Vec<ScalarUDF> {
@@ -33,7 +35,7 @@ pub(super) fn all() -> Vec<ScalarUDF> {
 enum Kind {
     Object,
     Array,
-    /// Of a row constructor, whose fields are named f1, f2, ….
+    /// A row constructor, whose fields are named f1, f2, ….
     Row,
     Value,
 }
@@ -118,7 +120,7 @@ fn array(given: &[(DataType, Datum)], out: &mut String) {
     out.push(']');
 }
 
-/// PostgreSQL prints rows without spaces, unlike what its functions build.
+/// Prints a row without spaces, as PostgreSQL does, unlike the results of its functions.
 fn row(given: &[(DataType, Datum)], out: &mut String) {
     out.push('{');
     for (number, (ty, value)) in (1..).zip(given) {

@@ -1,4 +1,4 @@
-//! Values as they are, of which DataFusion is told more than it sees: that they are of a `char(n)`, that they may be NULL.
+//! Functions that return their argument and give DataFusion what it does not infer: a `char(n)` type, or nullability.
 
 use crate::convert::expression_field;
 use crate::error::QueryError;
@@ -11,12 +11,12 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::DataType;
 
-/// A text that is one of `ty`: DataFusion's functions forget which text type their arguments are of.
+/// Marks a text as a value of type `ty`: DataFusion's functions lose the SQL type of their arguments.
 pub(crate) fn labelled(value: Expr, ty: DataType) -> Expr {
     call(Label::Type(ty), value)
 }
 
-/// The type that a call of [`labelled`] says.
+/// Returns the type of a [`labelled`] call; `None` for other calls.
 pub(crate) fn label_of(call: &ScalarFunction) -> Option<DataType> {
     match call.func.inner().downcast_ref::<Labelled>()?.label {
         Label::Type(ty) => Some(ty),
@@ -24,13 +24,13 @@ pub(crate) fn label_of(call: &ScalarFunction) -> Option<DataType> {
     }
 }
 
-/// A value that may be absent: the field of a scalar subquery says whether its rows have NULLs, and not whether there
-/// is a row.
+/// Marks a value as nullable: DataFusion infers the nullability of a scalar subquery from its column, although the
+/// subquery may return no row.
 pub(crate) fn nullable(value: Expr) -> Expr {
     call(Label::Nullable, value)
 }
 
-/// Is it a [`nullable`] value? That is volatile in name only.
+/// Returns whether `expr` is a [`nullable`] call, which is volatile in name only.
 pub(crate) fn is_nullable(expr: &Expr) -> bool {
     let Expr::ScalarFunction(call) = expr else { return false };
     call.func.inner().downcast_ref::<Labelled>().is_some_and(|labelled| labelled.label == Label::Nullable)
@@ -41,7 +41,7 @@ fn call(label: Label, value: Expr) -> Expr {
 }
 
 fn function(label: Label) -> ScalarUDF {
-    // Of a constant DataFusion would make a constant again, which is never NULL.
+    // DataFusion would fold a call of a constant to a constant, which is not nullable.
     let volatility = if label == Label::Nullable { Volatility::Volatile } else { Volatility::Immutable };
     ScalarUDF::new_from_impl(Labelled { label, signature: Signature::any(1, volatility) })
 }

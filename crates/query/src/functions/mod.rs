@@ -1,4 +1,4 @@
-//! Functions that PostgreSQL has and DataFusion lacks, or has with another meaning. One list: [`all`].
+//! Functions that PostgreSQL has and DataFusion lacks, or defines differently. One list: [`all`].
 
 mod aggregate;
 pub(crate) mod allowance;
@@ -63,13 +63,13 @@ pub(crate) use sql::call_of;
 use datafusion::logical_expr::ScalarUDF;
 use std::sync::Arc;
 
-/// The function round the count of FETCH FIRST … WITH TIES, which no query can write.
+/// The function that wraps the count of FETCH FIRST … WITH TIES, under a name that no query can write.
 pub(crate) const WITH_TIES: &str = "with ties";
 
-/// The function that refuses to be true, for patterns that end with their escape.
+/// The function that fails if its argument is true, for patterns that end with their escape character.
 pub(crate) const PATTERN_ENDS: &str = "pattern ends";
 
-/// Scalar functions of ours that plans find by their names; one of DataFusion's of the same name gives way.
+/// Returns Bennu's scalar functions that plans find by name; they replace DataFusion's functions of the same name.
 pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     let mut functions = simple::all();
     functions.extend(aggregate::average::all());
@@ -80,12 +80,12 @@ pub(crate) fn all() -> Vec<Arc<ScalarUDF>> {
     functions.into_iter().map(Arc::new).collect()
 }
 
-/// One of those written value by value.
+/// Returns the function `name` among those that compute one value at a time.
 pub(crate) fn function_named(name: &str) -> Option<&'static sql::Definition> {
     definitions().find(|definition| definition.name == name)
 }
 
-/// Those written value by value.
+/// Returns the functions that compute one value at a time.
 fn definitions() -> impl Iterator<Item = &'static sql::Definition> {
     let lists = [
         number::FUNCTIONS,

@@ -1,4 +1,4 @@
-//! `one_row(value, count)`: the value, unless several rows gave one.
+//! `one_row(value, count)`: the value of a scalar subquery, or an error if the subquery returned several rows.
 
 use crate::error::QueryError;
 use crate::functions::simple::{Returns, simple_call};
@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType as ArrowType, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 
-/// `value`, or an error if any `count` is above one.
+/// Returns `value`, or an error if any `count` is above one.
 pub(crate) fn one_row(value: Expr, count: Expr) -> Expr {
     simple_call("one_row", Returns::First { nullable: true }, checked, vec![value, count])
 }

@@ -11,14 +11,14 @@ use datafusion::logical_expr::Expr;
 use types::DataType::{self, BigInt, Date, Double, Integer, Interval as Span, SmallInt};
 use types::Datum;
 
-/// The quotient of two numerics.
+/// Builds the quotient of two numerics.
 pub(crate) fn numeric_quotient(left: Expr, right: Expr) -> Expr {
     call_form("operator /", Form::of(&QUOTIENT), vec![left, right])
 }
 
 const QUOTIENT: Overload = strict(&[NUMERIC, NUMERIC], NUMERIC, numeric::divide);
 
-/// The length of an interval as a number.
+/// Builds the length of an interval as a number.
 pub(crate) fn interval_span(interval: Expr) -> Expr {
     call_form("interval span", Form::of(&SPAN), vec![interval])
 }
@@ -27,7 +27,7 @@ const SPAN: Overload = strict(&[Span], DataType::Numeric(Some((38, 0))), crate::
 
 const NUMERIC: DataType = DataType::Numeric(None);
 
-/// All of them. Their names are such that no query can write them as a function's.
+/// Returns all operators, under names that no query can write as a function's.
 pub(super) fn all() -> impl Iterator<Item = &'static Definition> {
     OPERATORS.iter().chain(array::operators::OPERATORS)
 }
@@ -47,7 +47,7 @@ static OPERATORS: &[Definition] = &[
     define("operator ^@", crate::functions::text::STARTS_WITH),
 ];
 
-/// A body that row programs have too.
+/// A body of `builtins`, which row programs use too.
 macro_rules! body {
     ($body:path) => {
         |args| Ok($body(args)?)
@@ -121,7 +121,7 @@ const SHIFT_RIGHT: &[Overload] = &[
 const BIT_NOT: &[Overload] =
     &[strict(&[Integer], Integer, bit_not), strict(&[BigInt], BigInt, bit_not), strict(&[SmallInt], SmallInt, bit_not)];
 
-/// The moment, later by the interval.
+/// Adds an interval to a date or time.
 pub(super) fn shift_by(moment: &Datum, interval: &Datum) -> QueryResult<Datum> {
     Ok(intervals::plus(&[moment.clone(), interval.clone()])?)
 }

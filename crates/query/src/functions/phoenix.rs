@@ -1,4 +1,4 @@
-//! Phoenix's functions that PostgreSQL has not, with Phoenix's meaning.
+//! Phoenix's functions that PostgreSQL lacks, with Phoenix's semantics.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -11,7 +11,7 @@ use types::DataType::{BigInt, Bytea, Date, Integer, Text};
 use types::temporal::{Civil, DAY, SECOND, days_from_civil};
 use types::{Datum, text};
 
-/// Overloads of a field of a date.
+/// Overloads of a function that returns a field of a date.
 macro_rules! fields {
     ($field:expr) => {
         [
@@ -22,7 +22,7 @@ macro_rules! fields {
     };
 }
 
-/// Overloads of a field of a time of day.
+/// Overloads of a function that returns a field of a time of day.
 macro_rules! times {
     ($field:expr) => {
         [
@@ -64,27 +64,27 @@ pub(super) static FUNCTIONS: &[Definition] = &[
     ),
 ];
 
-/// NULL of an infinity.
+/// Returns NULL for an infinite value.
 fn field(args: &[Datum], of: fn(Moment) -> i64) -> QueryResult<Datum> {
     arguments!(args, [value]);
     let Some(moment) = Moment::of(value) else { return Ok(Datum::Null) };
     i32::try_from(of(moment)).map(Datum::Int4).map_err(|_| QueryError::TimestampRange)
 }
 
-/// What clocks in one zone show when those in another show that.
+/// Converts local time in one zone to local time in another.
 fn convert_tz(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Timestamp(local), Datum::Text(from), Datum::Text(to)]);
     zone::local_of(zone::moment_of(*local, from)?, to).map(Datum::Timestamp)
 }
 
-/// Minutes that a zone is ahead of UTC at a time in UTC.
+/// Returns the minutes that a zone is ahead of UTC at a time in UTC.
 fn timezone_offset(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(zone), Datum::Timestamp(utc)]);
     let ahead = zone::local_of(*utc, zone)?.saturating_sub(*utc) / (60 * SECOND);
     i32::try_from(ahead).map(Datum::Int4).map_err(|_| QueryError::TimestampRange)
 }
 
-/// Which multiple of a unit is taken.
+/// Which multiple of a unit to return.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Multiple {
     Below,
@@ -105,7 +105,8 @@ const TO_UNIT_BELOW: &[Overload] = &[
     strict(&[TIMESTAMP, Text, Integer], TIMESTAMP, |args| to_unit(args, Multiple::Below)),
 ];
 
-/// `round(t, 'HOUR', 3)`: days and less in multiples counted from 1970; weeks, months and years one by one.
+/// `round(t, 'HOUR', 3)`: days and shorter units in multiples counted from 1970; weeks, months and years without a
+/// multiplier.
 fn to_unit(args: &[Datum], multiple: Multiple) -> QueryResult<Datum> {
     let (Some(value @ Datum::Timestamp(micros)), Some(Datum::Text(unit))) = (args.first(), args.get(1)) else {
         return Err(crate::functions::sql::wrong(args));
@@ -143,7 +144,7 @@ fn fixed_unit(name: &str) -> Option<i64> {
     })
 }
 
-/// Where a week, month or year begins and ends.
+/// Returns the start and the end of a week, month or year.
 fn calendar_unit(name: &str, moment: Moment) -> QueryResult<(i64, i64)> {
     let date = moment.date();
     let first = |year, month| days_from_civil(Civil { year, month, day: 1 });
@@ -173,7 +174,7 @@ fn unknown_format(format: &str) -> QueryError {
     Refusal::Argument.because(format!("unrecognized encoding: \"{format}\""))
 }
 
-/// As HBase's shell shows a byte.
+/// Formats a byte as HBase's shell does.
 fn hbase_letter(byte: u8) -> String {
     match byte {
         b'\\' => "\\x5C".to_owned(),
@@ -213,7 +214,7 @@ fn from_hbase(shown: &str) -> QueryResult<Vec<u8>> {
     }
 }
 
-/// A number in digits, capitals and small letters.
+/// Encodes a number in digits, upper-case and lower-case letters.
 fn base_62(args: &[Datum]) -> QueryResult<Datum> {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     arguments!(args, [Datum::Int8(number), Datum::Text(format)]);
@@ -231,7 +232,7 @@ fn base_62(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Text(letters.into_iter().rev().collect()))
 }
 
-/// From a byte counted from 1, or from the end when it is negative.
+/// Returns the bytes from a position counted from 1, or counted from the end if it is negative.
 fn subbinary(args: &[Datum]) -> QueryResult<Datum> {
     let (Some(Datum::Bytes(bytes)), Some(from)) = (args.first(), args.get(1).and_then(Datum::as_i64)) else {
         return Err(crate::functions::sql::wrong(args));

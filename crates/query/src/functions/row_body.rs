@@ -1,7 +1,7 @@
-//! Functions written value by value, for row programs: the same bodies without DataFusion.
+//! Bodies of functions for row programs, which run without DataFusion.
 //!
-//! Only such a function is given away as means the same in both: its values look as those of a plan do, it asks for no session,
-//! and its arguments and its result are of types whose values hold all of themselves (no `char(n)`, no arrays).
+//! A function is offered only if it has the same result in a row program and in a plan: it does not depend on the
+//! session, and a [`Datum`] holds the full value of its argument and result types (not so for `char(n)` and arrays).
 
 use super::function_named;
 use crate::error::QueryError;
@@ -18,7 +18,7 @@ use types::{DataType, Datum};
 pub type RowBody = Box<dyn Fn(&[Datum]) -> Result<Datum, EvalError> + Send + Sync>;
 
 impl Planner {
-    /// The body of a function for arguments of these types; `None`: it runs in plans only.
+    /// Returns the body of a function for these argument types; `None` if the function runs in plans only.
     pub fn row_body(&self, func: FuncId, args: &[Ty], returns: Ty) -> Option<RowBody> {
         let function = builtins::function(func)?;
         if !may_run_alone(function, args) || !args.iter().chain([&returns]).all(holds_all) {
@@ -47,14 +47,14 @@ impl Planner {
     }
 }
 
-/// Is a call one of a scalar function that asks the session for nothing?
+/// Returns whether a call of a scalar function depends on its arguments alone.
 fn may_run_alone(function: &Function, args: &[Ty]) -> bool {
     if function.kind != Kind::Scalar || function.returns_set || LOWERED_OTHERWISE.contains(&function.name) {
         return false;
     }
     match function.volatility {
         Volatility::Immutable => true,
-        // The session has a part in how other values are printed.
+        // Settings of the session affect how values of some types are printed.
         Volatility::Stable => args.iter().all(|ty| ty.data_type().is_some_and(|ty| prints_alike(&ty))),
         Volatility::Volatile => false,
     }
@@ -69,7 +69,7 @@ fn planned_function(func: FuncId, name: &'static str, args: usize) -> Option<Cow
     })
 }
 
-/// Are its values printed alike in all sessions?
+/// Returns whether all sessions print values of `ty` alike.
 fn prints_alike(ty: &DataType) -> bool {
     match ty {
         DataType::TimestampTz(_) | DataType::Interval | DataType::LimitedInterval(_) => false,
@@ -78,8 +78,8 @@ fn prints_alike(ty: &DataType) -> bool {
     }
 }
 
-/// Do values of the type hold all of themselves, and do plans order them alike? DataFusion has NULLs before all other elements of
-/// an array.
+/// Returns whether a [`Datum`] holds the full value of the type, and plans order values alike. DataFusion sorts NULL
+/// elements of an array before all others.
 fn holds_all(ty: &Ty) -> bool {
     let only_partly =
         |ty| matches!(ty, DataType::Char(_) | DataType::Json | DataType::Array(_) | DataType::LimitedArray(_));

@@ -1,4 +1,4 @@
-//! `LIMIT` and `OFFSET` that are known only when the query runs.
+//! `LIMIT` and `OFFSET` with a count that is computed when the query runs.
 
 use crate::Refusal;
 use crate::error::QueryError;
@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType as ArrowType, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 
-/// The count as a bigint, or an error if it is negative.
+/// Casts the count to bigint; fails if it is negative.
 pub(crate) fn row_count(count: Expr, clause: Refusal) -> Expr {
     let (name, body): (_, Body) = match clause {
         Refusal::Limit => ("LIMIT", |args| checked(args, "LIMIT", Refusal::Limit)),

@@ -1,12 +1,14 @@
-//! `(a, b) IN ((1, 'x'), (2, 'y'), …)` of many rows of constants: a function of the left side, which has a set of the rows.
+//! `(a, b) IN ((1, 'x'), (2, 'y'), …)` with many constant rows: a function that looks up the left side in a set of the
+//! rows.
 //!
-//! Comparisons joined by OR would be as many expressions, and each of them would be evaluated for each row of a table. A list
-//! with parameters has its rows as further arguments until they have values:
+//! Comparisons joined by OR would all be evaluated for each row of a table. If the list has parameters, its rows are
+//! further arguments until the parameters have values:
 //!
 //! ```text
 //!   in rows(a, b, 1, $1, 2, $2)   --values-->   in rows(a, b)
 //! ```
-//! It gives what the comparisons give: NULL where a row could be in the list if its NULLs, or those of the list, were known.
+//! The result equals that of the comparisons: NULL if a row could be in the list, were it not for NULLs in the row or
+//! in the list.
 
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
@@ -26,17 +28,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use types::{Datum, interrupt};
 
-/// Columns beyond this are more than a mask of them has bits for.
+/// Maximum columns of a row: masks of columns have 64 bits.
 pub(crate) const MAX_WIDTH: usize = 64;
 
-/// Sets of rows by some of their columns that are kept beside the whole ones.
+/// Maximum number of cached key sets for rows with NULLs.
 const MOST_PARTIAL: usize = 16;
 
-/// `(left) IN (rows)`: `types` are those of the left side, `items` the values of the rows, one row behind the other, each a
-/// literal of its column's type or a parameter ([`item_of`]).
+/// Builds `(left) IN (rows)`. `types` are the types of the left side; `items` are the values of the rows, one row after
+/// the other, each a literal of its column's type or a parameter ([`item_of`]).
 ///
 /// # Errors
-/// Those of Arrow.
+/// Errors of Arrow.
 pub(crate) fn in_rows(left: Vec<Expr>, types: Vec<ArrowType>, items: Vec<Expr>) -> QueryResult<Expr> {
     let mut args = left;
     args.extend(items);
@@ -46,7 +48,8 @@ pub(crate) fn in_rows(left: Vec<Expr>, types: Vec<ArrowType>, items: Vec<Expr>) 
     Ok(with_values(&open)?.unwrap_or(Expr::ScalarFunction(open)))
 }
 
-/// A constant as an item of the rows; `None` if no value of that type is equal to it, or its value is not known.
+/// Converts a constant to a value of type `ty`; `None` if no value of that type equals it, or if its value is not
+/// known.
 pub(crate) fn item_of(constant: &Expr, ty: &ArrowType) -> Option<Expr> {
     if let Expr::Placeholder(_) = constant {
         return (constant.get_type(&DFSchema::empty()).ok()? == *ty).then(|| constant.clone());
@@ -56,10 +59,10 @@ pub(crate) fn item_of(constant: &Expr, ty: &ArrowType) -> Option<Expr> {
     (value.data_type() == *ty).then_some(Expr::Literal(value, None))
 }
 
-/// A call of the function whose rows have values by now, with a set of them.
+/// Replaces the arguments that are rows by a set of the rows; `None` if a parameter has no value yet.
 ///
 /// # Errors
-/// Those of Arrow.
+/// Errors of Arrow.
 pub(crate) fn with_values(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
     let Some(InRows { types, set: None, .. }) = call.func.inner().downcast_ref::<InRows>() else { return Ok(None) };
     let Some((left, items)) = call.args.split_at_checked(types.len()) else { return Ok(None) };
@@ -70,13 +73,13 @@ pub(crate) fn with_values(call: &ScalarFunction) -> QueryResult<Option<Expr>> {
     let Some(values) = values.collect::<Option<Vec<_>>>() else { return Ok(None) };
     let set = RowSet::new(types, &values)?;
     let signature = Signature::any(types.len(), Volatility::Immutable);
-    // Columns are found by names that are made of those of functions: another list has another one.
+    // DataFusion finds columns by names that contain function names, so each list needs its own name.
     let name = format!("in rows {:016x}", set.fingerprint());
     let function = InRows { name, types: types.clone(), set: Some(Arc::new(set)), signature };
     Ok(Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(ScalarUDF::new_from_impl(function)), left.to_vec()))))
 }
 
-/// A function as a list of rows, if it is one.
+/// Returns the rows of the list, if `function` is one.
 pub(crate) fn rows_of(function: &ScalarUDF) -> Option<ListedRows<'_>> {
     let InRows { types, set, .. } = function.inner().downcast_ref::<InRows>()?;
     Some(ListedRows { width: types.len(), set: set.as_deref() })
@@ -85,23 +88,23 @@ pub(crate) fn rows_of(function: &ScalarUDF) -> Option<ListedRows<'_>> {
 /// The rows of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct ListedRows<'a> {
-    /// How many of the call's arguments are the left side.
+    /// The number of arguments that form the left side.
     pub(crate) width: usize,
     set: Option<&'a RowSet>,
 }
 
 impl ListedRows<'_> {
-    /// How many there are; `None`: they have no values yet.
+    /// Returns the number of rows; `None` if parameters have no values yet.
     pub(crate) fn count(&self) -> Option<usize> {
         self.set.map(|set| set.len)
     }
 
-    /// A value of a row.
+    /// Returns a value of a row.
     pub(crate) fn value(&self, row: usize, column: usize) -> Option<ScalarValue> {
         ScalarValue::try_from_array(self.set?.columns.get(column)?, row).ok()
     }
 
-    /// Values of a row; `None` if one of them is no value of SQL.
+    /// Returns values of a row; `None` if one of them has no SQL type.
     pub(crate) fn datums(&self, row: usize, columns: &[usize]) -> Option<Vec<Datum>> {
         columns.iter().map(|column| scalar_to_datum(&self.value(row, *column)?).ok()).collect()
     }
@@ -110,9 +113,9 @@ impl ListedRows<'_> {
 #[derive(Debug)]
 struct InRows {
     name: String,
-    /// Of the left side.
+    /// The types of the left side.
     types: Vec<ArrowType>,
-    /// `None`: the rows are arguments.
+    /// `None` if the rows are arguments.
     set: Option<Arc<RowSet>>,
     signature: Signature,
 }
@@ -170,23 +173,23 @@ fn values_of(items: &[ColumnarValue]) -> QueryResult<Vec<ScalarValue>> {
     items.iter().map(value).collect()
 }
 
-/// Bytes of the values of rows, one behind the other.
+/// Rows as the concatenated encodings of their values.
 type Keys = HashSet<Box<[u8]>>;
 
-/// Rows that others are looked up in.
+/// The rows of a list, indexed for lookups.
 #[derive(Debug)]
 struct RowSet {
     len: usize,
-    /// Their values.
+    /// The values, by column.
     columns: Vec<ArrayRef>,
-    /// Makes bytes of the values of a column, of which none are the beginning of others.
+    /// Encode the values of a column; no encoding is a prefix of another.
     converters: Vec<RowConverter>,
     cells: Vec<Rows>,
     /// Rows without a NULL.
     whole: Keys,
-    /// Masks of columns: those which are not NULL in one of the rows.
+    /// The masks of columns that are not NULL in some row.
     known: BTreeSet<u64>,
-    /// By such a mask, and by columns among these: rows of the mask by those columns alone.
+    /// Keys of the rows with a mask of non-NULL columns, made of a subset of these columns; by mask and subset.
     partial: Mutex<HashMap<(u64, u64), Arc<Keys>>>,
 }
 
@@ -206,12 +209,12 @@ impl RowSet {
         Ok(set)
     }
 
-    /// The mask of all columns.
+    /// Returns the mask of all columns.
     fn all(&self) -> u64 {
         u64::MAX >> (MAX_WIDTH - self.columns.len().clamp(1, MAX_WIDTH))
     }
 
-    /// Rows that are not NULL in these columns alone, by the values of some of them.
+    /// Returns keys of the rows whose non-NULL columns are exactly `known`, made of the columns `by`.
     fn keys(&self, known: u64, by: u64) -> QueryResult<Keys> {
         let mut keys = Keys::new();
         for row in 0..self.len {
@@ -239,7 +242,7 @@ impl RowSet {
         Ok(keys)
     }
 
-    /// For each row of the columns: is it one of these?
+    /// Tests for each row whether it is in the list.
     fn look_up(&self, columns: &[ArrayRef], rows: usize) -> QueryResult<BooleanArray> {
         let cells = cells_of(&self.converters, columns)?;
         let mut key = Vec::new();
@@ -250,7 +253,7 @@ impl RowSet {
         (0..rows).map(verdict).collect()
     }
 
-    /// Is a row one of these? `None`: unknown.
+    /// Tests whether a row is in the list; `None` is NULL.
     fn verdict(&self, cells: &[Rows], known: u64, row: usize, key: &mut Vec<u8>) -> QueryResult<Option<bool>> {
         let all = self.all();
         if known == all {
@@ -287,7 +290,7 @@ fn cells_of(converters: &[RowConverter], columns: &[ArrayRef]) -> QueryResult<Ve
     cells.collect()
 }
 
-/// The mask of the columns that are not NULL in a row.
+/// Returns the mask of the columns that are not NULL in a row.
 fn known_columns(columns: &[ArrayRef], row: usize) -> u64 {
     columns.iter().rev().fold(0, |mask, column| (mask << 1) | u64::from(!column.is_null(row)))
 }
@@ -320,7 +323,7 @@ mod tests {
         set.look_up(&[Arc::new(numbers), Arc::new(texts)], rows.len()).unwrap().iter().collect()
     }
 
-    /// As SQL has it: `(a = x AND b = y) OR …`.
+    /// SQL's definition: `(a = x AND b = y) OR …`.
     fn by_comparing(list: &[(Option<i32>, Option<&str>)], row: (Option<i32>, Option<&str>)) -> Option<bool> {
         let equal = |item: &(Option<i32>, Option<&str>)| {
             let (a, b) = (row.0.zip(item.0).map(|(x, y)| x == y), row.1.zip(item.1).map(|(x, y)| x == y));

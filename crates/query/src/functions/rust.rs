@@ -16,10 +16,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 use types::{DataType, Datum};
 
-/// What such a function does: its arguments, of the types declared, to a value of the type declared, or why not.
+/// The body of a function: maps arguments of the declared types to a value of the declared type, or to an error
+/// message.
 pub type RustBody = Arc<dyn Fn(&[Datum]) -> std::result::Result<Datum, String> + Send + Sync>;
 
-/// A scalar function and what a planner must know of it.
+/// A scalar function and its declaration.
 #[derive(Clone)]
 pub struct RustFunction {
     /// Its name, folded.
@@ -28,11 +29,11 @@ pub struct RustFunction {
     pub arguments: Vec<DataType>,
     /// Type of its value.
     pub returns: DataType,
-    /// Does it give the same value for the same arguments, always?
+    /// Whether the result depends on the arguments alone.
     pub immutable: bool,
-    /// Is it NULL whenever an argument is? It is not called then.
+    /// Whether a NULL argument gives NULL without a call.
     pub strict: bool,
-    /// What it does.
+    /// The body.
     pub body: RustBody,
 }
 
@@ -45,15 +46,15 @@ impl std::fmt::Debug for RustFunction {
 /// The functions of the embedding program, by name.
 #[derive(Debug, Default)]
 pub struct RustFunctions {
-    /// A lock because functions may come at any time; it is held for a lookup only.
+    /// A lock, because functions can be registered at any time; it is held for a lookup only.
     by_name: RwLock<BTreeMap<String, Registered>>,
 }
 
-/// A function as it was registered, as plans take it and as the binder does.
+/// A function as registered, as plans use it, and as the binder uses it.
 type Registered = (RustFunction, Arc<ScalarUDF>, Arc<OwnFunction>);
 
 impl RustFunctions {
-    /// Adds a function, in place of one that has its name.
+    /// Adds a function, or replaces the function of the same name.
     pub fn insert(&self, function: RustFunction) {
         let name = function.name.clone();
         let mut by_name = self.by_name.write().unwrap_or_else(PoisonError::into_inner);
@@ -61,17 +62,17 @@ impl RustFunctions {
         by_name.insert(name, (function.clone(), Arc::new(function.into_udf()), own));
     }
 
-    /// The function of that name.
+    /// Returns the function `name`.
     pub fn get(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|(_, planned, _)| Arc::clone(planned))
     }
 
-    /// What the binder must know of the function of that name.
+    /// Returns the signature of the function `name`.
     pub fn signature(&self, name: &str) -> Option<Arc<OwnFunction>> {
         self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).map(|(.., own)| Arc::clone(own))
     }
 
-    /// All of them, by name.
+    /// Returns all functions, ordered by name.
     pub fn all(&self) -> Vec<RustFunction> {
         let by_name = self.by_name.read().unwrap_or_else(PoisonError::into_inner);
         by_name.values().map(|(function, ..)| function.clone()).collect()
@@ -88,7 +89,7 @@ impl RustFunction {
         }
     }
 
-    /// As DataFusion takes it.
+    /// Converts the function to a DataFusion UDF.
     fn into_udf(self) -> ScalarUDF {
         let volatility = if self.immutable { Volatility::Immutable } else { Volatility::Volatile };
         let arguments: Vec<ArrowType> = self.arguments.iter().map(arrow_type).collect();
@@ -102,7 +103,7 @@ impl RustFunction {
         }
         let failed = |message| QueryError::FunctionFailed { name: self.name.clone(), message };
         let value = (self.body)(arguments).map_err(failed)?;
-        // The body's word for the type is not enough.
+        // The body may return a value of another type.
         Ok(types::coerce::assign(&self.returns, value).map_err(QueryError::from)?)
     }
 }
@@ -113,7 +114,7 @@ struct Called {
     function: RustFunction,
 }
 
-/// Bodies cannot be compared: two functions are one when they are the same object.
+/// Bodies cannot be compared: functions are equal if they share the body object.
 impl PartialEq for Called {
     fn eq(&self, other: &Self) -> bool {
         self.function.name == other.function.name && Arc::ptr_eq(&self.function.body, &other.function.body)
@@ -143,7 +144,7 @@ impl ScalarUDFImpl for Called {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        // Constants are one row; a volatile function is called for each all the same.
+        // Constant arguments are computed as one row; a volatile function is called for each row.
         let rows = if constant && self.function.immutable { 1 } else { args.number_rows };
         let arrays = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<ArrayRef>>>()?;
         let values: Vec<Datum> =

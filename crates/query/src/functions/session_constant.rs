@@ -1,7 +1,7 @@
-//! Functions that have one value for a whole statement: `now()`, `current_user`, …
+//! Functions that have one value during a statement: `now()`, `current_user`, …
 //!
-//! DataFusion must not compute them, or a kept plan would have yesterday's `now()`. So in a plan each of them is a
-//! parameter with a name; running the plan gives it the statement's value.
+//! DataFusion must not fold them to constants, or a cached plan would keep an old `now()`. In a plan, each of them is a
+//! named parameter, which gets the statement's value when the plan runs.
 
 use crate::QueryContext;
 use crate::convert::arrow_type;
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator};
 use std::sync::Arc;
 use types::DataType;
 
-/// Which one.
+/// A function that has one value during a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum SessionConstant {
     Now,
@@ -66,12 +66,12 @@ impl SessionConstant {
         }
     }
 
-    /// The name of its parameter.
+    /// Returns the name of the parameter.
     fn id(self) -> String {
         format!("${}", self.names().first().copied().unwrap_or_default())
     }
 
-    /// The parameter that stands for it in a plan.
+    /// Returns the parameter that represents the function in a plan.
     fn placeholder(self) -> Expr {
         let field: FieldRef = Arc::new(Field::new("", arrow_type(&self.ty()), true));
         Expr::Placeholder(Placeholder::new_with_field(self.id(), Some(field)))
@@ -94,28 +94,28 @@ impl SessionConstant {
     }
 }
 
-/// What `version()` says: clients read the number behind the first word.
+/// Returns the text of `version()`: clients parse the number after the first word.
 fn version() -> String {
     format!("PostgreSQL 15.0 (Bennu {}) on {}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
 }
 
-/// In front of a setting's name in the name of its parameter; with a question mark it may be absent.
+/// Prefix of the name of a setting's parameter; with a question mark, an unknown setting is NULL.
 const SETTING: &str = "$setting ";
 const OPTIONAL_SETTING: &str = "$setting? ";
 
-/// The parameter for a call of the function of that name, if it is one of these.
+/// Returns the parameter for a call of `function`; `None` if the function is not one of these.
 pub(crate) fn session_constant(function: &str) -> Option<Expr> {
     SessionConstant::ALL.iter().find(|kind| kind.names().contains(&function)).map(|kind| kind.placeholder())
 }
 
-/// The parameter for `current_setting(name)`, or NULL in place of a setting that is not there.
+/// Returns the parameter for `current_setting(name)`; with `or_null`, an unknown setting is NULL.
 pub(crate) fn session_setting(name: &str, or_null: bool) -> Expr {
     let prefix = if or_null { OPTIONAL_SETTING } else { SETTING };
     let field: FieldRef = Arc::new(Field::new("", ArrowType::Utf8, true));
     Expr::Placeholder(Placeholder::new_with_field(format!("{prefix}{name}"), Some(field)))
 }
 
-/// What `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` are as a date or time; `None` for other texts and types.
+/// Returns `'now'`, `'today'`, `'tomorrow'` or `'yesterday'` as a date or time; `None` for other texts and types.
 pub(crate) fn session_moment(text: &str, ty: &DataType, zone: Option<&Zone>) -> Option<Expr> {
     let word = text.trim().to_ascii_lowercase();
     let days = match word.as_str() {
@@ -149,7 +149,7 @@ pub(crate) fn session_moment(text: &str, ty: &DataType, zone: Option<&Zone>) -> 
     }
 }
 
-/// The value of a parameter that stands for one of these functions.
+/// Returns the value of a parameter for a function or setting; `None` for other parameters.
 ///
 /// # Errors
 /// [`QueryError::NoSuchSetting`].

@@ -1,8 +1,8 @@
-//! Names of calls in schemas that stay short.
+//! Short names of calls in schemas.
 //!
-//! A plan names what it computes by writing it out, and while it is made it asks each part of an expression for
-//! its name again and again: with calls inside calls the time grows with the third power of their number. So a
-//! name that gets long is replaced by one that is made of its hash; nobody sees these names but plans.
+//! A plan names an expression by its text, and planning asks for the name of each subexpression again and again: for
+//! nested calls the time grows with the cube of their number. So a long name is replaced by one with a hash. Only plans
+//! see these names.
 
 use datafusion::logical_expr::Expr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Longer names are replaced.
 const LONGEST: usize = 120;
 
-/// What a call of `name` is called in schemas: the same for equal arguments, and another for others.
+/// Returns the name of a call in schemas: equal for equal arguments, different for others.
 pub(super) fn short_name(name: &str, args: &[Expr]) -> String {
     let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
     let written = format!("{name}({})", args.join(","));

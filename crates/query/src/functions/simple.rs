@@ -1,4 +1,4 @@
-//! Small scalar functions, each a name, types and a closure.
+//! Small scalar functions: each has a name, types and a closure.
 
 use crate::convert::sql_type_of;
 use crate::error::QueryError;
@@ -13,7 +13,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// What computes a batch of rows.
+/// Computes a batch of rows.
 pub(super) type Body = fn(&ScalarFunctionArgs) -> Result<ColumnarValue>;
 
 pub(super) fn all() -> Vec<ScalarUDF> {
@@ -29,23 +29,23 @@ pub(super) fn all() -> Vec<ScalarUDF> {
     ]
 }
 
-/// The type of a function's values.
+/// The result type of a function.
 #[derive(Clone, Debug)]
 pub(super) enum Returns {
-    /// This one.
+    /// A fixed type.
     Type(ArrowType),
-    /// By the types of the arguments.
+    /// A type that depends on the types of the arguments.
     Of(fn(&[ArrowType]) -> ArrowType),
-    /// That of the first argument; `nullable`: values may be NULL though those of the argument are not.
+    /// The type of the first argument; `nullable`: the result may be NULL if the argument is not.
     First { nullable: bool },
 }
 
-/// A function of a name that no other has.
+/// Creates a function with a unique name.
 pub(super) fn simple(name: &'static str, signature: Signature, returns: Returns, body: Body) -> ScalarUDF {
     ScalarUDF::new_from_impl(Simple { name, signature, returns, body })
 }
 
-/// A call of such a function, which takes values of any type.
+/// Builds a call of such a function with arguments of any type.
 pub(super) fn simple_call(name: &'static str, returns: Returns, body: Body, args: Vec<Expr>) -> Expr {
     let function = simple(name, Signature::any(args.len(), Volatility::Immutable), returns, body);
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Simple {
     }
 }
 
-/// Names are unique here, and a closure cannot be compared.
+/// Names are unique, and closures cannot be compared.
 impl PartialEq for Simple {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

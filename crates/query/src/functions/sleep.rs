@@ -1,4 +1,4 @@
-//! `pg_sleep(seconds)` and its like: they wait without a thread, so that a statement is cancelled while it sleeps.
+//! `pg_sleep(seconds)` and the like: they wait without a thread, so that a statement can be cancelled while it sleeps.
 
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
@@ -42,7 +42,7 @@ impl ScalarUDFImpl for Sleep {
         &self.signature
     }
 
-    /// Of type void in PostgreSQL, which is shown as an empty text.
+    /// PostgreSQL's result type is void, which prints as an empty text.
     fn return_type(&self, _: &[ArrowType]) -> Result<ArrowType> {
         Ok(ArrowType::Utf8)
     }
@@ -83,7 +83,7 @@ fn seconds(lengths: &ArrayRef, row: usize) -> Result<Option<f64>> {
     Ok(Some(lengths.as_primitive::<Float64Type>().value(row)))
 }
 
-/// A year at most: what is longer is cancelled before.
+/// Limits the sleep to a year.
 fn length(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.clamp(0.0, 31_536_000.0)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What an assignment keeps, rounds and refuses.
+//! Which values an assignment keeps, rounds and refuses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::*;

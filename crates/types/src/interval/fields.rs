@@ -1,5 +1,5 @@
-//! Fields that bound an interval, `MINUTE TO SECOND`, and digits of its seconds: what they say of a text, and what they
-//! leave of a value.
+//! Fields that limit an interval, `MINUTE TO SECOND`, and digits of its seconds: their meaning for a text, and their
+//! effect on a value.
 
 use super::Interval;
 use crate::temporal::SECOND;
@@ -28,24 +28,24 @@ pub enum IntervalField {
 /// The fields that an interval is limited to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct IntervalFields {
-    /// The first and the last of them; `None` for all.
+    /// The first and the last field; `None` for all fields.
     pub bounds: Option<(IntervalField, IntervalField)>,
-    /// Digits behind the point of seconds.
+    /// Fraction digits of the seconds.
     pub digits: Option<u8>,
 }
 
 impl IntervalFields {
-    /// The field that a last number without a unit counts.
+    /// Returns the field that a last number without a unit counts.
     pub(super) fn last(&self) -> IntervalField {
         self.bounds.map_or(IntervalField::Second, |(_, last)| last)
     }
 
-    /// Are `5:06` minutes and seconds, not hours and minutes?
+    /// Returns whether `5:06` is minutes and seconds, not hours and minutes.
     pub(super) fn begins_with_minutes(&self) -> bool {
         self.bounds == Some((IntervalField::Minute, IntervalField::Second))
     }
 
-    /// What is left of a value.
+    /// Truncates a value to the fields, and rounds its seconds to the digits.
     pub fn limit(&self, value: Interval) -> Interval {
         let Interval { months, days, micros } = value;
         let whole = |unit: i64| micros / unit * unit;

@@ -1,11 +1,11 @@
-//! ISO 8601's intervals: `P1Y2M3DT4H5M6.5S`, and with places for letters: `P0001-02-03T04:05:06`, `P00010203T040506`.
+//! ISO 8601's intervals: `P1Y2M3DT4H5M6.5S`, and without letters: `P0001-02-03T04:05:06`, `P00010203T040506`.
 
 use super::sum::{Fault, HOURS, MINUTES, Number, SECONDS, Sum, Unit};
 
-/// Beyond it a double has no whole numbers left to tell apart.
+/// PostgreSQL's limit of a number: a larger double has few fraction bits left.
 const LARGEST: f64 = 1.0e15;
 
-/// Reads the form, in upper case as it must be.
+/// Parses the form, which must be in upper case.
 ///
 /// # Errors
 /// [`Fault::Form`] and [`Fault::Range`].
@@ -35,7 +35,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A number of the date and its letter, or all of the date without letters.
+    /// Parses a number and its letter in the date, or the whole date without letters.
     fn date(&mut self, first: bool) -> Result<(), Fault> {
         let width = integer_width(self.rest);
         let number = self.number()?;
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number of the time and its letter, or all of the time without letters.
+    /// Parses a number and its letter in the time, or the whole time without letters.
     fn time(&mut self, first: bool) -> Result<(), Fault> {
         let width = integer_width(self.rest);
         let number = self.number()?;
@@ -67,7 +67,7 @@ impl Reader<'_> {
             None if width == 6 && first => {
                 let whole = number.whole;
                 self.whole_parts(&[(whole / 10_000, HOURS), (whole / 100 % 100, MINUTES), (whole % 100, SECONDS)])?;
-                // As PostgreSQL reads it: the fraction is one of a microsecond.
+                // As in PostgreSQL, the fraction is one of a microsecond.
                 self.sum.add(Number { whole: 0, fraction: number.fraction }, Unit::Micros(1))
             }
             None | Some(':') if first => self.delimited(number, ':', [HOURS, MINUTES, SECONDS]),
@@ -86,7 +86,7 @@ impl Reader<'_> {
         parts.iter().try_for_each(|(whole, unit)| self.sum.add(Number { whole: *whole, fraction: 0.0 }, *unit))
     }
 
-    /// Up to three numbers with a delimiter between them, to the end or, for a date, to the time.
+    /// Parses up to three numbers with a delimiter between them, to the end or, for a date, to the time.
     fn delimited(&mut self, first: Number, delimiter: char, units: [Unit; 3]) -> Result<(), Fault> {
         let mut number = first;
         for (at, unit) in units.into_iter().enumerate() {
@@ -100,7 +100,7 @@ impl Reader<'_> {
         Err(Fault::Form)
     }
 
-    /// A number as C's `strtod` reads it, so `1e1` too.
+    /// Parses a number as C's `strtod` does, so `1e1` too.
     fn number(&mut self) -> Result<Number, Fault> {
         if !self.rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.')) {
             return Err(Fault::Form);
@@ -132,7 +132,7 @@ fn length_of_number(text: &str) -> usize {
     end
 }
 
-/// Digits in front of a number's point.
+/// Returns the number of digits before the decimal point.
 fn integer_width(text: &str) -> usize {
     text.strip_prefix('-').unwrap_or(text).bytes().take_while(u8::is_ascii_digit).count()
 }

@@ -1,4 +1,4 @@
-//! Intervals: months, days and microseconds, kept apart because a month has no fixed number of days and a day no
+//! Intervals: months, days and microseconds, kept separately because a month has no fixed number of days and a day no
 //! fixed number of hours.
 //!
 //! They compare as if a month had 30 days and a day 24 hours, so `1 month = 30 days`, as in PostgreSQL.
@@ -18,7 +18,7 @@ pub(crate) use print::print_styled;
 use crate::temporal::{Civil, DAY, civil_from_days, days_from_civil, days_in_month};
 use serde::{Deserialize, Serialize};
 
-/// A span of time in three parts of which each may be negative.
+/// A span of time in three parts, each of which may be negative.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Interval {
     /// Whole months.
@@ -29,17 +29,17 @@ pub struct Interval {
     pub micros: i64,
 }
 
-/// Days of a month where one must be named.
+/// Days of a month in conversions.
 const MONTH_DAYS: i32 = 30;
 
 impl Interval {
-    /// All of it in microseconds, for comparisons.
+    /// Returns the length in microseconds, for comparisons.
     pub fn span(self) -> i128 {
         let days = i128::from(self.months) * i128::from(MONTH_DAYS) + i128::from(self.days);
         days * i128::from(DAY) + i128::from(self.micros)
     }
 
-    /// The sum, part by part; `None` out of range.
+    /// Adds part by part; `None` if a part is out of range.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         Some(Self {
             months: self.months.checked_add(other.months)?,
@@ -48,7 +48,7 @@ impl Interval {
         })
     }
 
-    /// Every part with the other sign; `None` out of range.
+    /// Negates each part; `None` if a part is out of range.
     pub fn checked_neg(self) -> Option<Self> {
         Some(Self {
             months: self.months.checked_neg()?,
@@ -57,7 +57,7 @@ impl Interval {
         })
     }
 
-    /// `factor` times. A fraction of a month is made of days, a fraction of a day of time.
+    /// Multiplies by `factor`. A fraction of a month becomes days, a fraction of a day becomes time.
     pub fn checked_mul(self, factor: f64) -> Option<Self> {
         let months = f64::from(self.months) * factor;
         let days = f64::from(self.days) * factor;
@@ -73,7 +73,7 @@ impl Interval {
         Self::from_floats(months.trunc(), whole, micros)
     }
 
-    /// The part of it that fits `divisor` times; `None` out of range or for zero.
+    /// Divides by `divisor`; `None` if a part is out of range, or for zero.
     pub fn checked_div(self, divisor: f64) -> Option<Self> {
         let months = f64::from(self.months) / divisor;
         let days = f64::from(self.days) / divisor;
@@ -95,7 +95,7 @@ impl Interval {
         Some(Self { months: small(months)?, days: small(days)?, micros })
     }
 
-    /// 24 hours become a day each: `justify_hours`.
+    /// Converts each 24 hours to a day: `justify_hours`.
     pub fn justify_hours(self) -> Option<Self> {
         let (mut days, mut micros) = (i64::from(self.days) + self.micros / DAY, self.micros % DAY);
         if days > 0 && micros < 0 {
@@ -106,7 +106,7 @@ impl Interval {
         Some(Self { days: i32::try_from(days).ok()?, micros, ..self })
     }
 
-    /// 30 days become a month each: `justify_days`.
+    /// Converts each 30 days to a month: `justify_days`.
     pub fn justify_days(self) -> Option<Self> {
         let (mut months, mut days) = (self.months.checked_add(self.days / MONTH_DAYS)?, self.days % MONTH_DAYS);
         if months > 0 && days < 0 {
@@ -117,7 +117,7 @@ impl Interval {
         Some(Self { months, days, ..self })
     }
 
-    /// Both, with one sign for all parts: `justify_interval`.
+    /// Converts both, with one sign for all parts: `justify_interval`.
     pub fn justify(self) -> Option<Self> {
         let span = self.span();
         let (month, day) = (i128::from(MONTH_DAYS) * i128::from(DAY), i128::from(DAY));
@@ -128,8 +128,8 @@ impl Interval {
         })
     }
 
-    /// The timestamp this much later: months first (the day is cut to the month's last), then days, then time.
-    /// `None` out of range; infinities stay.
+    /// Adds the interval to a timestamp: months first (the day is limited to the month's last), then days, then time.
+    /// `None` if the result is out of range; infinities are unchanged.
     pub fn add_to(self, timestamp: i64) -> Option<i64> {
         if timestamp == i64::MIN || timestamp == i64::MAX {
             return Some(timestamp);
@@ -147,7 +147,7 @@ impl Interval {
     }
 }
 
-/// Without the dust of binary fractions beyond the microsecond.
+/// Rounds to microseconds, to remove errors of binary fractions.
 fn rounded_to_micros(value: f64) -> f64 {
     (value * 1e6).round_ties_even() / 1e6
 }

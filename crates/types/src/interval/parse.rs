@@ -1,6 +1,6 @@
-//! Text to intervals: `1 year 2 mons -3 days 04:05:06.5`, `@ 1 minute ago`, `1-2` (years and months), `P1Y2M3DT4H5M6S`.
+//! Parses intervals: `1 year 2 mons -3 days 04:05:06.5`, `@ 1 minute ago`, `1-2` (years and months), `P1Y2M3DT4H5M6S`.
 //!
-//! Tokens are read from the right, so that a unit is known before its number; what stands left of a time is days:
+//! Tokens are read from the right, so that a unit is known before its number; a number to the left of a time is days:
 //!
 //! ```text
 //!   - 3 04:05:06      clock 04:05:06, then -3 of days
@@ -12,11 +12,13 @@ use super::tokens::{Token, tokens};
 use super::{Interval, IntervalFields};
 use crate::{IntervalStyle, TypeError};
 
-/// Reads an interval of some fields (`5:06` of MINUTE TO SECOND, `7` of DAY) in any of the forms that PostgreSQL reads. In SQL's
-/// style the sign in front of a text that has no other is that of all its parts: `-1 2:03` is a day and two hours ago.
+/// Parses an interval of some fields (`5:06` of MINUTE TO SECOND, `7` of DAY) in any form that PostgreSQL accepts. In
+/// the style of the SQL standard, a leading sign applies to all parts if no other part has a sign: `-1 2:03` is -1 day
+/// and -2:03 hours.
 ///
 /// # Errors
-/// [`TypeError::InvalidText`], and [`TypeError::IntervalRange`], [`TypeError::IntervalOverflow`] for what is too large.
+/// [`TypeError::InvalidText`], and [`TypeError::IntervalRange`], [`TypeError::IntervalOverflow`] for parts out of
+/// range.
 pub(crate) fn parse_styled(
     text: &str,
     fields: IntervalFields,
@@ -33,7 +35,7 @@ pub(crate) fn parse_styled(
     })
 }
 
-/// PostgreSQL's own form and the standard's.
+/// Parses PostgreSQL's own form and that of the SQL standard.
 fn traditional(text: &str, fields: IntervalFields, style: impl Fn() -> IntervalStyle) -> Result<Sum, Fault> {
     let tokens = tokens(text)?;
     let mut signs = tokens.iter().map(Token::sign);
@@ -55,10 +57,10 @@ fn traditional(text: &str, fields: IntervalFields, style: impl Fn() -> IntervalS
     Ok(reader.sum)
 }
 
-/// What a number to the left of the tokens that were read counts.
+/// The unit of a number to the left of the tokens that were read.
 #[derive(Clone, Copy)]
 enum Next {
-    /// Nothing was read: the last of the interval's fields.
+    /// No token was read: the last of the interval's fields.
     Last,
     Unit(Unit),
 }
@@ -67,7 +69,7 @@ struct Reader {
     sum: Sum,
     next: Next,
     ago: bool,
-    /// Is the first sign that of every part?
+    /// Whether the leading sign applies to every part.
     all_negative: bool,
     fields: IntervalFields,
 }
@@ -127,7 +129,7 @@ impl Reader {
     }
 }
 
-/// The integer that a text begins with, 0 if there is none, and what follows it.
+/// Returns the integer that a text begins with, 0 if there is none, and the rest of the text.
 fn integer(text: &str) -> Result<(i64, &str), Fault> {
     let signs = usize::from(text.starts_with(['+', '-']));
     let digits = text.get(signs..).unwrap_or_default();
@@ -139,7 +141,7 @@ fn integer(text: &str) -> Result<(i64, &str), Fault> {
     Ok((number.parse().map_err(|_| Fault::Range)?, rest))
 }
 
-/// Behind the point, which may stand alone.
+/// Parses the fraction after the decimal point, which may have no digits.
 fn fraction(text: &str) -> Result<f64, Fault> {
     let digits = text.strip_prefix('.').unwrap_or(text);
     match digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -149,7 +151,7 @@ fn fraction(text: &str) -> Result<f64, Fault> {
     }
 }
 
-/// `1-2`, one year and two months, in months.
+/// Returns `1-2`, one year and two months, in months.
 fn years_and_months(years: i64, rest: &str, negative: bool) -> Result<i64, Fault> {
     let rest = rest.strip_prefix('-').unwrap_or(rest);
     let (months, rest) = integer(rest)?;
@@ -163,7 +165,7 @@ fn years_and_months(years: i64, rest: &str, negative: bool) -> Result<i64, Fault
     years.checked_mul(12).and_then(|years| years.checked_add(months)).ok_or(Fault::Range)
 }
 
-/// `hh:mm`, `hh:mm:ss.fff`, `mm:ss.fff` without a sign.
+/// Parses `hh:mm`, `hh:mm:ss.fff`, `mm:ss.fff` without a sign.
 fn clock(text: &str, from_minutes: bool) -> Result<i64, Fault> {
     let (first, rest) = integer(text)?;
     let (second, rest) = integer(rest.strip_prefix(':').ok_or(Fault::Form)?)?;
@@ -173,7 +175,7 @@ fn clock(text: &str, from_minutes: bool) -> Result<i64, Fault> {
             (first, second, seconds, rest)
         }
         None if rest.is_empty() && !from_minutes => (first, second, 0, rest),
-        // A fraction stands behind seconds only.
+        // Only seconds can have a fraction.
         None => (0, first, second, rest),
     };
     let part = match part.chars().next() {

@@ -1,14 +1,14 @@
-//! Intervals to text, in PostgreSQL's four styles.
+//! Prints intervals in PostgreSQL's four styles.
 
 use super::Interval;
 use crate::IntervalStyle;
 use crate::temporal::SECOND;
 use std::fmt::Write;
 
-/// `1 year 2 mons 3 days 04:05:06.5`; the empty interval is `00:00:00`.
+/// Prints `1 year 2 mons 3 days 04:05:06.5`; the empty interval is `00:00:00`.
 pub fn print_interval(interval: Interval, out: &mut String) {
     let start = out.len();
-    // After a negative part a positive one shows its sign.
+    // A positive part after a negative one has a plus sign.
     let mut negative = false;
     let units = [(interval.months / 12, "year"), (interval.months % 12, "mon"), (interval.days, "day")];
     for (count, unit) in units.into_iter().filter(|(count, _)| *count != 0) {
@@ -42,7 +42,7 @@ fn push_time(micros: i64, after_negative: bool, out: &mut String) {
     }
 }
 
-/// An interval in a style.
+/// Prints an interval in a style.
 pub(crate) fn print_styled(interval: Interval, style: IntervalStyle, out: &mut String) {
     match style {
         IntervalStyle::Postgres => print_interval(interval, out),
@@ -78,7 +78,7 @@ impl Parts {
     }
 }
 
-/// Seconds without sign, their fraction without idle zeros.
+/// Appends the seconds without sign, and their fraction without trailing zeros.
 fn push_seconds(parts: &Parts, two_digits: bool, out: &mut String) {
     let (seconds, fraction) = (parts.seconds.unsigned_abs(), parts.micros.unsigned_abs());
     let _ = if two_digits { write!(out, "{seconds:02}") } else { write!(out, "{seconds}") };
@@ -88,7 +88,8 @@ fn push_seconds(parts: &Parts, two_digits: bool, out: &mut String) {
     }
 }
 
-/// `@ 1 year 2 mons -3 days 4 hours ago`: the sign of the first part is that of `ago`, the others are relative to it.
+/// Prints `@ 1 year 2 mons -3 days 4 hours ago`: `ago` if the first part is negative; the signs of other parts are
+/// relative to it.
 fn print_verbose(parts: &Parts, out: &mut String) {
     out.push('@');
     let mut ago = None;
@@ -102,7 +103,7 @@ fn print_verbose(parts: &Parts, out: &mut String) {
     ];
     for (value, unit) in units.into_iter().filter(|(value, _)| *value != 0) {
         let sign = if sign_of(value) { "-" } else { "" };
-        // As in PostgreSQL -1 of the others has the plural, too.
+        // As in PostgreSQL, -1 of the other parts is plural, too.
         let plural = if value.unsigned_abs() == 1 && sign.is_empty() { "" } else { "s" };
         let _ = write!(out, " {sign}{} {unit}{plural}", value.unsigned_abs());
     }
@@ -120,7 +121,7 @@ fn print_verbose(parts: &Parts, out: &mut String) {
     }
 }
 
-/// `1-2`, `3 4:05:06`; with a sign for each part where one for all would not do.
+/// Prints `1-2`, `3 4:05:06`; with a sign for each part if one sign for all is not enough.
 fn print_standard(interval: Interval, out: &mut String) {
     let signs =
         [interval.months.signum(), interval.days.signum(), i32::try_from(interval.micros.signum()).unwrap_or(0)];
@@ -162,7 +163,7 @@ fn print_standard(interval: Interval, out: &mut String) {
     clock(out);
 }
 
-/// `P1Y2M-3DT4H5M6.5S`; the empty interval is `PT0S`.
+/// Prints `P1Y2M-3DT4H5M6.5S`; the empty interval is `PT0S`.
 fn print_iso(parts: &Parts, out: &mut String) {
     let start = out.len();
     out.push('P');

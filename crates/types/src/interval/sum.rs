@@ -1,27 +1,27 @@
-//! What an interval's text adds up to, unit by unit, each part within its range at every step.
+//! Adds up the parts of an interval's text, unit by unit, with a range check at every step.
 
 use super::{Interval, IntervalField};
 use crate::temporal::DAY;
 
-/// Why a text is no interval.
+/// Why a text is not an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// It is not written so.
+    /// Invalid syntax.
     Form,
-    /// A part is too large.
+    /// A part out of range.
     Range,
-    /// The parts fit, but years and months together do not.
+    /// The parts are in range, but the sum of years and months is not.
     Sum,
 }
 
-/// A unit, as so many of the part that it counts in.
+/// A unit, as a multiple of the part that it counts in.
 #[derive(Clone, Copy)]
 pub(super) enum Unit {
     Years(i32),
     Months,
     Days(i32),
     Micros(i64),
-    /// A word that PostgreSQL knows, but no interval has.
+    /// A word that PostgreSQL knows, but does not accept in an interval.
     Useless,
 }
 
@@ -29,7 +29,7 @@ pub(super) const SECONDS: Unit = Unit::Micros(1_000_000);
 pub(super) const MINUTES: Unit = Unit::Micros(60_000_000);
 pub(super) const HOURS: Unit = Unit::Micros(3_600_000_000);
 const DAYS_OF_MONTH: f64 = 30.0;
-/// Hours, minutes, seconds and their parts.
+/// Bits of hours, minutes, seconds and their fractions.
 const CLOCK: u32 = 0b1_1111;
 const SECONDS_IN_PART: u32 = 0b111;
 
@@ -45,7 +45,7 @@ impl Unit {
         }
     }
 
-    /// Of a word, of which ten letters count.
+    /// Returns the unit of a word, of which the first ten letters are significant.
     pub(super) fn named(word: &str) -> Option<Self> {
         Some(match word.get(..10).unwrap_or(word) {
             "us" | "usec" | "usecs" | "usecond" | "useconds" | "microsecon" => Self::Micros(1),
@@ -84,37 +84,37 @@ impl Unit {
     }
 }
 
-/// A number with its sign on both parts.
+/// A number; both parts have its sign.
 #[derive(Clone, Copy)]
 pub(super) struct Number {
     pub(super) whole: i64,
     pub(super) fraction: f64,
 }
 
-/// What was read so far.
+/// The sum of the parts read so far.
 #[derive(Default)]
 pub(super) struct Sum {
     years: i32,
     months: i32,
     days: i32,
     micros: i64,
-    /// Units that were read, a bit each.
+    /// The units that were read, a bit each.
     units: u32,
 }
 
 impl Sum {
-    /// Has any unit been read?
+    /// Returns whether no unit was read.
     pub(super) fn is_empty(&self) -> bool {
         self.units == 0
     }
 
-    /// A number of a unit that may stand once.
+    /// Adds a number of a unit that can occur once.
     pub(super) fn add_once(&mut self, number: Number, unit: Unit) -> Result<(), Fault> {
         self.add(number, unit)?;
         self.claim(unit.bits(number.fraction))
     }
 
-    /// A time of day, which stands for all that was read of days' fractions.
+    /// Sets the time of day, which replaces fractions of days that were read.
     pub(super) fn set_clock(&mut self, micros: i64) -> Result<(), Fault> {
         self.micros = micros;
         self.claim(CLOCK)
@@ -133,7 +133,7 @@ impl Sum {
         match unit {
             Unit::Years(years) => {
                 add(&mut self.years, times(whole, years)?)?;
-                // A fraction of a year is made of whole months.
+                // A fraction of a year becomes whole months.
                 add(&mut self.months, (fraction * f64::from(years) * 12.0).round_ties_even() as i32)
             }
             Unit::Months => {
@@ -158,7 +158,7 @@ impl Sum {
         self.add_micros(days.fract() * DAY as f64)
     }
 
-    /// Half a microsecond is none.
+    /// Rounds to microseconds; half a microsecond is rounded down.
     fn add_micros(&mut self, micros: f64) -> Result<(), Fault> {
         let rest = micros.fract();
         let rounding = i64::from(rest > 0.5) - i64::from(rest < -0.5);
@@ -166,7 +166,7 @@ impl Sum {
         Ok(())
     }
 
-    /// All of it ago.
+    /// Negates all parts.
     pub(super) fn negate(&mut self) -> Result<(), Fault> {
         self.years = self.years.checked_neg().ok_or(Fault::Range)?;
         self.months = self.months.checked_neg().ok_or(Fault::Range)?;

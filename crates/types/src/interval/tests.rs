@@ -1,4 +1,4 @@
-//! Answers are PostgreSQL 15's.
+//! Tests of intervals. The expected texts are from PostgreSQL 15.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use super::*;

@@ -1,4 +1,4 @@
-//! The tokens of an interval's text, told apart by how they begin, as PostgreSQL's reader of dates and times does.
+//! Splits an interval's text into tokens by their first character, as PostgreSQL's parser of dates and times does.
 //!
 //! ```text
 //!   - 1 year 2 mons 04:05    Signed("-1") Word("year") Number("2") Word("mons") Clock("04:05")
@@ -6,11 +6,11 @@
 
 use super::sum::Fault;
 
-/// A piece of the text, in lower case.
+/// A token, in lower case.
 pub(super) enum Token {
     /// `1`, `1.5`, `1-2`.
     Number(String),
-    /// The same behind a sign, or a time behind one.
+    /// A number with a sign, or a time with a sign.
     Signed(String),
     /// `1:02:03`.
     Clock(String),
@@ -19,7 +19,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// What it begins with.
+    /// Returns the sign of a signed token.
     pub(super) fn sign(&self) -> Option<char> {
         match self {
             Self::Signed(text) => text.chars().next(),
@@ -28,15 +28,15 @@ impl Token {
     }
 }
 
-/// More than this is no interval.
+/// Maximum tokens of an interval.
 const MOST_TOKENS: usize = 25;
-/// Units that a digit may follow at once, `1h30m`; behind other letters it belongs to a name.
+/// Units that a digit may follow directly, `1h30m`; after other letters, a digit belongs to a name.
 const UNITS_BEFORE_DIGITS: [&str; 7] = ["d", "dec", "h", "m", "mon", "s", "y"];
 
-/// Cuts a text; other punctuation separates and says nothing.
+/// Splits a text; other punctuation separates tokens.
 ///
 /// # Errors
-/// [`Fault::Form`] for what no token begins with.
+/// [`Fault::Form`] for a character that begins no token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Fault> {
     let mut rest = Rest { text };
     let mut all = Vec::new();
@@ -95,7 +95,7 @@ impl<'a> Rest<'a> {
         self.take(|c| c.is_ascii_digit())
     }
 
-    /// `1`, `1.5`, `1-2`, `1:02:03`: a delimiter stands again only where it stood before.
+    /// Reads `1`, `1.5`, `1-2`, `1:02:03`: only the delimiter that was read may occur again.
     fn number(&mut self) -> Token {
         let mut text = self.digits().to_owned();
         match self.peek() {
@@ -119,7 +119,7 @@ impl<'a> Rest<'a> {
         Token::Number(text)
     }
 
-    /// A sign, which blanks may part from its number.
+    /// Reads a sign and its number, with optional blanks between them.
     fn signed(&mut self) -> Result<Token, Fault> {
         let mut text = self.take_first();
         self.take(is_space);
@@ -135,7 +135,7 @@ impl<'a> Rest<'a> {
     fn word(&mut self) -> Result<Token, Fault> {
         let word = self.take(|c| c.is_ascii_alphabetic()).to_ascii_lowercase();
         match self.peek() {
-            // Part of a name that has dates or zones in it.
+            // Part of a name that occurs only in dates or zones.
             Some('-' | '/' | '.') => Err(Fault::Form),
             Some('0'..='9' | '+') if !UNITS_BEFORE_DIGITS.contains(&word.as_str()) => Err(Fault::Form),
             _ => Ok(Token::Word(word)),

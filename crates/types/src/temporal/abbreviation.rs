@@ -1,9 +1,8 @@
-//! Abbreviations of time zones as PostgreSQL knows them unless it is told otherwise: those that never meant another
-//! offset.
+//! Abbreviations of time zones in PostgreSQL's default set: those that never had another offset.
 //!
-//! Each stands for one offset all year round: EST is five hours behind UTC in summer too, where clocks show EDT.
+//! Each has one offset all year round: EST is five hours behind UTC in summer too, when local time is EDT.
 
-/// Minutes east of UTC, and what they are called.
+/// Minutes east of UTC, and the abbreviations.
 const ABBREVIATIONS: &[(i32, &str)] = &[
     (-600, "HST"),
     (-540, "AKST"),
@@ -36,18 +35,18 @@ const ABBREVIATIONS: &[(i32, &str)] = &[
     (825, "CHADT"),
 ];
 
-/// Seconds east of UTC, of an abbreviation in any case.
+/// Returns the seconds east of UTC of an abbreviation in any case.
 pub fn abbreviation(name: &str) -> Option<i32> {
     let is = |known: &str| known.eq_ignore_ascii_case(name);
     let found = ABBREVIATIONS.iter().find(|(_, names)| names.split(' ').any(is));
     found.map(|(minutes, _)| minutes * 60)
 }
 
-/// Those that are of summer time.
+/// The abbreviations of daylight saving time.
 const SUMMER: &str = "ACDT ADT AEDT AKDT BRST BST CDT CEST CETDST CHADT EDT EEST EETDST IDT MDT MEST MESZ METDST NDT NZDT \
     PDT PMDT WETDST";
 
-/// All of them by name, with their seconds east of UTC.
+/// Returns all abbreviations by name, with their seconds east of UTC.
 pub fn abbreviations() -> impl Iterator<Item = (&'static str, i32)> {
     let mut all: Vec<(&str, i32)> = ABBREVIATIONS
         .iter()
@@ -57,7 +56,7 @@ pub fn abbreviations() -> impl Iterator<Item = (&'static str, i32)> {
     all.into_iter()
 }
 
-/// Is it an abbreviation of summer time?
+/// Returns whether it is an abbreviation of daylight saving time.
 pub fn is_summer_time(abbreviation: &str) -> bool {
     SUMMER.split_whitespace().any(|name| name.eq_ignore_ascii_case(abbreviation))
 }

@@ -1,27 +1,27 @@
-//! Summer time beyond the last year of tables of zones.
+//! Daylight saving time beyond the last year of the time zone database.
 
 use super::{Civil, DAY, civil_from_days, days_from_civil};
 
-/// The first year whose clocks tables of zones do not know.
+/// The first year without rules in the time zone database.
 const FIRST_UNKNOWN: i64 = 2100;
 
-/// A moment, or a local time, at which clocks of every zone are set as they are at this one: itself, or in the far
-/// future the same day of a year that tables know and that has the same calendar. Rules say "the last Sunday of March",
-/// so clocks change on the same days in both.
+/// Returns a time with known rules at which every zone has the same offset: the time itself, or in the far future the
+/// same day of a year that has rules and the same calendar. Rules say "the last Sunday of March", so clocks change on
+/// the same days in both years.
 pub fn with_known_rules(micros: i64) -> i64 {
     let year = civil_from_days(micros.div_euclid(DAY)).year;
     if year < FIRST_UNKNOWN {
         return micros;
     }
     let (first, length) = calendar(year);
-    // Calendars of years come again within 28 years, where no century is between them.
+    // Calendars recur within 28 years, unless a century year is between them.
     let alike = (FIRST_UNKNOWN - 28..FIRST_UNKNOWN)
         .map(calendar)
         .find(|(known, known_length)| known.rem_euclid(7) == first.rem_euclid(7) && *known_length == length);
     alike.map_or(micros, |(known, _)| micros - (first - known) * DAY)
 }
 
-/// The year's first day, and how many it has.
+/// Returns the year's first day, and its number of days.
 fn calendar(year: i64) -> (i64, i64) {
     let first = |year| days_from_civil(Civil { year, month: 1, day: 1 });
     (first(year), first(year + 1) - first(year))

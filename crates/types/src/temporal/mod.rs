@@ -1,10 +1,10 @@
 //! Dates, times and timestamps: the calendar, and their text forms.
 //!
-//! All count from 1970-01-01 (days or microseconds) in the proleptic Gregorian calendar, as PostgreSQL does. Ranges
-//! are PostgreSQL's but for one end: microseconds since 1970 in an `i64` end in the year 294247, not 294276.
+//! All count from 1970-01-01 (days or microseconds) in the proleptic Gregorian calendar, as PostgreSQL does. Ranges are
+//! PostgreSQL's except for one end: microseconds since 1970 in an `i64` end in the year 294247, not 294276.
 //!
-//! Zones: this crate knows abbreviations and numeric offsets. Named zones need a database of rules, so callers that have
-//! one pass it as [`ZoneRules`].
+//! Zones: this crate knows abbreviations and numeric offsets. Named zones need a time zone database, so callers that
+//! have one pass it as [`ZoneRules`].
 
 mod abbreviation;
 mod far_future;
@@ -39,19 +39,19 @@ pub const MIN_TIMESTAMP: i64 = MIN_DATE as i64 * DAY;
 /// Last timestamp, in the year 294247.
 pub const MAX_TIMESTAMP: i64 = i64::MAX - 1;
 
-/// A database of time zones, such as the engine has.
+/// A time zone database, such as the engine has.
 pub trait ZoneRules {
-    /// Seconds east of UTC in the zone called `name` (`None`: the session's) when clocks there show `local_micros`.
-    /// `None` when there is no such zone.
+    /// Returns the seconds east of UTC in the zone `name` (`None`: the session's) at a local time. `None` for an
+    /// unknown zone.
     fn offset_at_local(&self, name: Option<&str>, local_micros: i64) -> Option<i32>;
 
-    /// The session's forms of texts. It is only asked where a text means one thing in one and another in the next.
+    /// Returns the session's text formats. Called only if the meaning of a text depends on them.
     fn style(&self) -> Style {
         Style::default()
     }
 }
 
-/// UTC and nothing else.
+/// Knows UTC only.
 pub struct Utc;
 
 impl ZoneRules for Utc {
@@ -71,7 +71,7 @@ pub struct Civil {
     pub day: u8,
 }
 
-/// Days since 1970-01-01. Counted in eras of 400 years that begin in March, so that leap days come last.
+/// Returns the days since 1970-01-01. Counts in eras of 400 years that begin in March, so that leap days come last.
 pub fn days_from_civil(date: Civil) -> i64 {
     let year = date.year - i64::from(date.month <= 2);
     let era = year.div_euclid(400);
@@ -96,7 +96,7 @@ pub fn civil_from_days(days: i64) -> Civil {
     Civil { year, month: u8::try_from(month).unwrap_or(1), day: u8::try_from(day).unwrap_or(1) }
 }
 
-/// Days of a month; 0 for a month that does not exist.
+/// Returns the days of a month; 0 for a month that does not exist.
 pub fn days_in_month(year: i64, month: u8) -> u8 {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     match month {
@@ -108,7 +108,7 @@ pub fn days_in_month(year: i64, month: u8) -> u8 {
     }
 }
 
-/// Is the value one that its type can have (infinities included)? Values of other kinds are.
+/// Returns whether the value is in the range of its type (infinities included). Values of other kinds are.
 pub fn in_range(value: &Datum) -> bool {
     match *value {
         Datum::Date(days) => days == i32::MIN || days == i32::MAX || (MIN_DATE..=MAX_DATE).contains(&days),

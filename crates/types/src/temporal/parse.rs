@@ -1,12 +1,12 @@
-//! Text to dates and times: PostgreSQL's ISO forms and the common others (month names, `1/31/2013`, AM and PM).
+//! Parses dates and times: PostgreSQL's ISO forms and other common ones (month names, `1/31/2013`, AM and PM).
 //!
 //! ```text
 //!   2013-01-31T05:15:00.25+02:00 BC
 //!   date      |time       |zone  |era        any of them may be missing where the type allows it
 //! ```
 //!
-//! Words that depend on the clock (`now`, `today`) are not values and are refused here; `epoch`, `allballs` (midnight)
-//! and the infinities are.
+//! Words that depend on the current time (`now`, `today`) are refused here; `epoch`, `allballs` (midnight) and the
+//! infinities are accepted.
 
 mod fields;
 
@@ -14,7 +14,8 @@ use super::{DAY, MAX_DATE, MAX_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, ZoneR
 use crate::{DateOrder, TypeError};
 use fields::{Fault, Fields, Zone, fields, packed_time, plain_date, plain_timestamp};
 
-/// Days since 1970-01-01. A time in the text is allowed and dropped, as in PostgreSQL. Day and month stand in the session's order.
+/// Parses a date to days since 1970-01-01. A time in the text is ignored, as in PostgreSQL. Day and month are in the
+/// session's order.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
@@ -35,7 +36,8 @@ pub fn parse_date_in(text: &str, rules: &dyn ZoneRules) -> Result<i32, TypeError
     in_range.ok_or_else(|| fault("date", text, Fault::Range))
 }
 
-/// Microseconds since midnight. A date or zone in the text is allowed and dropped. Day and month stand in the session's order.
+/// Parses a time to microseconds since midnight. A date or zone in the text is ignored. Day and month are in the
+/// session's order.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
@@ -51,7 +53,8 @@ pub fn parse_time_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, TypeError
     fields.time.ok_or_else(|| fault("time", text, Fault::Form))
 }
 
-/// Microseconds since 1970-01-01 00:00. A zone in the text is allowed and dropped. Day and month stand in the session's order.
+/// Parses a timestamp to microseconds since 1970-01-01 00:00. A zone in the text is ignored. Day and month are in the
+/// session's order.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
@@ -61,14 +64,15 @@ pub fn parse_timestamp_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, Type
     }
     match moment(text, rules) {
         Ok(Moment::Special(micros)) => Ok(micros),
-        // Which zone it was does not matter here, but that it is one does: names need rules.
+        // The zone is ignored, but a name is refused, because it cannot be told from a misspelling.
         Ok(Moment::Local(_, Some(Zone::Name(_)))) => Err(fault("timestamp", text, Fault::Form)),
         Ok(Moment::Local(micros, _)) => in_range(micros).map_err(|error| fault("timestamp", text, error)),
         Err(error) => Err(fault("timestamp", text, error)),
     }
 }
 
-/// Microseconds since 1970-01-01 00:00 UTC, with the rules for named zones and for text without a zone.
+/// Parses a timestamp to microseconds since 1970-01-01 00:00 UTC; `rules` defines named zones, and the zone of text
+/// without one.
 ///
 /// # Errors
 /// [`TypeError::InvalidText`] or [`TypeError::DateTimeRange`].
@@ -89,10 +93,10 @@ pub fn parse_timestamptz_in(text: &str, rules: &dyn ZoneRules) -> Result<i64, Ty
     in_range(local - i128::from(offset) * i128::from(SECOND)).map_err(|error| fault(name, text, error))
 }
 
-/// The text without the name of a zone at its end, if `rules` know that zone: to types without one it says nothing.
-/// `None` without such a name.
+/// Returns the text without a zone name at its end, if `rules` knows that zone: types without a zone ignore it. `None`
+/// without such a name.
 pub fn without_zone_name<'a>(text: &'a str, rules: &dyn ZoneRules) -> Option<&'a str> {
-    // Whether it is a date matters here, and not which.
+    // Only the presence of a date matters, so any order is tried.
     let fields = [DateOrder::MonthDayYear, DateOrder::DayMonthYear, DateOrder::YearMonthDay]
         .into_iter()
         .find_map(|order| fields(text, &|| order).ok())?;
@@ -130,7 +134,7 @@ fn special(text: &str) -> Option<Special> {
 enum Moment<'a> {
     /// An infinity or the epoch.
     Special(i64),
-    /// What clocks show, in microseconds; wide, because it may be out of range until the zone is applied.
+    /// Local time in microseconds; wide, because it may be out of range until the zone is applied.
     Local(i128, Option<Zone<'a>>),
 }
 
@@ -152,7 +156,7 @@ fn in_range(micros: i128) -> Result<i64, Fault> {
     i64::try_from(micros).ok().filter(|m| (MIN_TIMESTAMP..=MAX_TIMESTAMP).contains(m)).ok_or(Fault::Range)
 }
 
-/// [`fields`] for types that drop the zone: a name cannot be told from a misspelling, so it is refused.
+/// [`fields`] for types without a zone: refuses the name of a zone, which cannot be told from a misspelling.
 fn fields_without_zone<'a>(text: &'a str, rules: &dyn ZoneRules) -> Result<Fields<'a>, Fault> {
     let fields = fields(text, &|| rules.style().dates)?;
     if matches!(fields.zone, Some(Zone::Name(_))) { Err(Fault::Form) } else { Ok(fields) }

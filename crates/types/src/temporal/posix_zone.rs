@@ -1,6 +1,6 @@
-//! Zones that are written as POSIX does: `UTC+3`, `<+05>-05`, `+05:30`. Offsets count westwards there.
+//! Zones in POSIX syntax: `UTC+3`, `<+05>-05`, `+05:30`. Their offsets count westwards.
 
-/// Seconds east of UTC of such a zone; `None` for any other text, and for rules of summer time.
+/// Returns the seconds east of UTC of such a zone; `None` for other texts, and for zones with daylight saving time.
 pub fn posix_zone(name: &str) -> Option<i32> {
     let offset = match name.strip_prefix('<') {
         Some(quoted) => quoted.split_once('>')?.1,
@@ -29,7 +29,7 @@ fn number(digits: &str, most: i32) -> Option<i32> {
     digits.parse().ok().filter(|number| plain && *number <= most)
 }
 
-/// The zone so many seconds east of UTC, with its offset for a name: `<+05:30>-05:30`.
+/// Returns the zone at so many seconds east of UTC in POSIX syntax, with its offset as the name: `<+05:30>-05:30`.
 pub fn posix_text(east: i32) -> String {
     let shown = |seconds: i32| {
         let (hours, minutes, rest) = (seconds.abs() / 3_600, seconds.abs() / 60 % 60, seconds.abs() % 60);
@@ -40,7 +40,7 @@ pub fn posix_text(east: i32) -> String {
             _ => format!("{sign}{hours:02}:{minutes:02}:{rest:02}"),
         }
     };
-    // Zero is `-00` where offsets are counted westwards.
+    // A zero offset is `-00`, because offsets count westwards.
     let west = if east == 0 { "-00".to_owned() } else { shown(-east) };
     format!("<{}>{west}", shown(east))
 }

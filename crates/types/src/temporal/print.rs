@@ -1,9 +1,9 @@
-//! Dates and times to text, in PostgreSQL's ISO style.
+//! Prints dates and times in PostgreSQL's ISO style.
 
 use super::{DAY, MAX_TIMESTAMP, SECOND, civil_from_days};
 use std::fmt::Write;
 
-/// `2013-01-31`, `0044-03-15 BC`, `infinity`.
+/// Prints `2013-01-31`, `0044-03-15 BC`, `infinity`.
 pub fn print_date(days: i32, out: &mut String) {
     match days {
         i32::MIN => out.push_str("-infinity"),
@@ -12,14 +12,14 @@ pub fn print_date(days: i32, out: &mut String) {
     }
 }
 
-/// `05:15:00`, `05:15:00.25`.
+/// Prints `05:15:00`, `05:15:00.25`.
 pub fn print_time(micros: i64, out: &mut String) {
     let seconds = u32::try_from(micros / SECOND).unwrap_or(0);
     push_sixties(seconds, out);
     push_fraction(micros % SECOND, out);
 }
 
-/// Seconds as `hh:mm:ss`; at most 24 hours.
+/// Appends seconds as `hh:mm:ss`; at most 24 hours.
 fn push_sixties(seconds: u32, out: &mut String) {
     let two = |value: u32| u8::try_from(value).unwrap_or(0);
     push_two(two(seconds / 3600), out);
@@ -29,7 +29,7 @@ fn push_sixties(seconds: u32, out: &mut String) {
     push_two(two(seconds % 60), out);
 }
 
-/// `2013-01-31 05:15:00`.
+/// Prints `2013-01-31 05:15:00`.
 pub fn print_timestamp(micros: i64, out: &mut String) {
     if !push_infinity(micros, out) {
         let before_christ = push_date_time(micros, out);
@@ -37,7 +37,7 @@ pub fn print_timestamp(micros: i64, out: &mut String) {
     }
 }
 
-/// `2013-01-31 05:15:00+00`, as clocks show it that are `offset` seconds east of UTC.
+/// Prints `2013-01-31 05:15:00+00`, in local time `offset` seconds east of UTC.
 pub fn print_timestamptz(micros: i64, offset: i32, out: &mut String) {
     if push_infinity(micros, out) {
         return;
@@ -64,7 +64,7 @@ fn push_date_time(micros: i64, out: &mut String) -> bool {
     before_christ
 }
 
-/// Appends the date without its era and says whether it is before Christ.
+/// Appends the date without its era, and returns whether it is BC.
 fn push_date(days: i64, out: &mut String) -> bool {
     let date = civil_from_days(days);
     let before_christ = date.year <= 0;
@@ -89,7 +89,7 @@ fn push_era(before_christ: bool, out: &mut String) {
     }
 }
 
-/// `+00`, `-03:30`, `+00:19:32`: as short as the offset allows.
+/// Appends `+00`, `-03:30`, `+00:19:32`: as short as the offset allows.
 fn push_offset(offset: i32, out: &mut String) {
     out.push(if offset < 0 { '-' } else { '+' });
     let seconds = i64::from(offset).abs();
@@ -104,7 +104,7 @@ fn push_offset(offset: i32, out: &mut String) {
     }
 }
 
-/// `.25` for 250,000 microseconds, nothing for none.
+/// Appends `.25` for 250,000 microseconds, nothing for zero.
 fn push_fraction(micros: i64, out: &mut String) {
     if micros == 0 {
         return;
@@ -118,13 +118,13 @@ fn push_fraction(micros: i64, out: &mut String) {
     push_padded(digits, width, out);
 }
 
-/// A number of two digits (0 to 99). By hand, because COPY TO and every answer row come through here.
+/// Appends a number of two digits (0 to 99). Hand-written, because COPY TO and every result row use it.
 fn push_two(value: u8, out: &mut String) {
     out.push(char::from(b'0' + value / 10));
     out.push(char::from(b'0' + value % 10));
 }
 
-/// A number of at least `width` digits.
+/// Appends a number of at least `width` digits.
 fn push_padded(value: i64, width: usize, out: &mut String) {
     // Writing to a String cannot fail.
     let _ = write!(out, "{value:0width$}");

@@ -1,7 +1,7 @@
-//! Times with fewer digits of a second: `timestamp(3)`.
+//! Rounds times to fewer digits of a second: `timestamp(3)`.
 //!
-//! Halves go away from zero, and zero is midnight for a time and 2000-01-01 for a timestamp, as in PostgreSQL, whose
-//! timestamps count from there: a half second of 1999 goes back, one of 2000 goes on.
+//! Rounds half away from zero. Zero is midnight for a time and 2000-01-01 for a timestamp, as in PostgreSQL, whose
+//! timestamps count from there: half a second of 1999 is rounded back, half a second of 2000 forward.
 
 use super::DAY;
 use crate::{Datum, MAX_DIGITS};
@@ -9,8 +9,8 @@ use crate::{Datum, MAX_DIGITS};
 /// 2000-01-01 in microseconds since 1970.
 const MILLENNIUM: i64 = 10_957 * DAY;
 
-/// The value with at most `digits` digits of a second. Infinities stay, and so do values of other kinds; `None` for one
-/// that leaves the range.
+/// Rounds the value to at most `digits` digits of a second. Infinities and values of other kinds are unchanged; `None`
+/// if the result is out of range.
 pub fn rounded(value: Datum, digits: u8) -> Option<Datum> {
     let step = 10_i64.pow(u32::from(MAX_DIGITS.saturating_sub(digits)));
     let moment = |micros: i64| match micros {
@@ -25,7 +25,7 @@ pub fn rounded(value: Datum, digits: u8) -> Option<Datum> {
     })
 }
 
-/// To a multiple of `step` as seen from `zero`.
+/// Rounds to a multiple of `step`, counted from `zero`.
 fn round_from(zero: i64, micros: i64, step: i64) -> Option<i64> {
     let away = i128::from(micros) - i128::from(zero);
     let (step, half) = (i128::from(step), i128::from(step / 2));

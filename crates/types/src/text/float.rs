@@ -1,10 +1,10 @@
-//! Floats to the shortest text that reads back as the same float, to the letter as PostgreSQL prints them.
+//! Prints floats as the shortest text that reads back as the same float, exactly as PostgreSQL does.
 //!
 //! The standard library finds the shortest digits, but differs from PostgreSQL in two rare cases:
 //!
-//! - Half way between two large floats there may be a shorter decimal that reads back right only because ties go to the even
-//!   float. PostgreSQL does not use it: 36e9 as a real prints as 3.5999998e+10.
-//! - Where two decimals are equally short and equally near, PostgreSQL takes the one with the even last digit.
+//! - Halfway between two large floats there may be a shorter decimal that reads back right only because ties go to the
+//!   even float. PostgreSQL does not use it: 36e9 as a real prints as 3.5999998e+10.
+//! - Of two decimals that are equally short and equally near, PostgreSQL takes the one with the even last digit.
 
 use std::fmt::{LowerExp, Write};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// Appends the shortest text that reads back as the same `real`.
 pub fn print_float4(value: f32, out: &mut String) {
     let shortest = format!("{value:e}");
-    // 6 is FLT_DIG: with fewer digits there are no ties, and from there on PostgreSQL changes to an exponent.
+    // 6 is FLT_DIG: with fewer digits there are no ties, and from six digits on PostgreSQL prints an exponent.
     let plain = value.abs() < 1_048_576.0 && digits_of(&shortest) < 6;
     let digits = if plain { shortest } else { strictly_shortest(value, shortest) };
     print_float(f64::from(value), &digits, 6, out);
@@ -27,17 +27,17 @@ pub fn print_float8(value: f64, out: &mut String) {
     print_float(value, &digits, 15, out);
 }
 
-/// Appends a `real` with six and so many digits more, as `extra_float_digits` at most 0 asks for.
+/// Appends a `real` with six plus `extra` digits, for an `extra_float_digits` of at most 0.
 pub(super) fn print_float4_rounded(value: f32, extra: i8, out: &mut String) {
     print_rounded(f64::from(value), 6 + i32::from(extra), out);
 }
 
-/// Appends a `double precision` with 15 and so many digits more.
+/// Appends a `double precision` with 15 plus `extra` digits.
 pub(super) fn print_float8_rounded(value: f64, extra: i8, out: &mut String) {
     print_rounded(value, 15 + i32::from(extra), out);
 }
 
-/// `%.*g` of C: rounded to that many digits, idle zeros left off.
+/// Prints as C's `%.*g`: rounded to that many digits, without trailing zeros.
 fn print_rounded(value: f64, digits: i32, out: &mut String) {
     let digits = digits.max(1);
     let scientific = format!("{value:.*e}", usize::try_from(digits - 1).unwrap_or(0));
@@ -50,15 +50,16 @@ fn print_rounded(value: f64, digits: i32, out: &mut String) {
     print_float(value, &short, digits, out);
 }
 
-/// Digits in front of the exponent.
+/// Returns the number of digits before the exponent.
 fn digits_of(scientific: &str) -> usize {
     scientific.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count()
 }
 
-/// The nearest of the shortest decimals (`d.ddde±x`) that lie strictly between the midpoints to both neighbours.
+/// Returns the nearest of the shortest decimals (`d.ddde±x`) that lie strictly between the midpoints to both
+/// neighbours.
 fn strictly_shortest<T: LowerExp + FromStr + PartialEq + Copy>(value: T, shortest: String) -> String {
     let fraction = digits_of(&shortest).saturating_sub(1);
-    // The same length, nearest and with ties to even; then the shortest itself; then longer ones.
+    // First the same length, nearest and with ties to even; then the shortest itself; then longer ones.
     let nearest = format!("{value:.fraction$e}");
     let longer = (fraction + 1..=17).map(|fraction| format!("{value:.fraction$e}"));
     [nearest, shortest.clone()]
@@ -68,7 +69,7 @@ fn strictly_shortest<T: LowerExp + FromStr + PartialEq + Copy>(value: T, shortes
         .unwrap_or(shortest)
 }
 
-/// Does the decimal still read as `value` when it is moved by a hair in either direction?
+/// Returns whether the decimal still reads as `value` after a tiny change in either direction.
 fn is_strictly_inside<T: FromStr + PartialEq>(text: &str, value: T) -> bool {
     const HAIR: &str = "0000000000000000000000000001";
     let Some((mantissa, exponent)) = text.split_once('e') else { return true };
@@ -79,7 +80,7 @@ fn is_strictly_inside<T: FromStr + PartialEq>(text: &str, value: T) -> bool {
     reads_as_value(&above) && below.is_some_and(|below| reads_as_value(&below))
 }
 
-/// The digits with one taken off the last of them.
+/// Subtracts one from the last digit.
 fn one_less(mantissa: &str) -> Option<String> {
     let mut digits: Vec<char> = mantissa.chars().collect();
     for digit in digits.iter_mut().rev() {
@@ -95,7 +96,7 @@ fn one_less(mantissa: &str) -> Option<String> {
     None
 }
 
-/// Lays out `scientific` the way PostgreSQL does: plain between 1e-4 and `10^plain_digits`.
+/// Prints `scientific` in PostgreSQL's layout: plain between 1e-4 and `10^plain_digits`.
 fn print_float(value: f64, scientific: &str, plain_digits: i32, out: &mut String) {
     if value.is_nan() {
         return out.push_str("NaN");
@@ -120,7 +121,7 @@ fn print_float(value: f64, scientific: &str, plain_digits: i32, out: &mut String
     print_plain(&digits, exponent, out);
 }
 
-/// Digits with the point after the first `exponent + 1` of them.
+/// Prints digits with the decimal point after the first `exponent + 1` of them.
 fn print_plain(digits: &str, exponent: i32, out: &mut String) {
     let Ok(integer) = usize::try_from(exponent + 1) else {
         out.push_str("0.");

@@ -1,9 +1,9 @@
-//! Text forms, value by value. The expected texts were taken from PostgreSQL 15.
+//! Text forms, value by value. The expected texts are from PostgreSQL 15.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::*;
 
-/// What the text reads and prints as, or how it is refused.
+/// Parses and prints the text; returns the message of an error.
 fn round(ty: DataType, text: &str) -> String {
     match parse(&ty, text) {
         Ok(value) => {

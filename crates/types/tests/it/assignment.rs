@@ -1,4 +1,4 @@
-//! An assignment gives a value that its column can keep, or an error.
+//! An assignment returns a value that the column can hold, or an error.
 
 use crate::values;
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
-//! What a value prints reads as that value, and nothing that is read panics.
+//! The text of a value parses as that value, and no text makes the parser panic.
 
 use crate::values;
 use proptest::prelude::*;
 use types::{DataType, Datum, ident, temporal, text};
 
-/// Equal to the last bit and digit, where `==` takes -0.0 for 0.0 and 1.0 for 1.00.
+/// Equal in all bits and digits, while `==` takes -0.0 for 0.0 and 1.0 for 1.00.
 fn identical(a: &Datum, b: &Datum) -> bool {
     match (a, b) {
         (Datum::Float4(a), Datum::Float4(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),

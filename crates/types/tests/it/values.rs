@@ -1,4 +1,4 @@
-//! Random types and values, with the edges more likely than chance would have it.
+//! Random types and values, in which edge cases are more frequent than by chance.
 
 use proptest::prelude::*;
 use types::{DataType, Datum, Decimal, ElementType, Interval, temporal};
@@ -32,7 +32,7 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
     ]
 }
 
-/// A value as a column of the type keeps it, never NULL.
+/// A value that a column of the type can hold, never NULL.
 pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
     match ty {
         DataType::Boolean => any::<bool>().prop_map(Datum::Bool).boxed(),

@@ -1,4 +1,4 @@
-//! Expressions as a person writes them in SQL.
+//! Formats expressions as SQL.
 
 mod names;
 mod physical;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, Operator};
 use types::DataType;
 
-/// A planner's expression.
+/// Formats a logical expression.
 pub(super) fn logical(expr: &Expr) -> String {
     match expr {
         Expr::Column(column) => column.name.clone(),
@@ -68,10 +68,10 @@ fn called(call: &ScalarFunction) -> String {
     }
 }
 
-/// Rows of a list that are shown.
+/// How many rows of a list are shown.
 const SHOWN_ROWS: usize = 3;
 
-/// `(a, b) IN ((1, 2), (3, 4), and 98 more)`, of the texts of all arguments of the call.
+/// Formats `(a, b) IN ((1, 2), (3, 4), and 98 more)` from the texts of all arguments of the call.
 fn in_rows(args: &[String], rows: ListedRows<'_>) -> String {
     let (left, items) = args.split_at_checked(rows.width).unwrap_or((args, &[]));
     let row = |values: &[String]| format!("({})", values.join(", "));
@@ -89,13 +89,13 @@ fn in_rows(args: &[String], rows: ListedRows<'_>) -> String {
     format!("{} IN ({})", row(left), shown.join(", "))
 }
 
-/// A cast. Two in each other to one SQL type are one: plans hold values of it in several forms.
+/// Formats a cast. Two nested casts to one SQL type are shown as one: a plan has values of the type in several forms.
 fn cast_text(value: String, ty: &str) -> String {
     let cast = format!("::{ty}");
     if value.ends_with(&cast) { value } else { value + &cast }
 }
 
-/// An operand, in brackets if it is an operator itself.
+/// Formats an operand, in parentheses if it is an operator itself.
 fn bracketed(expr: &Expr) -> String {
     match expr {
         Expr::BinaryExpr(_) | Expr::Like(_) | Expr::Between(_) | Expr::InList(_) => format!("({})", logical(expr)),
@@ -104,7 +104,7 @@ fn bracketed(expr: &Expr) -> String {
     }
 }
 
-/// The operator that a function of ours is called for.
+/// Returns the operator that one of Bennu's functions implements.
 fn operator_of(function: &str) -> Option<&str> {
     Some(match function {
         "checked_add" => "+",
@@ -115,7 +115,7 @@ fn operator_of(function: &str) -> Option<&str> {
     })
 }
 
-/// An operator in SQL.
+/// Formats an operator as SQL.
 fn sign(op: Operator) -> String {
     match op {
         Operator::NotEq => "<>".to_owned(),
@@ -123,17 +123,17 @@ fn sign(op: Operator) -> String {
     }
 }
 
-/// SQL's name of a type.
+/// Returns SQL's name of a type.
 fn type_name(field: &Field) -> String {
     sql_type_of(field).map_or_else(|| field.data_type().to_string(), |ty| ty.sql_name())
 }
 
-/// Is a function called like a type, as our casts are?
+/// Returns whether a function has the name of a type, as Bennu's casts do.
 fn is_type(name: &str) -> bool {
     DataType::from_name(name, &[]).is_ok_and(|ty| ty.sql_name() == name)
 }
 
-/// Needs `inner` brackets below `outer`?
+/// Returns whether `inner` needs parentheses below `outer`.
 fn looser(inner: Operator, outer: Operator) -> bool {
     inner.precedence() < outer.precedence() || (inner == Operator::Or && outer == Operator::And)
 }

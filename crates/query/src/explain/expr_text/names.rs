@@ -1,12 +1,12 @@
-//! Names that DataFusion gave, without its own marks: columns of expressions are called like them.
+//! Removes DataFusion's notation from names, which are also the names of computed columns.
 
-/// `count(Int64(1)) ORDER BY [t.a@4 ASC NULLS LAST]` as `count(*) ORDER BY [t.a]`.
+/// Formats `count(Int64(1)) ORDER BY [t.a@4 ASC NULLS LAST]` as `count(*) ORDER BY [t.a]`.
 pub(in super::super) fn readable(name: &str) -> String {
     let plain = without_constant_types(&without_numbers(name));
     plain.replace("count(1)", "count(*)").replace(" ASC NULLS LAST", "").replace(" DESC NULLS FIRST", " DESC")
 }
 
-/// `delay@4 > 5` without `@4`, and without the mark of names that SQL cannot write.
+/// Removes `@4` from `delay@4 > 5`, and the mark of names that SQL cannot write.
 fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -20,7 +20,7 @@ fn without_numbers(text: &str) -> String {
     out
 }
 
-/// Types in front of constants.
+/// Types that precede constants.
 const TYPES: [&str; 15] = [
     "Int8",
     "Int16",
@@ -39,7 +39,7 @@ const TYPES: [&str; 15] = [
     "Decimal256",
 ];
 
-/// `Int64(1)` as `1`, `Utf8("x")` as `'x'`, `Decimal128(0.5,1,1)` as `0.5`.
+/// Formats `Int64(1)` as `1`, `Utf8("x")` as `'x'`, `Decimal128(0.5,1,1)` as `0.5`.
 fn without_constant_types(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -63,7 +63,7 @@ fn without_constant_types(text: &str) -> String {
     out + rest
 }
 
-/// The constant behind its type's bracket, and what follows.
+/// Returns the constant after its type's parenthesis, and the rest of the text.
 fn constant<'a>(ty: &str, text: &'a str) -> Option<(String, &'a str)> {
     if !TYPES.contains(&ty) {
         return None;

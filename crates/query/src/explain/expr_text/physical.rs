@@ -1,4 +1,4 @@
-//! Expressions of operators.
+//! Formats physical expressions.
 
 use super::{cast_text, in_rows, is_type, literal, looser, operator_of, readable, sign, type_name};
 use crate::functions::rows_of;
@@ -8,7 +8,7 @@ use datafusion::physical_expr::expressions::{
 };
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
 
-/// An operator's expression. What SQL has no words for is told in DataFusion's.
+/// Formats a physical expression as SQL, or as DataFusion does if SQL has no syntax for it.
 pub(in super::super) fn physical(expr: &dyn PhysicalExpr) -> String {
     if let Some(column) = expr.downcast_ref::<Column>() {
         return readable(column.name());
@@ -36,7 +36,7 @@ fn called(call: &ScalarFunctionExpr) -> String {
     }
     match (call.args(), operator_of(call.name())) {
         ([value], _) if is_type(call.name()) => cast_text(operand(value.as_ref(), None), call.name()),
-        // An average is kept as its two parts.
+        // An average is computed from its sum and count.
         ([sum, count], _) if call.name() == "average_of_sum" => {
             format!("{} / {}", operand(sum.as_ref(), None), operand(count.as_ref(), None))
         }
@@ -84,7 +84,7 @@ fn case(expr: &dyn PhysicalExpr) -> Option<String> {
     Some(text + " END")
 }
 
-/// One side of an operator, in brackets where it is one itself that binds looser or nobody knows.
+/// Formats an operand, in parentheses if it is an operator that binds looser or whose outer operator is unknown.
 fn operand(expr: &dyn PhysicalExpr, outer: Option<Operator>) -> String {
     let brackets = match (expr.downcast_ref::<BinaryExpr>(), outer) {
         (Some(inner), Some(outer)) => looser(*inner.op(), outer),
@@ -98,7 +98,7 @@ fn operand(expr: &dyn PhysicalExpr, outer: Option<Operator>) -> String {
     if brackets { format!("({})", physical(expr)) } else { physical(expr) }
 }
 
-/// What rows are sorted by. Ascending, NULLs last, goes without saying; so does descending, NULLs first.
+/// Formats a sort order. The defaults are omitted: NULLs last for ascending, NULLs first for descending order.
 pub(in super::super) fn order<'a>(order: impl IntoIterator<Item = &'a PhysicalSortExpr>) -> String {
     let text = |sort: &PhysicalSortExpr| {
         let way = match (sort.options.descending, sort.options.nulls_first) {

@@ -1,4 +1,4 @@
-//! `avg` as `sum / count`: numeric for integers and numerics, as in PostgreSQL, and the sum is shared with others.
+//! `avg` as `sum / count`, with PostgreSQL's result types. The sum and the count can be shared with other aggregates.
 
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, sql_type};
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 use std::sync::{Arc, LazyLock};
 use types::{DataType, Datum};
 
-/// The average whose sum and count these are.
+/// Returns the average as the quotient of two aggregates.
 pub(crate) fn average_of(sum: Expr, count: Expr) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&AVERAGE), vec![sum, count]))
 }
@@ -71,7 +71,7 @@ fn float_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
     let counts = cast(counts, &ArrowType::Int64)?;
     let pairs = sums.as_primitive::<Float64Type>().iter().zip(counts.as_primitive::<Int64Type>());
     let average = |(sum, count): (Option<f64>, Option<i64>)| match (sum, count) {
-        // Without a sign: see `checked`.
+        // Clears the sign of NaN: see `checked`.
         (Some(sum), Some(_)) if sum.is_nan() => Some(f64::NAN),
         (Some(sum), Some(count)) if count > 0 => Some(sum / count as f64),
         _ => None,
@@ -97,7 +97,7 @@ fn interval_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
     Ok(datums_to_array(&DataType::Interval, averages)?)
 }
 
-/// With as many digits as a quotient has.
+/// Rounds to as many digits as PostgreSQL's numeric division.
 fn numeric_averages(sums: &ArrayRef, counts: &ArrayRef) -> Result<ArrayRef> {
     let own = match sums.data_type() {
         ArrowType::Decimal128(..) => sql_type(sums.data_type()),

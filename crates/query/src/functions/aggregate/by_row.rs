@@ -1,4 +1,4 @@
-//! `lag`, `lead` and `nth_value` of a distance that each row has for itself. DataFusion's own take constants only.
+//! `lag`, `lead` and `nth_value` with an offset per row. DataFusion's own take constant offsets only.
 
 use crate::Refusal;
 use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
@@ -10,19 +10,19 @@ use datafusion::logical_expr::{PartitionEvaluator, Signature, Volatility, Window
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which row a distance leads to.
+/// The window function, which defines the meaning of an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ByRow {
-    /// So many rows before.
+    /// Rows before the current row.
     Lag,
-    /// So many rows behind.
+    /// Rows after the current row.
     Lead,
-    /// The frame's row of that number.
+    /// The row number within the frame.
     NthValue,
 }
 
 impl ByRow {
-    /// As a window function of a value and a `bigint`.
+    /// Returns the window function of a value and a `bigint` offset.
     pub(crate) fn function(self) -> Arc<WindowUDF> {
         Arc::new(WindowUDF::from(Function { kind: self, signature: Signature::any(2, Volatility::Immutable) }))
     }
@@ -60,7 +60,7 @@ impl WindowUDFImpl for Function {
 #[derive(Debug)]
 struct Evaluator {
     kind: ByRow,
-    /// The row that is next, where rows are asked for one by one.
+    /// The next row, if DataFusion evaluates row by row.
     row: usize,
 }
 
@@ -101,7 +101,7 @@ impl PartitionEvaluator for Evaluator {
     }
 }
 
-/// The value, and the distances as `bigint`; behind them stands what a frame is ordered by.
+/// Returns the value column and the `bigint` offset column; the ORDER BY columns of the frame may follow.
 fn both(values: &[ArrayRef]) -> Result<(&ArrayRef, &ArrayRef)> {
     match values {
         [value, distances, ..] if *distances.data_type() == DataType::Int64 => Ok((value, distances)),

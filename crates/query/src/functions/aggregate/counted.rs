@@ -1,5 +1,5 @@
-//! Aggregates whose values are as long as all that they have seen: over a window there may be one for each row. Each is
-//! counted (`allowance.rs`) when it is made, as those of functions are.
+//! Aggregates whose results grow with their input, such as `array_agg`. A window has one result per row, so each result
+//! is counted against the allowance (`allowance.rs`), as results of functions are.
 
 use crate::error::QueryError;
 use crate::functions::allowance::{made, size_of_items};
@@ -16,10 +16,10 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use std::sync::Arc;
 use types::interrupt;
 
-/// An operator has the value, and copies it into a column.
+/// A result is held twice: by the operator, and in the output column.
 const COPIES: usize = 2;
 
-/// `own`, whose values are counted.
+/// Wraps `own` so that its results are counted against the allowance.
 pub(in crate::functions) fn counted(own: Box<dyn Accumulator>) -> Box<dyn Accumulator> {
     Box::new(Counted { own })
 }
@@ -36,7 +36,7 @@ impl Accumulator for Counted {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let value = self.own.evaluate()?;
-        // Over a window there is one for each row of a partition, which is one step for DataFusion's operator.
+        // DataFusion's window operator evaluates all rows of a partition in one step, without a check for cancellation.
         interrupt::spend(value.size()).map_err(QueryError::from)?;
         made((value.size() + size_of_items(1)).saturating_mul(COPIES))?;
         Ok(value)
@@ -63,8 +63,8 @@ impl Accumulator for Counted {
     }
 }
 
-/// The order of a list of distinct values, which is that of the values: the planner may have written one of the two another way,
-/// such as a constant, and does not know it again.
+/// Returns the ORDER BY of a DISTINCT aggregate as a sort key of its argument. DataFusion compares the two expressions,
+/// but its optimizer may have rewritten one of them, such as a constant.
 pub(in crate::functions) fn by_argument(args: &AccumulatorArgs<'_>) -> Option<Vec<PhysicalSortExpr>> {
     let (value, key) = (args.exprs.first()?, args.order_bys.first()?);
     if !args.is_distinct {
@@ -74,7 +74,7 @@ pub(in crate::functions) fn by_argument(args: &AccumulatorArgs<'_>) -> Option<Ve
     Some(vec![PhysicalSortExpr { expr: Arc::clone(value), options: key.options }])
 }
 
-/// `array_agg`, DataFusion's own but for that.
+/// Returns DataFusion's `array_agg` with results counted against the allowance.
 pub(crate) fn array_agg() -> Arc<AggregateUDF> {
     of(array_agg_udaf())
 }

@@ -1,4 +1,4 @@
-//! The array that an aggregate made of arrays: as in PostgreSQL they have one size, and none of them is NULL or empty.
+//! Checks the result of `array_agg` of arrays: as in PostgreSQL, all have equal dimensions and none is NULL or empty.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// The array itself, if its items fit together.
+/// Returns `array` itself after checking the dimensions of its elements.
 pub(crate) fn even_items(array: Expr) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     Expr::ScalarFunction(ScalarFunction::new_udf(
@@ -75,7 +75,7 @@ fn check(items: &ArrayRef) -> QueryResult<()> {
     Ok(())
 }
 
-/// Sizes of an array's dimensions, none of an empty one.
+/// Returns the size of each dimension; an empty array has no dimension.
 fn sizes(items: &ArrayRef) -> Vec<usize> {
     let mut all = Vec::new();
     let mut level = Arc::clone(items);

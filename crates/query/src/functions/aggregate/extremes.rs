@@ -1,9 +1,9 @@
-//! `min` and `max`: DataFusion's own, but for intervals, see `interval_extremes`, and for groups of floats, where those
-//! begin with the largest finite number and so lose infinities and NaN.
+//! `min` and `max`: DataFusion's own, except for intervals (see `interval_extremes`) and for grouped floats, where
+//! DataFusion starts with the largest finite number and so loses infinities and NaN.
 //!
 //! ```text
 //!   -inf < … < -1 < 0 < 1 < … < inf < NaN      floats as PostgreSQL orders them
-//!      =>  integers in the same order, whose extremes DataFusion's own finds, and back
+//!      =>  integers in the same order: DataFusion aggregates these, and the results are mapped back
 //! ```
 
 use crate::error::QueryError;
@@ -22,7 +22,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Both.
+/// Returns `max` and `min`.
 pub(crate) fn extremes() -> [Arc<AggregateUDF>; 2] {
     [max_udaf(), min_udaf()].map(|own| Arc::new(AggregateUDF::new_from_impl(Extreme { own })))
 }
@@ -83,7 +83,7 @@ impl AggregateUDFImpl for Extreme {
     }
 }
 
-/// The extremes of floats as those of integers in the same order. States are floats again.
+/// Maps floats to integers of the same order for `own`, and its states and results back to floats.
 struct OfFloats {
     own: Box<dyn GroupsAccumulator>,
 }
@@ -152,7 +152,8 @@ fn float(array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-/// The bits of negative floats grow as they get smaller. Twice is not at all.
+/// Maps the bits of a float to an integer of the same order: the bits of negative floats grow as the values decrease.
+/// The map is its own inverse.
 fn flipped64(bits: i64) -> i64 {
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }

@@ -5,15 +5,15 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 use std::fmt::Debug;
 
-/// What is known after the values so far.
+/// The state of an aggregate.
 pub(in crate::functions) trait Fold: Debug + Send + Sync + 'static {
-    /// Takes further values, or results of others.
+    /// Adds further values, or the results of other states.
     fn take(&mut self, values: &[ArrayRef]) -> Result<()>;
-    /// The result.
+    /// Returns the result.
     fn scalar(&self) -> Result<ScalarValue>;
 }
 
-/// The accumulator of such a state, which has no memory elsewhere.
+/// The accumulator of a state that owns no heap memory.
 #[derive(Debug)]
 pub(in crate::functions) struct Folding<F: Fold>(pub(in crate::functions) F);
 

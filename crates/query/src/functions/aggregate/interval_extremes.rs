@@ -9,7 +9,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 use types::{DataType, Datum, Interval};
 
-/// The accumulator of `max` or `min`.
+/// Returns the accumulator of `max` or `min`.
 pub(in crate::functions) fn of_intervals(largest: bool) -> Box<dyn Accumulator> {
     Box::new(Folding(Extreme { largest, found: None }))
 }
@@ -21,7 +21,7 @@ struct Extreme {
 }
 
 impl Extreme {
-    /// Of two of one length the later is taken, as in PostgreSQL.
+    /// Takes the later of two intervals of equal length, as PostgreSQL does.
     fn see(&mut self, value: Interval) {
         let stays = self.found.is_some_and(|found| match self.largest {
             true => found.span() > value.span(),

@@ -1,4 +1,4 @@
-//! Aggregates and window functions that DataFusion lacks, or has with another meaning.
+//! Aggregates and window functions that DataFusion lacks or defines differently.
 
 pub(super) mod average;
 pub(super) mod by_row;

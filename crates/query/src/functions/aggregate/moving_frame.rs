@@ -1,7 +1,7 @@
-//! Aggregates over frames that move, recomputed for each row.
+//! Aggregates over moving frames, recomputed for each row.
 //!
-//! DataFusion's own take a row that leaves the frame away from what they have added up. Of floats that is another
-//! number: `1e20 + 1 - 1e20` is 0, and NaN never goes away. Of some aggregates they have no way to take a row away.
+//! DataFusion's own subtract a row that leaves the frame. For floats this changes the result: `1e20 + 1 - 1e20` is 0,
+//! and a NaN is never removed. Some aggregates of DataFusion cannot retract a row at all.
 
 use crate::error::QueryError;
 use crate::functions::aggregate::counted::{by_argument, counted};
@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use types::interrupt;
 
-/// Aggregates of floats but `sum`, and those that take no row away.
+/// Aggregates of floats except `sum`, and aggregates that cannot retract rows.
 const NAMES: [&str; 11] = [
     "bit_and",
     "bit_or",
@@ -34,7 +34,7 @@ const NAMES: [&str; 11] = [
     "var_pop",
 ];
 
-/// DataFusion's own of that kind, recomputed for each row of frames that move.
+/// Returns DataFusion's aggregates of these names, recomputed for each row of a moving frame.
 pub(crate) fn recomputed_per_row() -> Vec<Arc<AggregateUDF>> {
     let all = all_default_aggregate_functions().into_iter().filter(|own| NAMES.contains(&own.name()));
     all.map(|own| Arc::new(AggregateUDF::new_from_impl(Afresh { own }))).collect()
@@ -48,8 +48,8 @@ struct Afresh {
 impl AggregateUDFImpl for Afresh {
     as_own!();
 
-    /// `string_agg` sorts what it has seen. DataFusion 55.2 sorts its input for it all the same, and refuses two calls with
-    /// different orders.
+    /// `string_agg` sorts its input itself. DataFusion 55.2 nevertheless requires sorted input, and rejects two calls
+    /// with different orders.
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         match self.own.name() {
             "string_agg" => AggregateOrderSensitivity::SoftRequirement,
@@ -97,7 +97,7 @@ fn accumulator(own: &AggregateUDF, args: AccumulatorArgs<'_>) -> Result<Box<dyn 
     Ok(if own.name() == "string_agg" { counted(made) } else { made })
 }
 
-/// What accumulators are made with, for as long as the frame moves.
+/// Owned `AccumulatorArgs`, from which a new accumulator is made for each row.
 struct Kept {
     return_field: FieldRef,
     schema: Schema,
@@ -136,22 +136,22 @@ impl Kept {
     }
 }
 
-/// What makes an accumulator that has seen nothing.
+/// Returns an empty accumulator.
 type Make = Box<dyn Fn() -> Result<Box<dyn Accumulator>> + Send + Sync>;
 
-/// An accumulator of a frame that moves, from those that `make` makes.
+/// Returns an accumulator for moving frames that computes each result with a new accumulator from `make`.
 pub(in crate::functions) fn moving(
     make: impl Fn() -> Result<Box<dyn Accumulator>> + Send + Sync + 'static,
 ) -> Box<dyn Accumulator> {
     Box::new(Moving { make: Box::new(make), rows: VecDeque::new() })
 }
 
-/// Pieces of a frame beyond which they are made one.
+/// The number of pieces of a frame above which they are concatenated.
 const PIECES: usize = 32;
 
 struct Moving {
     make: Make,
-    /// The arguments of the frame's rows, in pieces as they came.
+    /// The arguments of the frame's rows, in pieces of the size in which they arrived.
     rows: VecDeque<Vec<ArrayRef>>,
 }
 
@@ -179,7 +179,7 @@ impl Moving {
 
     fn filled(&mut self) -> Result<Box<dyn Accumulator>> {
         self.join_pieces()?;
-        // A frame has as many rows as its partition, which is one step for DataFusion's operator.
+        // DataFusion's window operator evaluates all rows of a partition in one step, without a check for cancellation.
         let rows = self.rows.iter().filter_map(|piece| piece.first()).map(|column| column.len());
         interrupt::spend(rows.sum()).map_err(QueryError::from)?;
         let mut fresh = (self.make)()?;

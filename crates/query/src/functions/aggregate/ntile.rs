@@ -1,4 +1,4 @@
-//! `ntile` of a number of buckets that is computed. DataFusion's own takes constants only.
+//! `ntile` with a computed number of buckets. DataFusion's own takes constants only.
 
 use crate::Refusal;
 use arrow::array::{ArrayRef, AsArray, Int32Array};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::function::{PartitionEvaluatorArgs, WindowUDFFieldA
 use datafusion::logical_expr::{PartitionEvaluator, Signature, Volatility, WindowUDF, WindowUDFImpl};
 use std::sync::Arc;
 
-/// As a window function of an `integer`.
+/// Returns `ntile` as a window function of an `integer`.
 pub(crate) fn ntile() -> Arc<WindowUDF> {
     Arc::new(WindowUDF::from(Ntile { signature: Signature::any(1, Volatility::Immutable) }))
 }
@@ -40,7 +40,7 @@ impl WindowUDFImpl for Ntile {
 struct Evaluator;
 
 impl PartitionEvaluator for Evaluator {
-    /// The first number of a partition that is not NULL counts, and buckets begin at its row.
+    /// Uses the first number of the partition that is not NULL; the buckets begin at its row.
     fn evaluate_all(&mut self, values: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         let numbers = values.first().and_then(|numbers| numbers.as_primitive_opt::<Int32Type>());
         let numbers = numbers.ok_or_else(|| internal_datafusion_err!("a number of buckets is wanted"))?;
@@ -53,12 +53,12 @@ impl PartitionEvaluator for Evaluator {
     }
 }
 
-/// The bucket of a row, from 1: the first ones have a row more if the rows of the partition cannot be divided evenly.
+/// Returns the bucket of a row, from 1: the first buckets have one more row if the rows cannot be divided evenly.
 fn bucket_of(row: usize, rows: usize, buckets: usize) -> usize {
     let (size, larger) = (rows / buckets, rows % buckets);
     let in_larger = larger * (size + 1);
     match row.checked_sub(in_larger) {
-        // There are rows behind the larger buckets only if the others have some.
+        // Rows follow the larger buckets only if the smaller buckets are not empty.
         Some(behind) => larger + behind / size.max(1) + 1,
         None => row / (size + 1) + 1,
     }

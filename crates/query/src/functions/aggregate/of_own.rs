@@ -1,6 +1,6 @@
-//! An aggregate that stands in place of DataFusion's own, and does most of what that does.
+//! Delegation for aggregates that replace one of DataFusion's own.
 
-/// The methods of `AggregateUDFImpl` that are those of `self.own`.
+/// Delegates methods of `AggregateUDFImpl` to `self.own`.
 macro_rules! as_own {
     () => {
         fn name(&self) -> &str {

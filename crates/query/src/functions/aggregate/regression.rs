@@ -1,4 +1,5 @@
-//! Aggregates of pairs of floats, from the sums that PostgreSQL keeps (Youngs and Cramer): their last digits are its own.
+//! Aggregates of pairs of floats, from the sums that PostgreSQL keeps (Youngs and Cramer), so that the last digits
+//! agree.
 
 use crate::error::QueryError;
 use crate::functions::aggregate::moving_frame::moving;
@@ -10,7 +11,7 @@ use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
 use std::sync::Arc;
 
-/// What is made of the sums; `None` is NULL.
+/// Computes the result from the sums; `None` is NULL.
 type Final = fn(&Sums) -> Option<f64>;
 
 const FUNCTIONS: [(&str, Final); 11] = [
@@ -27,7 +28,7 @@ const FUNCTIONS: [(&str, Final); 11] = [
     ("regr_syy", |s| s.at_least(1.0).map(|()| s.yy)),
 ];
 
-/// All of them.
+/// Returns the regression, correlation and covariance aggregates.
 pub(crate) fn regressions() -> Vec<Arc<AggregateUDF>> {
     let function = |(name, _): (&'static str, Final)| {
         let signature = Signature::exact(vec![ArrowType::Float64; 2], Volatility::Immutable);
@@ -81,7 +82,7 @@ impl AggregateUDFImpl for Regression {
     }
 }
 
-/// The number of pairs, the sums of their parts, and the sums of products of what these differ from their averages.
+/// The number of pairs, the sums of x and y, and the sums of products of their deviations from the means.
 #[derive(Clone, Debug)]
 struct Sums {
     last: Final,
@@ -119,7 +120,7 @@ impl Sums {
             self.xy += off_x * off_y * scale;
             return;
         }
-        // What differs from an average that is no number is none either.
+        // The deviation from a NaN or infinite mean is NaN.
         if !x.is_finite() {
             (self.xx, self.xy) = (f64::NAN, f64::NAN);
         }

@@ -1,4 +1,4 @@
-//! `percentile_disc`, `percentile_cont` and `mode`: of an array of sorted values, by names that no query writes.
+//! `percentile_disc`, `percentile_cont` and `mode` of an array of sorted values, under names that no query can write.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -12,7 +12,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define_any("most frequent", |types| of_array(types, 0, Returns::Element, true, most_frequent)),
 ];
 
-/// Of an array and a share, or an array of shares: a body for each.
+/// Chooses the body for one fraction or for an array of fractions.
 fn at_share(types: &[DataType], one: Body, several: Body) -> Option<Form> {
     match types {
         [_, DataType::Array(_)] => of_array(types, 0, Returns::Array, true, several),
@@ -38,7 +38,7 @@ fn values_at_shares(args: &[Datum]) -> QueryResult<Datum> {
     of_each(args, value_at_share)
 }
 
-/// Between the two values next to the share, as far as the share is between their places.
+/// Interpolates linearly between the two values next to the fraction.
 fn value_between(args: &[Datum]) -> QueryResult<Datum> {
     let [Datum::Array(sorted), Datum::Float8(share)] = args else { return Err(wrong(args)) };
     refuse_beyond(*share)?;
@@ -61,7 +61,7 @@ fn values_between(args: &[Datum]) -> QueryResult<Datum> {
     of_each(args, value_between)
 }
 
-/// A value for each of several shares; none has no share that is NULL.
+/// Returns a value for each fraction; NULL for a NULL fraction.
 fn of_each(args: &[Datum], value: Body) -> QueryResult<Datum> {
     let [Datum::Array(sorted), Datum::Array(shares)] = args else { return Err(wrong(args)) };
     if sorted.is_empty() {
@@ -78,7 +78,7 @@ fn of_each(args: &[Datum], value: Body) -> QueryResult<Datum> {
 fn most_frequent(args: &[Datum]) -> QueryResult<Datum> {
     let [Datum::Array(sorted)] = args else { return Err(wrong(args)) };
     let runs = sorted.chunk_by(|a, b| a == b);
-    // The last of the longest that `max_by_key` finds would be the wrong one.
+    // `max_by_key` would return the last of several longest runs.
     let longest = runs.fold(None, |best: Option<&[Datum]>, run| match best {
         Some(best) if best.len() >= run.len() => Some(best),
         _ => Some(run),

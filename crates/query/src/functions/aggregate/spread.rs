@@ -1,9 +1,9 @@
-//! `stddev` and `variance` of integers and numerics as numerics, from sums that are exact.
+//! `stddev` and `variance` of integers and numerics as numerics, from exact sums.
 //!
 //! ```text
 //!   variance(x)    spread(sum(x), sum(square(x)), count(x), var_samp(x))
 //! ```
-//! Of floats, and of sums with more digits than a numeric has, it is the last of these, a double.
+//! For floats, and for sums with more digits than a numeric has, the result is the last argument, a double.
 
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, sql_type};
@@ -18,17 +18,17 @@ use datafusion::common::Result;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs};
 use types::{DataType, Datum, Decimal, NUMERIC_MAX_SCALE};
 
-/// What is made of the sums.
+/// Which measure to compute from the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Spread {
-    /// Of a sample: divided by one less than the number of values.
+    /// Of a sample, not of the population: divides by n - 1.
     sample: bool,
-    /// The square root of the variance.
+    /// The standard deviation, not the variance.
     deviation: bool,
 }
 
 impl Spread {
-    /// What the aggregate of this name gives.
+    /// Returns the measure that the aggregate `name` computes.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let (sample, deviation) = match name {
             "stddev" | "stddev_samp" => (true, true),
@@ -40,7 +40,7 @@ impl Spread {
         Some(Self { sample, deviation })
     }
 
-    /// The name of the aggregate that gives it.
+    /// Returns the name of the aggregate.
     pub(in crate::functions) fn name(self) -> &'static str {
         match (self.sample, self.deviation) {
             (true, true) => "stddev_samp",
@@ -58,7 +58,7 @@ impl Spread {
         self.deviation
     }
 
-    /// Of the aggregates that these are; `float` is DataFusion's own.
+    /// Computes the measure from four aggregates; `float` is DataFusion's own.
     pub(crate) fn of(self, sum: Expr, squares: Expr, count: Expr, float: Expr) -> Expr {
         let (name, body): (_, Body) = match (self.sample, self.deviation) {
             (true, true) => ("stddev_samp of sums", |args| of_sums(args, Self { sample: true, deviation: true })),
@@ -70,7 +70,7 @@ impl Spread {
     }
 }
 
-/// `value` times itself, exactly; NULL for a float, which needs none.
+/// Squares `value` exactly; returns NULL for a float, whose squares are not used.
 pub(crate) fn square(value: Expr) -> Expr {
     simple_call("square", Returns::Of(exact_or_double), squares, vec![value])
 }
@@ -79,7 +79,7 @@ fn is_exact(ty: &ArrowType) -> bool {
     ty.is_integer() || ty.is_decimal()
 }
 
-/// A numeric of exact numbers, a double of others.
+/// Returns numeric for exact numbers, double for others.
 fn exact_or_double(args: &[ArrowType]) -> ArrowType {
     let exact = args.first().is_some_and(is_exact);
     if exact { arrow_type(&DataType::Numeric(None)) } else { ArrowType::Float64 }
@@ -102,7 +102,7 @@ fn squares(args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
     Ok(ColumnarValue::Array(datums_to_array(&DataType::Numeric(None), squares)?))
 }
 
-/// With as many digits behind the point as a numeric keeps.
+/// Squares `value`, rounded to the largest scale of a numeric.
 fn squared(value: Decimal) -> Option<Decimal> {
     let factor = i256::from_i128(value.unscaled);
     let (product, scale) = (factor.checked_mul(factor)?, value.scale.checked_mul(2)?);
@@ -158,7 +158,7 @@ fn of_sums(args: &ScalarFunctionArgs, spread: Spread) -> Result<ColumnarValue> {
     Ok(ColumnarValue::Array(datums_to_array(&DataType::Numeric(None), values)?))
 }
 
-/// `(n * squares - sum²) / (n * (n - 1))`, if the digits suffice.
+/// Computes `(n * squares - sum²) / (n * (n - 1))`, or `/ n²` for a population; `None` on overflow.
 pub(in crate::functions) fn exact_spread(
     spread: Spread,
     sum: Decimal,
@@ -175,7 +175,7 @@ pub(in crate::functions) fn exact_spread(
     if above <= 0 {
         return Some(Decimal::ZERO);
     }
-    // Zeros at the end would only take room.
+    // Trailing zeros would count against the limit of digits.
     let above = Decimal { unscaled: above, scale }.normalized();
     let below = Decimal::new(i128::from(count) * i128::from(count - i64::from(spread.sample)), 0)?;
     if above.scale > NUMERIC_MAX_SCALE || !above.fits_precision(38) {

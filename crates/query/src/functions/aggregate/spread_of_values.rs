@@ -1,4 +1,4 @@
-//! `stddev` and `variance` of the values of an array: what they are with DISTINCT.
+//! `stddev` and `variance` of the elements of an array, for aggregates with DISTINCT.
 
 use crate::error::{QueryError, QueryResult};
 use crate::functions::aggregate::spread::{Spread, exact_spread};
@@ -16,10 +16,10 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
 ];
 
 impl Spread {
-    /// Of the values of an array of that type.
+    /// Computes the measure for an array of type `ty`.
     ///
     /// # Errors
-    /// [`QueryError::Internal`] for what is no array of numbers.
+    /// [`QueryError::Internal`] if `ty` is not an array of numbers.
     pub(crate) fn of_values(self, values: Expr, ty: DataType) -> QueryResult<Expr> {
         let wanted = format!("{} of values", self.name());
         let definition = FUNCTIONS.iter().find(|definition| definition.name == wanted);
@@ -62,7 +62,7 @@ fn decimal(item: &Datum) -> Option<Decimal> {
     }
 }
 
-/// In PostgreSQL's order and by its method, for the same last digit.
+/// Adds up in PostgreSQL's order and by its method, so that the last digit agrees.
 fn of_floats(spread: Spread, values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -79,7 +79,7 @@ fn of_floats(spread: Spread, values: &[f64]) -> f64 {
     if spread.is_deviation() { variance.sqrt() } else { variance }
 }
 
-/// `None` if a numeric has too few digits for the sums.
+/// `None` if the sums need more digits than a numeric has.
 fn of_decimals(spread: Spread, values: &[Decimal]) -> Option<Decimal> {
     let scale = values.iter().map(|value| value.scale).max()?;
     let (mut sum, mut squares) = (0_i128, 0_i128);

@@ -1,19 +1,19 @@
-//! Forms of functions and operators of arrays: the binder has made the types of arrays and elements agree.
+//! Forms of array functions and operators. The binder has already made the types of arrays and elements agree.
 
 use crate::functions::sql::{Body, Form};
 use types::DataType;
 
-/// The type of a result.
+/// The result type of a form.
 #[derive(Clone, Copy)]
 pub(in crate::functions) enum Returns {
     Known(DataType),
-    /// That of the array.
+    /// The type of the array.
     Array,
-    /// That of the array's elements.
+    /// The type of the array's elements.
     Element,
 }
 
-/// Of arguments whose first array has the place `at`.
+/// Returns the form of a function whose first array is argument `at`.
 pub(in crate::functions) fn of_array(
     types: &[DataType],
     at: usize,

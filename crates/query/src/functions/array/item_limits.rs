@@ -1,12 +1,12 @@
-//! Lengths, digits and scales of arrays' items, which only a cast has: `x::varchar(5)[]`.
+//! Length, precision and scale of array elements, which only a cast has: `x::varchar(5)[]`.
 
 use crate::error::QueryResult;
 use crate::functions::array::forms::{Returns, of_array};
 use crate::functions::sql::{Definition, define_any, wrong};
 use types::{DataType, Datum, coerce};
 
-/// No query can write the name: casts become calls of it. Beside the array it takes PostgreSQL's numbers of the type that
-/// its items are cast to.
+/// Casts become calls of this function, whose name no query can write. It takes the array, and the OID and the type
+/// modifier of the elements' target type.
 pub(in crate::functions) static FUNCTIONS: &[Definition] =
     &[define_any("limit items", |types| of_array(types, 0, Returns::Array, true, limit))];
 

@@ -31,7 +31,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define_any("array_positions", |types| {
         of_array(types, 0, Returns::Known(DataType::Array(ElementType::Integer)), false, positions)
     }),
-    // With one argument it is Phoenix's, of arrays that have one dimension.
+    // With one argument it is Phoenix's ARRAY_LENGTH, for arrays of one dimension.
     define_any("array_length", |types| of_array(types, 0, LENGTH, true, if types.len() == 1 { count } else { length })),
     define_any("array_upper", |types| of_array(types, 0, LENGTH, true, length)),
     define_any("array_lower", |types| {
@@ -54,14 +54,14 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define_any("array_to_string", |types| of_array(types, 0, Returns::Known(Text), false, to_string)),
     define_any("trim_array", |types| of_array(types, 0, Returns::Array, true, trim)),
     define_any("array_fill", array_fill),
-    // `string_agg` with a delimiter for each value, `a[n]` and `a[from:to]`, which no query writes by these names.
+    // `string_agg` with a delimiter per value, `a[n]` and `a[from:to]`, under names that no query can write.
     define_any("texts joined", |types| of_array(types, 0, Returns::Known(Text), false, texts_joined)),
     define_any("array subscript", |types| of_array(types, 0, Returns::Element, true, subscript)),
     define_any("array slice inside", |types| of_array(types, 0, Returns::Array, false, slice_inside)),
     define_any("array slice", |types| of_array(types, 0, Returns::Array, false, slice)),
 ];
 
-/// Of dimensions, or as Phoenix has it, of a number of elements.
+/// The form with an array of dimensions, or Phoenix's with a number of elements.
 fn array_fill(types: &[DataType]) -> Option<Form> {
     let returns = DataType::Array(ElementType::of(types.first()?)?);
     let fill_one = |args: &[Datum]| match args {
@@ -73,7 +73,7 @@ fn array_fill(types: &[DataType]) -> Option<Form> {
     Some(Form { types: types.to_vec(), returns, strict: false, body })
 }
 
-/// How many elements an array has in all.
+/// Returns the number of elements in all dimensions.
 fn count(args: &[Datum]) -> QueryResult<Datum> {
     let sizes = dimensions(items(args, 0)?);
     Ok(Datum::Int4(if sizes.is_empty() { 0 } else { sizes.iter().product::<usize>() as i32 }))
@@ -86,7 +86,7 @@ pub(in crate::functions) fn items(args: &[Datum], at: usize) -> QueryResult<&[Da
     }
 }
 
-/// Elements of all dimensions in a row.
+/// Returns the elements of all dimensions in one list.
 pub(in crate::functions) fn flat(items: &[Datum]) -> Vec<Datum> {
     items
         .iter()
@@ -97,7 +97,7 @@ pub(in crate::functions) fn flat(items: &[Datum]) -> Vec<Datum> {
         .collect()
 }
 
-/// NULL is an empty array here.
+/// Treats NULL as an empty array.
 fn or_empty(value: &Datum) -> Vec<Datum> {
     match value {
         Datum::Array(items) => items.clone(),
@@ -119,10 +119,10 @@ pub(in crate::functions) fn prepend(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Array(all))
 }
 
-/// The elements of an array that one more is put beside.
+/// Returns the elements of an array to which an element is appended or prepended.
 ///
 /// # Errors
-/// 22000 for elements that are arrays themselves.
+/// 22000 for an array of several dimensions.
 fn one_dimension(array: &Datum) -> QueryResult<Vec<Datum>> {
     let items = or_empty(array);
     match items.iter().any(|item| matches!(item, Datum::Array(_))) {
@@ -142,7 +142,7 @@ pub(in crate::functions) fn cat(args: &[Datum]) -> QueryResult<Datum> {
         return Ok(Datum::Array(a));
     }
     let (x, y) = (dimensions(&a), dimensions(&b));
-    // `{{1,2}} || {3,4}` adds a row, which is as long as the others.
+    // `{{1,2}} || {3,4}` adds a row, which has the length of the other rows.
     if x.get(1..) == Some(y.as_slice()) {
         a.push(Datum::Array(b));
         return Ok(Datum::Array(a));
@@ -200,7 +200,7 @@ fn positions(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Array(found.collect()))
 }
 
-/// Size of a dimension.
+/// Returns the size of a dimension.
 fn length(args: &[Datum]) -> QueryResult<Datum> {
     let sizes = dimensions(items(args, 0)?);
     let number = args.get(1).and_then(Datum::as_i64).and_then(|number| usize::try_from(number).ok());
@@ -224,7 +224,7 @@ fn to_string(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Text(parts.join(separator)))
 }
 
-/// Texts with a delimiter in front of each but the first; a delimiter that is NULL is none.
+/// Joins texts with a delimiter in front of each but the first; a NULL delimiter is empty.
 fn texts_joined(args: &[Datum]) -> QueryResult<Datum> {
     let [Datum::Array(texts), Datum::Array(delimiters)] = args else { return Ok(Datum::Null) };
     let parts = || delimiters.iter().zip(texts).flat_map(|(delimiter, text)| [delimiter, text]).skip(1);
@@ -242,14 +242,14 @@ fn trim(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Array(all.iter().take(all.len() - count).cloned().collect()))
 }
 
-/// An array of that size.
+/// Fills an array of the given dimensions.
 fn fill(args: &[Datum]) -> QueryResult<Datum> {
     let [element, Datum::Array(sizes)] = args else {
         return Err(Refusal::Null.because("dimension array or low bound array cannot be null"));
     };
     let sizes: Option<Vec<i64>> = sizes.iter().map(Datum::as_i64).collect();
     let sizes = sizes.ok_or_else(|| Refusal::Null.because("dimension values cannot be null"))?;
-    // One that is below zero is too many, as in PostgreSQL.
+    // A negative size counts as too large, as in PostgreSQL.
     let sizes: Vec<usize> = sizes.into_iter().map(|size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
     let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
     if count.is_none_or(|count| count > MAX_ITEMS) {
@@ -265,7 +265,7 @@ fn fill(args: &[Datum]) -> QueryResult<Datum> {
     }
 }
 
-/// NULL outside the array, as in PostgreSQL.
+/// Returns NULL if a subscript is outside the array, as in PostgreSQL.
 fn subscript(args: &[Datum]) -> QueryResult<Datum> {
     let Some((array, places)) = args.split_first() else { return Err(wrong(args)) };
     let mut value = array.clone();
@@ -274,11 +274,11 @@ fn subscript(args: &[Datum]) -> QueryResult<Datum> {
         let at = place.as_i64().and_then(|place| usize::try_from(place).ok()).and_then(|place| place.checked_sub(1));
         value = at.and_then(|at| items.get(at).cloned()).unwrap_or(Datum::Null);
     }
-    // Fewer subscripts than dimensions name no element.
+    // Fewer subscripts than dimensions select no element.
     Ok(if matches!(value, Datum::Array(_)) { Datum::Null } else { value })
 }
 
-/// A bound that is NULL was left out.
+/// A NULL bound was omitted.
 fn slice(args: &[Datum]) -> QueryResult<Datum> {
     let [array, from, to] = args else { return Err(wrong(args)) };
     if array.is_null() {
@@ -292,7 +292,7 @@ fn slice(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Array(all.into_iter().skip(skipped).take(count).collect()))
 }
 
-/// The slice of a dimension behind the first: `(x)[1:2][2:3]`. Nothing is left of an array without that dimension.
+/// Slices a dimension after the first: `(x)[1:2][2:3]`. Returns an empty array if that dimension does not exist.
 fn slice_inside(args: &[Datum]) -> QueryResult<Datum> {
     let [array, from, to, dimension] = args else { return Err(wrong(args)) };
     if array.is_null() {

@@ -1,6 +1,6 @@
-//! Arrays of arrays: one array of more dimensions to SQL, a list of lists to Arrow.
+//! Arrays of several dimensions: one array type in SQL, a list of lists in Arrow.
 //!
-//! `ARRAY[a, b]` of arrays wants all of one size, and `unnest` gives the innermost elements.
+//! `ARRAY[a, b]` requires arrays of equal dimensions, and `unnest` returns the innermost elements.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -14,12 +14,12 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Is it a list of lists?
+/// Returns whether `ty` is a list of lists.
 pub(crate) fn is_nested(ty: &ArrowType) -> bool {
     matches!(ty, ArrowType::List(item) if matches!(item.data_type(), ArrowType::List(_)))
 }
 
-/// The type of lists in as many dimensions as the deepest of others has.
+/// Nests the list type `ty` to as many dimensions as the deepest of `others` has.
 pub(crate) fn as_deep<'a>(mut ty: ArrowType, others: impl Iterator<Item = &'a ArrowType>) -> ArrowType {
     let wanted = others.map(dimensions).max().unwrap_or(0);
     while dimensions(&ty) < wanted {
@@ -29,7 +29,7 @@ pub(crate) fn as_deep<'a>(mut ty: ArrowType, others: impl Iterator<Item = &'a Ar
     ty
 }
 
-/// How many lists deep its values are.
+/// Returns the number of nested lists in `ty`.
 pub(crate) fn dimensions(ty: &ArrowType) -> usize {
     match ty {
         ArrowType::List(item) => 1 + dimensions(item.data_type()),
@@ -37,10 +37,10 @@ pub(crate) fn dimensions(ty: &ArrowType) -> usize {
     }
 }
 
-/// Lists in the dimensions that were promised: rows without items come in one.
+/// Nests lists to the promised number of dimensions: a batch without elements may have fewer.
 ///
 /// # Errors
-/// 0A000 for more dimensions.
+/// 0A000 if `lists` has more dimensions.
 pub(crate) fn in_dimensions(lists: ArrayRef, promised: &ArrowType) -> QueryResult<ArrayRef> {
     let (own, wanted) = (dimensions(lists.data_type()), dimensions(promised));
     if own > wanted && wanted > 0 {
@@ -50,12 +50,12 @@ pub(crate) fn in_dimensions(lists: ArrayRef, promised: &ArrowType) -> QueryResul
     Ok(if own < wanted && own > 0 { cast(&lists, promised)? } else { lists })
 }
 
-/// The list of its innermost elements.
+/// Flattens `array` to the list of its innermost elements.
 pub(crate) fn flat(array: Expr) -> Expr {
     call(Kind::Flat, array)
 }
 
-/// The array, whose parts must be of one size.
+/// Returns `array` after checking that its parts have equal dimensions.
 pub(crate) fn even(array: Expr) -> Expr {
     call(Kind::Even, array)
 }
@@ -140,7 +140,7 @@ fn checked(array: &ArrayRef) -> Result<()> {
     Ok(())
 }
 
-/// Sizes of its dimensions; `None` if parts differ.
+/// Returns the sizes of the dimensions; `None` if parts differ or are NULL.
 fn shape(items: &ArrayRef) -> Option<Vec<usize>> {
     let Some(lists) = items.as_list_opt::<i32>() else { return Some(vec![items.len()]) };
     let mut common: Option<Vec<usize>> = None;
@@ -177,7 +177,7 @@ mod tests {
         let array = array.as_list::<i32>();
         let lengths: Vec<i32> = (0..array.len()).map(|row| array.value_length(row)).collect();
         assert_eq!((lengths, array.null_count()), (vec![4, 0, 0, 1], 1));
-        // Of a part of a batch too.
+        // Also a slice of a batch.
         let part = flattened(lists(&[Some(&[&[1, 2]]), Some(&[&[3], &[4]])]).slice(1, 1)).unwrap();
         assert_eq!(part.as_list::<i32>().value_length(0), 2);
     }

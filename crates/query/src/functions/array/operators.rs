@@ -12,7 +12,7 @@ pub(in crate::functions) static OPERATORS: &[Definition] = &[
     define_any("operator <=", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_le))),
     define_any("operator >", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_gt))),
     define_any("operator >=", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_ge))),
-    // In plans arrays of one shape are compared by DataFusion.
+    // In plans, DataFusion compares arrays of equal shape.
     define_any("operator =", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_eq))),
     define_any("operator <>", |types| ordered(types, |args| order_is(args, std::cmp::Ordering::is_ne))),
     define_any("operator ||", joined),
@@ -59,12 +59,12 @@ fn is_among(item: &Datum, items: &[Datum]) -> QueryResult<bool> {
     Ok(items.contains(item))
 }
 
-/// DataFusion compares arrays too, with NULLs before all other elements; here they come behind.
+/// The form of a comparison. DataFusion's comparison sorts NULL elements first; this one sorts them last.
 fn ordered(types: &[DataType], body: Body) -> Option<Form> {
     of_array(types, 0, Returns::Known(Boolean), true, body)
 }
 
-/// `||` of bytes, or of texts and what is shown as one.
+/// The form of `||` for bytea, or for text and values that are converted to text.
 fn joined(types: &[DataType]) -> Option<Form> {
     let (returns, body): (_, Body) = match types {
         [left, _] if left.is_bytes() => (DataType::Bytea, join_bytes),

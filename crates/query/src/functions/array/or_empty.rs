@@ -1,5 +1,5 @@
-//! `array_or_empty(list)`: an empty list instead of NULL. `ARRAY(SELECT …)` of no rows is an empty array, while
-//! `array_agg` of none is NULL.
+//! `array_or_empty(list)`: replaces NULL by an empty list. `ARRAY(SELECT …)` of no rows is an empty array, while
+//! `array_agg` of no rows is NULL.
 
 use crate::error::QueryError;
 use crate::functions::simple::{Returns, simple};

@@ -1,4 +1,4 @@
-//! `x = ANY (array)`, `x < ALL (array)` and the like, which no query writes by these names.
+//! `x = ANY (array)`, `x < ALL (array)` and the like, under names that no query can write.
 
 use crate::error::QueryResult;
 use crate::functions::array::flat;
@@ -21,14 +21,14 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define_any(">= all", |types| quantified(types, |args| all_of(args, std::cmp::Ordering::is_ge))),
 ];
 
-/// A value, and an array of values that it is compared with as they are.
+/// The form of a quantified comparison of a value and an array, without a cast of either.
 fn quantified(types: &[DataType], body: Body) -> Option<Form> {
     of_array(types, 1, Returns::Known(DataType::Boolean), false, body)
 }
 
 type Test = fn(std::cmp::Ordering) -> bool;
 
-/// True if one item passes, NULL if only an unknown one might.
+/// Returns true if an item passes the test, else NULL if a comparison is NULL, else false.
 fn any_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
     verdicts(args, test, true)
 }
@@ -37,7 +37,7 @@ fn all_of(args: &[Datum], test: Test) -> QueryResult<Datum> {
     verdicts(args, test, false)
 }
 
-/// `decisive` is the verdict on one item that decides for all.
+/// Stops at the first item whose test result is `decisive`: true for ANY, false for ALL.
 fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     let [value, array] = args else { return Err(wrong(args)) };
     let Datum::Array(items) = array else { return Ok(Datum::Null) };

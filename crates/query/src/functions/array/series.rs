@@ -1,4 +1,4 @@
-//! `generate_series` as an array, which its callers take apart.
+//! `generate_series` as an array, which callers unnest.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -10,17 +10,17 @@ use types::compare::compare;
 use types::interrupt::spend;
 use types::{Datum, Decimal, Interval};
 
-/// Most values of a series that is made at once.
+/// The most values of a series.
 const MOST: usize = 10_000_000;
 
 fn too_many() -> QueryError {
     Refusal::Size.because(format!("generate_series() of more than {MOST} values"))
 }
 
-/// What one more value costs, in steps of [`spend`]: a moment is moved by an interval, and copied as the series doubles.
+/// The cost of one value, in steps of [`spend`]: adding an interval to it, and copying it as the vector grows.
 const STEPS: usize = 64;
 
-/// A series doubles as it grows.
+/// Checks the memory each time the vector doubles.
 fn may_grow(values: &[Datum]) -> QueryResult<()> {
     spend(STEPS)?;
     if values.len() == MOST {
@@ -45,7 +45,7 @@ pub(in crate::functions) fn integers(args: &[Datum]) -> QueryResult<Datum> {
     let mut next = Some(start);
     while let Some(value) = next.filter(|value| if step > 0 { *value <= stop } else { *value >= stop }) {
         may_grow(&values)?;
-        // Between two integers: it is one.
+        // The value lies between two integers.
         values.push(if small { Datum::Int4(value as i32) } else { Datum::Int8(value) });
         next = value.checked_add(step);
     }
@@ -79,7 +79,7 @@ pub(in crate::functions) fn timestamps(args: &[Datum]) -> QueryResult<Datum> {
     by_steps(start, stop, step, |value| shift_by(value, interval))
 }
 
-/// From `start` to `stop`, where `next` adds `step`.
+/// Returns the values from `start` to `stop`; `next` adds `step` to a value.
 pub(in crate::functions) fn by_steps(
     start: &Datum,
     stop: &Datum,

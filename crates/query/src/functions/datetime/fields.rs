@@ -6,17 +6,17 @@ use crate::functions::number::numeric;
 use types::temporal::{Civil, DAY, SECOND, civil_from_days, days_from_civil};
 use types::{Datum, Decimal, Interval};
 
-/// A date and a time of day, or what of the two a value has.
+/// A date and a time of day; the part that a type lacks is zero.
 #[derive(Clone, Copy)]
 pub(in crate::functions) struct Moment {
     pub(in crate::functions) days: i64,
     pub(in crate::functions) time: i64,
-    /// Date, time, timestamp, timestamp with time zone: for errors.
+    /// The name of the type, for error messages.
     pub(in crate::functions) kind: &'static str,
 }
 
 impl Moment {
-    /// `None` for infinities and other kinds of values.
+    /// Returns `None` for infinite values and other types.
     pub(in crate::functions) fn of(value: &Datum) -> Option<Self> {
         let kind = value.kind_name();
         match *value {
@@ -36,12 +36,12 @@ impl Moment {
     }
 }
 
-/// Day of the week, Monday is 1.
+/// Returns the day of the week; Monday is 1.
 pub(in crate::functions) fn iso_weekday(days: i64) -> i64 {
     (days + 3).rem_euclid(7) + 1
 }
 
-/// The ISO year and week of a day: a week belongs to the year of its Thursday.
+/// Returns the ISO year and week of a day: a week belongs to the year of its Thursday.
 pub(in crate::functions) fn iso_week(days: i64) -> (i64, i64) {
     let thursday = days - iso_weekday(days) + 4;
     let year = civil_from_days(thursday).year;
@@ -56,7 +56,7 @@ pub(in crate::functions) fn day_of_year(days: i64) -> i64 {
     days - first_of(civil_from_days(days).year) + 1
 }
 
-/// Years are counted without a year 0.
+/// Returns the year as displayed: there is no year 0.
 pub(in crate::functions) fn shown_year(year: i64) -> i64 {
     if year > 0 { year } else { year - 1 }
 }
@@ -69,7 +69,7 @@ fn millennium(year: i64) -> i64 {
     if year > 0 { (year + 999) / 1000 } else { -((999 - (year - 1)) / 1000) }
 }
 
-/// A field's usual name.
+/// Returns the canonical name of a field.
 pub(in crate::functions) fn canonical(field: &str) -> String {
     let lower = field.trim().to_ascii_lowercase();
     match lower.as_str() {
@@ -96,7 +96,7 @@ fn unknown(field: &str, kind: &str) -> QueryError {
 }
 
 fn unsupported(field: &str, kind: &str) -> QueryError {
-    // PostgreSQL has 0A000 here too.
+    // PostgreSQL reports 0A000 too.
     QueryError::Unsupported { feature: format!("unit \"{field}\" for type {kind}") }
 }
 
@@ -108,10 +108,10 @@ fn micros(value: i128, scale: u8) -> QueryResult<Decimal> {
     Decimal::new(value, scale).ok_or_else(numeric::overflow)
 }
 
-/// The value of a field; `None` where an infinity has none.
+/// Returns the value of a field; `None` for a field of an infinite value.
 ///
 /// # Errors
-/// 22023 for a field that does not exist, 0A000 for one that the type has not.
+/// 22023 for an unknown field, 0A000 for a field that the type lacks.
 pub(in crate::functions) fn extract(field: &str, value: &Datum) -> QueryResult<Option<Decimal>> {
     let name = canonical(field);
     if let Datum::Interval(interval) = value {
@@ -125,7 +125,7 @@ pub(in crate::functions) fn extract(field: &str, value: &Datum) -> QueryResult<O
             None => calendar_field(&name, moment, value).map(Some),
         },
         None => {
-            // Infinities have the fields that grow without end, as infinities, which no numeric is.
+            // PostgreSQL returns infinity for fields that grow without bound, but [`Decimal`] has no infinity.
             let start = Moment { days: 0, time: 0, kind: value.kind_name() };
             if clock_field(&name, start)?.is_some() {
                 let date = matches!(value, Datum::Date(_));
@@ -144,14 +144,14 @@ fn of_time(name: &str, moment: Moment) -> QueryResult<Decimal> {
     match clock_field(name, moment)? {
         Some(value) => Ok(value),
         None => {
-            // Known to dates?
+            // Reports a field that no type has as unknown.
             calendar_field(name, moment, &Datum::Date(0))?;
             Err(unsupported(name, moment.kind))
         }
     }
 }
 
-/// Hours to microseconds.
+/// Returns a field from hours to microseconds; `None` for other fields.
 fn clock_field(name: &str, Moment { time, .. }: Moment) -> QueryResult<Option<Decimal>> {
     let in_minute = i128::from(time % (60 * SECOND));
     Ok(Some(match name {
@@ -215,7 +215,7 @@ fn of_interval(name: &str, interval: Interval) -> QueryResult<Decimal> {
         "century" => whole(months / 1_200),
         "millennium" => whole(months / 12_000),
         "epoch" => {
-            // A year has 365.25 days here, a month 30.
+            // PostgreSQL counts 365.25 days for a year and 30 for a month.
             let years = i128::from(months / 12) * 1_461 * i128::from(DAY) / 4;
             let days = i128::from(months % 12 * 30 + i64::from(interval.days)) * i128::from(DAY);
             micros(years + days + i128::from(time), 6)?
@@ -227,7 +227,7 @@ fn of_interval(name: &str, interval: Interval) -> QueryResult<Decimal> {
     })
 }
 
-/// The start of the unit that the moment is in.
+/// Returns the start of the unit that contains the value.
 pub(in crate::functions) fn truncate(field: &str, value: &Datum) -> QueryResult<Datum> {
     if let Datum::Interval(interval) = value {
         return truncate_interval(&canonical(field), *interval).map(Datum::Interval);
@@ -245,7 +245,7 @@ pub(in crate::functions) fn truncate(field: &str, value: &Datum) -> QueryResult<
     })
 }
 
-/// Microseconds of a unit that days are whole multiples of.
+/// Returns the microseconds of a unit that divides a day; `None` for other units.
 fn unit_of_day(name: &str) -> Option<i64> {
     match name {
         "microseconds" => Some(1),

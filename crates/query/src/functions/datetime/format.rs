@@ -1,4 +1,4 @@
-//! `to_char` of dates, times and intervals. (`read.rs` goes the other way.)
+//! `to_char` of dates, times and intervals. (`read.rs` is the opposite direction.)
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -10,10 +10,10 @@ use crate::functions::sql::{arguments, wrong};
 use types::temporal::SECOND;
 use types::{Datum, Interval, interrupt};
 
-/// What it takes to print one.
+/// The cost of printing one piece of a pattern.
 const STEPS_OF_A_PIECE: usize = 32;
 
-/// What is printed: a moment's fields or an interval's.
+/// The fields of a date and time, or of an interval.
 struct Fields {
     year: i64,
     month: i64,
@@ -24,9 +24,9 @@ struct Fields {
     micros: i64,
     /// Days since 1970; `None` for intervals.
     days: Option<i64>,
-    /// Seconds east of UTC, of a moment.
+    /// Seconds east of UTC; `None` for types without a time zone.
     offset: Option<i64>,
-    /// What the time of that zone is called.
+    /// The abbreviation of the zone.
     zone: String,
 }
 
@@ -70,7 +70,7 @@ pub(in crate::functions) fn print(args: &[Datum]) -> QueryResult<Datum> {
     fields.print_all(pattern)
 }
 
-/// `to_char(moment, pattern)` in a session whose zone is not UTC.
+/// `to_char(timestamptz, pattern)` in a session whose zone is not UTC.
 pub(in crate::functions) fn print_in_zone(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(zone), Datum::TimestampTz(micros), pattern @ Datum::Text(text)]);
     let local = zone::local_of(*micros, zone)?;
@@ -104,7 +104,7 @@ impl Fields {
     }
 }
 
-/// As the field was written: `MONTH`, `Month`, `month`.
+/// Returns the name in the case of the pattern: `MONTH`, `Month`, `month`.
 fn cased(name: &str, written: &str) -> String {
     let mut letters = written.chars();
     match (letters.next(), letters.next()) {
@@ -152,7 +152,7 @@ impl Fields {
         })
     }
 
-    /// Fields of the time of day; `None` of others.
+    /// Prints a field of the time of day; `None` for other fields.
     fn print_time(&self, name: &str, fill: bool) -> Option<String> {
         Some(match name {
             "HH24" => number(self.hour, 2, fill),
@@ -170,7 +170,7 @@ impl Fields {
         })
     }
 
-    /// Years, whole or in part, and centuries; `None` of others.
+    /// Prints years, whole or in part, and centuries; `None` for other fields.
     fn print_year(&self, name: &str, fill: bool) -> Option<String> {
         let shown = if self.year > 0 || self.days.is_none() { self.year } else { 1 - self.year };
         Some(match name {
@@ -188,7 +188,8 @@ impl Fields {
         })
     }
 
-    /// Whole years of an interval are their last month, and months before zero count from the year's end.
+    /// Returns the month for `RM`. For intervals, whole years are month 12, and negative months count from the end of
+    /// the year.
     fn roman_month(&self) -> i64 {
         match self.month {
             0 if self.year >= 0 => 12,
@@ -202,7 +203,7 @@ impl Fields {
         if self.days.is_some() && self.year <= 0 { before } else { after }
     }
 
-    /// Fields that an interval has not.
+    /// Prints a field of the date. An interval has only months.
     fn print_date(&self, name: &str, written: &str, fill: bool) -> QueryResult<String> {
         let number = |value: i64, width: usize| number(value, width, fill);
         let padded = |text: String| if fill { format!("{text:<9}") } else { text };
@@ -240,7 +241,7 @@ impl Fields {
     }
 }
 
-/// With zeros in front, unless the pattern says not to fill.
+/// Pads with leading zeros if `fill` is set.
 fn number(value: i64, width: usize, fill: bool) -> String {
     match (fill, value < 0) {
         (false, _) => value.to_string(),

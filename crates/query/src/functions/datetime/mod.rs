@@ -135,7 +135,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
                 let read = read::parse(text(args, 0)?, text(args, 1)?)?;
                 i32::try_from(read.local.div_euclid(DAY)).map(Datum::Date).map_err(|_| QueryError::TimestampRange)
             }),
-            // Phoenix's form: a date as dates are written.
+            // Phoenix's form, which reads a date as a cast does.
             strict(&[Text], Date, |args| Ok(types::text::parse(&Date, text(args, 0)?)?)),
         ],
     ),
@@ -155,7 +155,8 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     ),
     define("generate_series", SERIES),
     define("to_char in zone", &[strict(&[Text, TIMESTAMPTZ, Text], Text, format::print_in_zone)]),
-    // Casts to intervals of some fields: their bounds as two digits, and the digits of seconds; -1 is none.
+    // Casts to intervals with fields or a precision: the first and last field as two digits, and the precision; -1 for
+    // none.
     define("limit interval", &[strict(&[Span, Integer, Integer], Span, limit_interval)]),
     define("to_number", &[strict(&[Text, Text], NUMERIC, number::format::parse)]),
     define(
@@ -188,7 +189,7 @@ const SERIES: &[Overload] = &[
     strict(&[TIMESTAMP, TIMESTAMP, Span], DataType::Array(ElementType::Timestamp), series::timestamps),
 ];
 
-/// What comparisons of intervals compare.
+/// Returns the number by which intervals are compared.
 pub(in crate::functions) fn span(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Interval(interval)]);
     Ok(Datum::Numeric(types::Decimal { unscaled: interval.span(), scale: 0 }))
@@ -203,7 +204,7 @@ fn extract(args: &[Datum]) -> QueryResult<Datum> {
 
 fn date_part(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(field), value]);
-    // Of a date those of its midnight: it has hours here, where EXTRACT has none.
+    // A date counts as its midnight: it has hours here, but not in EXTRACT.
     let value = match value {
         Datum::Date(_) => &types::coerce::cast(&TIMESTAMP, value.clone())?,
         value => value,
@@ -236,7 +237,7 @@ fn date_trunc(args: &[Datum]) -> QueryResult<Datum> {
     }
 }
 
-/// Years, months and days between two moments as a person counts them.
+/// Returns the years, months and days between two timestamps, as calendar units.
 fn age(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [a, b]);
     let infinite = || Refusal::DateTime.because("timestamp out of range");
@@ -252,7 +253,7 @@ fn age(args: &[Datum]) -> QueryResult<Datum> {
         days -= 1;
     }
     while days < 0 {
-        // The month that is borrowed from is the earlier moment's.
+        // Borrows the length of the earlier timestamp's month.
         days += i64::from(days_in_month(from.year, from.month));
         months -= 1;
     }
@@ -300,10 +301,10 @@ fn justified(args: &[Datum], op: fn(Interval) -> Option<Interval>) -> QueryResul
     op(*interval).map(Datum::Interval).ok_or(QueryError::IntervalRange)
 }
 
-/// Rounded to so many digits of a second; there are six.
+/// Returns the days since 1970.
 fn make_days(year: i32, month: i32, day: i32) -> QueryResult<i32> {
     let bad = || Refusal::DateTime.because(format!("date field value out of range: {year}-{month:02}-{day:02}"));
-    // Negative years are before Christ; there is no year 0.
+    // Negative years are BC; there is no year 0.
     let astronomical = match year {
         0 => return Err(bad()),
         year if year < 0 => i64::from(year) + 1,
@@ -345,7 +346,7 @@ fn make_timestamp(args: &[Datum]) -> QueryResult<i64> {
     i64::from(days).checked_mul(DAY).and_then(|days| days.checked_add(micros)).ok_or(QueryError::TimestampRange)
 }
 
-/// Years, months, weeks, days, hours, minutes, seconds; those that are left out are zero.
+/// Arguments are years, months, weeks, days, hours, minutes and seconds; omitted ones are zero.
 fn make_interval(args: &[Datum]) -> QueryResult<Datum> {
     let number = |at: usize| args.get(at).and_then(Datum::as_i64).unwrap_or(0);
     let seconds = match args.get(6) {
@@ -354,7 +355,7 @@ fn make_interval(args: &[Datum]) -> QueryResult<Datum> {
     };
     let small = |value: i64| i32::try_from(value).map_err(|_| QueryError::IntervalRange);
     let of_seconds = (seconds * 1e6).round_ties_even();
-    // The first number that is beyond them.
+    // The limit is the first double that is out of range.
     if of_seconds.is_nan() || of_seconds.abs() >= -(i64::MIN as f64) {
         return Err(QueryError::IntervalRange);
     }
@@ -364,7 +365,7 @@ fn make_interval(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Interval(Interval { months, days, micros }))
 }
 
-/// Seconds since 1970.
+/// Converts seconds since 1970 to a timestamp.
 fn epoch(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Float8(seconds)]);
     if seconds.is_infinite() {
@@ -378,7 +379,7 @@ fn epoch(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::TimestampTz(micros as i64))
 }
 
-/// `(a, b) OVERLAPS (c, d)`; the second of a pair may be the length.
+/// `(a, b) OVERLAPS (c, d)`; the second of a pair may be an interval.
 fn overlaps(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [a, b, c, d]);
     let end = |start: &Datum, end: &Datum| match (start, end) {

@@ -1,4 +1,4 @@
-//! Types of moments as signatures name them: no function asks for digits of a second.
+//! Types of times and timestamps in signatures, which have no precision.
 
 use types::DataType;
 

@@ -1,4 +1,4 @@
-//! Patterns of dates and times, as `to_char` and `to_date` take them, in pieces.
+//! Splits patterns of `to_char` and `to_date` into fields and text.
 
 use types::interrupt::{self, Interrupted};
 
@@ -23,7 +23,7 @@ pub(in crate::functions) const DAYS: [&str; 7] =
 pub(in crate::functions) const ROMAN: [&str; 12] =
     ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
 
-/// Names of fields, longer ones before those that they begin with.
+/// Names of fields; a longer name precedes its prefixes.
 const KEYWORDS: [&str; 54] = [
     "SSSSS", "MONTH", "Y,YYY", "A.M.", "P.M.", "A.D.", "B.C.", "HH24", "HH12", "SSSS", "YYYY", "IYYY", "IDDD", "YYY",
     "IYY", "DAY", "DDD", "MON", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6", "TZH", "TZM", "HH", "MI", "SS", "MS", "US",
@@ -34,19 +34,21 @@ const KEYWORDS: [&str; 54] = [
 /// A piece of a pattern.
 #[derive(Clone, Debug)]
 pub(in crate::functions) enum Piece {
-    /// A field by its upper-case name, as it was written.
+    /// A field: its upper-case name, and the name as written.
     Field { name: &'static str, written: String, fill: bool, ordinal: Option<bool> },
-    /// All else. `quoted` stood in quotes.
+    /// Other text; `quoted` if it stood in quotes.
     Text { text: String, quoted: bool },
 }
 
+/// Splits a pattern into pieces.
+///
 /// # Errors
-/// When the statement is to end: a pattern may be of any length.
+/// If the statement is cancelled: a pattern may be of any length.
 pub(in crate::functions) fn pieces(pattern: &str) -> Result<Vec<Piece>, Interrupted> {
     let mut out: Vec<Piece> = Vec::new();
     let mut rest = pattern;
     let mut fill = true;
-    // Names of months and days in the words of the locale, which are these here, and never filled up.
+    // The prefix TM: localized names of months and days, which are the English ones here, without padding.
     let mut local = false;
     while let Some(first) = rest.chars().next() {
         interrupt::spend(KEYWORDS.len())?;
@@ -87,7 +89,7 @@ pub(in crate::functions) fn pieces(pattern: &str) -> Result<Vec<Piece>, Interrup
     Ok(out)
 }
 
-/// The text in the quotes that a pattern begins with, and what is behind them.
+/// Returns the quoted text at the start of the pattern, and the rest of the pattern.
 fn quoted(pattern: &str) -> (String, &str) {
     let mut text = String::new();
     let mut letters = pattern.char_indices().skip(1);

@@ -1,4 +1,4 @@
-//! `to_date` and `to_timestamp`: a text read by a pattern.
+//! `to_date` and `to_timestamp`: parse a text by a pattern.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -7,11 +7,11 @@ use crate::functions::datetime::pattern::{DAYS, MONTHS, Piece, ROMAN, pieces};
 use types::interrupt;
 use types::temporal::{Civil, DAY, SECOND, days_from_civil, days_in_month};
 
-/// What was read so far.
+/// The fields that were read.
 #[derive(Default)]
 struct Read {
     year: Option<i64>,
-    /// Digits of the year that were written, for `YY` and its like.
+    /// The field `CC`.
     century: Option<i64>,
     before_christ: bool,
     month: Option<i64>,
@@ -29,21 +29,21 @@ struct Read {
     second: i64,
     micros: i64,
     seconds_of_day: Option<i64>,
-    /// Of the zone: hours, of which the sign is apart, since that of `-00:30` is too.
+    /// Hours of the zone's offset. The sign is separate, because the hours of `-00:30` are zero.
     zone_hours: Option<i64>,
     zone_minutes: Option<i64>,
     west: bool,
 }
 
-/// What a text says.
+/// The result of parsing a text.
 pub(in crate::functions) struct Moment {
-    /// What the clocks show: microseconds since 1970.
+    /// Local time in microseconds since 1970.
     pub(in crate::functions) local: i64,
-    /// How far they are ahead of UTC, in microseconds, if the text says so.
+    /// The offset of the local time from UTC in microseconds, if the text has one.
     pub(in crate::functions) offset: Option<i64>,
 }
 
-/// Reads a text in that pattern.
+/// Parses `text` by `pattern`.
 pub(in crate::functions) fn parse(text: &str, pattern: &str) -> QueryResult<Moment> {
     let mut read = Read::default();
     let mut rest = text.trim_start();
@@ -68,7 +68,7 @@ pub(in crate::functions) fn parse(text: &str, pattern: &str) -> QueryResult<Mome
     Ok(Moment { local: read.local(text)?, offset: read.offset(text)? })
 }
 
-/// Text of a pattern stands for as many letters; separators for any run of them.
+/// Skips as many characters as the pattern's text has. A separator skips whitespace and at most one other separator.
 fn skip<'a>(rest: &'a str, wanted: &str, quoted: bool) -> &'a str {
     let separator = !quoted && wanted.chars().all(|c| !c.is_alphanumeric());
     if separator {
@@ -89,8 +89,8 @@ fn bad(value: &str, field: &str) -> QueryError {
     Refusal::DateTimeText.because(format!("invalid value \"{value}\" for \"{field}\""))
 }
 
-/// A number of at most `width` digits, or of any number if nothing follows it directly. It fits 32 bits, so that sums of
-/// fields do not overflow.
+/// Reads a number of at most `width` digits, or of any length if no field follows directly. The number must fit 32
+/// bits, so that sums of fields do not overflow.
 fn digits<'a>(rest: &'a str, width: usize, adjacent: bool, field: &str) -> QueryResult<(i64, usize, &'a str)> {
     let (negative, body) = match rest.strip_prefix('-') {
         Some(body) => (true, body),
@@ -143,7 +143,7 @@ impl Read {
         }
     }
 
-    /// Fields that are a number and no more; what is no field is passed over.
+    /// Reads a field that is a number. Fields that do not define a timestamp are ignored.
     fn number<'a>(&mut self, name: &str, rest: &'a str, adjacent: bool) -> QueryResult<&'a str> {
         let (width, set): (usize, fn(&mut Self, i64)) = match name {
             "CC" => (2, |read, value| read.century = Some(value)),
@@ -204,12 +204,12 @@ impl Read {
             name => name.bytes().last().map_or(6, |digit| usize::from(digit - b'0')),
         };
         let (value, count, tail) = digits(rest, width, adjacent, name)?;
-        // Digits of a fraction: `.5` is half a second.
+        // The digits of a fraction: `.5` is half a second.
         self.micros += value * 10_i64.pow(6_u32.saturating_sub(count as u32));
         Ok(tail)
     }
 
-    /// Months by name or Roman number, and days of the week, which say nothing.
+    /// Reads months by name or Roman numeral, and days of the week, which are ignored.
     fn named<'a>(&mut self, name: &str, rest: &'a str) -> QueryResult<&'a str> {
         match name {
             "MONTH" | "MON" => {
@@ -244,7 +244,7 @@ impl Read {
         if let (Some(century), None) = (self.century, self.year) {
             year = (century - 1) * 100 + 1;
         }
-        // No year at all is 1 BC, as in PostgreSQL.
+        // Without a year, it is 1 BC, as in PostgreSQL.
         let year = if self.before_christ || self.year.is_none_or(|year| year < 0) && self.century.is_none() && year <= 0
         {
             if self.before_christ { 1 - year.abs() } else { year.min(0) + i64::from(year < 0) }
@@ -300,7 +300,7 @@ impl Read {
     }
 }
 
-/// Which of a pair of marks stands there: false for the first.
+/// Returns which mark of a pair the text starts with (false for the first), and the rest of the text.
 fn half<'a>(pairs: &[(&str, &str)], rest: &'a str) -> Option<(bool, &'a str)> {
     for (first, second) in pairs {
         for (at, mark) in [(false, first), (true, second)] {
@@ -312,7 +312,7 @@ fn half<'a>(pairs: &[(&str, &str)], rest: &'a str) -> Option<(bool, &'a str)> {
     None
 }
 
-/// Years of fewer than four digits are those nearest to 2020.
+/// Resolves a year of fewer than four digits to the one nearest to 2020.
 fn near_2020(value: i64, count: usize) -> i64 {
     match (count, value) {
         (1 | 2, 0..70) => value + 2_000,

@@ -1,4 +1,4 @@
-//! Time zones: `timezone(zone, x)`, local times of moments, and the session's zone where a function reads it.
+//! Time zones: `timezone(zone, x)`, conversions to local time, and functions that depend on the session's zone.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -23,7 +23,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
             strict(&[Interval, TIMESTAMP], TIMESTAMPTZ, timezone),
         ],
     ),
-    // What queries write without a zone becomes these in sessions that have one: no query can write their names.
+    // In sessions with a zone, calls that depend on it become calls of these functions, whose names no query can write.
     define("plus in zone", &[strict(&[Text, TIMESTAMPTZ, Interval], TIMESTAMPTZ, plus)]),
     define("minus in zone", &[strict(&[Text, TIMESTAMPTZ, Interval], TIMESTAMPTZ, minus)]),
     define("to_timestamp in zone", &[strict(&[Text, Text, Text], TIMESTAMPTZ, to_timestamp)]),
@@ -31,7 +31,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define("offset in zone", &[strict(&[Text, Text, TIMESTAMPTZ], Numeric(None), offset)]),
 ];
 
-/// A session's zone and its style of texts, if one of them is not what plans are made for.
+/// A session's zone and its style of texts, if one of them is not the default.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Zone {
     name: String,
@@ -39,7 +39,7 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// Of the session's settings; `None` for UTC in PostgreSQL's style.
+    /// Returns the zone and style of a session; `None` for UTC and PostgreSQL's style.
     pub(crate) fn of_session(name: &str, zone: TimeZone) -> Option<Self> {
         let utc = ["utc", "etc/utc", "z", "zulu", "universal"].contains(&name.to_ascii_lowercase().as_str());
         (!utc || zone.style() != Style::POSTGRES).then(|| Self { name: name.to_owned(), zone })
@@ -49,25 +49,25 @@ impl Zone {
         &self.name
     }
 
-    /// The zone with its rules.
+    /// Returns the zone with its rules and the style.
     pub(crate) fn rules(&self) -> TimeZone {
         self.zone
     }
 
-    /// Does a cast depend on the zone or the style?
+    /// Returns whether a cast depends on the zone or the style.
     pub(crate) fn changes_cast(&self, from: &DataType, to: &DataType) -> bool {
         let style = self.zone.style();
         let styled = from.is_text() && is_read_in(style, to) || to.is_text() && is_shown_in(style, from);
         styled || reads_clocks(from, to)
     }
 
-    /// Does the text of values of that type depend on one of them?
+    /// Returns whether the text of values of type `ty` depends on the zone or the style.
     pub(crate) fn changes_text(&self, ty: &DataType) -> bool {
         !ty.is_text() && self.changes_cast(ty, &DataType::Text)
     }
 }
 
-/// The text of a date or time without the name of a zone, where the type has none.
+/// Removes the name of a zone from the text of a date or time, if the type has no zone.
 pub(crate) fn without_zone<'a>(text: &'a str, ty: &DataType) -> &'a str {
     match ty {
         DataType::Date | DataType::Time(_) | DataType::Timestamp(_) => {
@@ -77,7 +77,7 @@ pub(crate) fn without_zone<'a>(text: &'a str, ty: &DataType) -> &'a str {
     }
 }
 
-/// A text read by a pattern: by the clocks of the zone, unless it says how far its own are from UTC.
+/// Parses a text by a pattern, as local time in the zone unless the text has an offset.
 fn to_timestamp(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(zone), Datum::Text(text), Datum::Text(pattern)]);
     let read = read::parse(text, pattern)?;
@@ -88,7 +88,7 @@ fn to_timestamp(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::TimestampTz(moment))
 }
 
-/// Moments, each moved from the one before.
+/// Returns timestamps, each computed from the previous one by the clocks of the zone.
 fn series(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(zone), start, stop, Datum::Interval(step)]);
     series::by_steps(start, stop, step, |moment| match moment {
@@ -112,7 +112,7 @@ fn minus(args: &[Datum]) -> QueryResult<Datum> {
     plus(&[zone.clone(), moment.clone(), Datum::Interval(by)])
 }
 
-/// `extract(timezone from moment)` and its parts.
+/// `extract(timezone from timestamptz)`, and its hours and minutes.
 fn offset(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(part), Datum::Text(zone), Datum::TimestampTz(micros)]);
     let seconds = (local_of(*micros, zone)? - micros) / SECOND;
@@ -126,7 +126,7 @@ fn offset(args: &[Datum]) -> QueryResult<Datum> {
 
 fn timezone(args: &[Datum]) -> QueryResult<Datum> {
     let zone = match args.first() {
-        // Abbreviations come first: CET is one hour all year round, the zone of that name is not.
+        // Abbreviations take precedence: CET is UTC+1 all year round, unlike the zone of that name.
         Some(Datum::Text(name)) => {
             temporal::abbreviation(name).map_or_else(|| zone_of(name), |east| Ok(TimeZone::east(east)))?
         }
@@ -155,7 +155,7 @@ fn zone_of(name: &str) -> QueryResult<TimeZone> {
     zone.ok_or_else(|| Refusal::Argument.because(format!("time zone \"{name}\" not recognized")))
 }
 
-/// What the time of a zone is called at a moment: `CEST`, `-03`, the letters of `FOO+3`.
+/// Returns the abbreviation of a zone at a timestamp: `CEST`, `-03`, the letters of `FOO+3`.
 pub(in crate::functions) fn abbreviation_at(micros: i64, zone: &str) -> QueryResult<String> {
     let letters = || match zone.strip_prefix('<').and_then(|quoted| quoted.split_once('>')) {
         Some((quoted, _)) => quoted.to_owned(),
@@ -164,17 +164,17 @@ pub(in crate::functions) fn abbreviation_at(micros: i64, zone: &str) -> QueryRes
     Ok(zone_of(zone)?.abbreviation_at(micros).unwrap_or_else(letters))
 }
 
-/// What clocks in that zone show at a moment.
+/// Converts a timestamp in UTC to local time in the zone.
 pub(in crate::functions) fn local_of(micros: i64, zone: &str) -> QueryResult<i64> {
     Ok(zone_of(zone)?.local_of(micros)?)
 }
 
-/// The moment at which clocks in that zone show it.
+/// Converts local time in the zone to a timestamp in UTC.
 pub(in crate::functions) fn moment_of(local: i64, zone: &str) -> QueryResult<i64> {
     Ok(zone_of(zone)?.moment_of(local)?)
 }
 
-/// Do texts of that type mean something else in that style?
+/// Returns whether the style changes how texts are read as type `ty`.
 fn is_read_in(style: Style, ty: &DataType) -> bool {
     match ty {
         DataType::Array(element) => is_read_in(style, &element.data_type()),
@@ -183,7 +183,7 @@ fn is_read_in(style: Style, ty: &DataType) -> bool {
     }
 }
 
-/// Have values of that type another text in that style?
+/// Returns whether the style changes how values of type `ty` are printed.
 fn is_shown_in(style: Style, ty: &DataType) -> bool {
     match ty {
         DataType::Array(element) => is_shown_in(style, &element.data_type()),
@@ -192,7 +192,7 @@ fn is_shown_in(style: Style, ty: &DataType) -> bool {
     }
 }
 
-/// Does a cast depend on the zone?
+/// Returns whether a cast depends on the zone.
 fn reads_clocks(from: &DataType, to: &DataType) -> bool {
     use DataType as T;
     const MOMENTS: DataType = T::Array(ElementType::TimestampTz);

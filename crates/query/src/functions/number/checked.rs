@@ -1,6 +1,6 @@
-//! `+`, `-` and `*` of integers that fail on overflow (22003), where DataFusion's own would wrap; arithmetic of floats that
-//! fails where PostgreSQL's does. A NaN that comes of floats is the one without a sign: only that is above infinity in the
-//! order of bits.
+//! `+`, `-` and `*` of integers fail on overflow (22003), where DataFusion's own wrap; float arithmetic fails where
+//! PostgreSQL's does. A resulting NaN is always the one without a sign, because only that sorts above infinity by its
+//! bits.
 
 use crate::error::{QueryError, QueryResult};
 use crate::functions::short_name::short_name;
@@ -20,7 +20,7 @@ use datafusion::physical_expr_common::datum::apply;
 use std::sync::{Arc, LazyLock};
 use types::Datum;
 
-/// `+`, `-`, `*` or `/` of two integers or floats of one type.
+/// Builds `+`, `-`, `*` or `/` of two integers or floats of one type.
 pub(crate) fn checked_arithmetic(op: Operator, left: Expr, right: Expr) -> Expr {
     let function = match op {
         Operator::Plus => &ADD,
@@ -32,7 +32,7 @@ pub(crate) fn checked_arithmetic(op: Operator, left: Expr, right: Expr) -> Expr 
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![left, right]))
 }
 
-/// `-value` of an integer or float: the smallest integer has none.
+/// Builds `-value` of an integer or float; fails for the smallest integer.
 pub(crate) fn checked_negative(value: Expr) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&NEG), vec![value]))
 }
@@ -125,7 +125,7 @@ fn negative(value: &ColumnarValue) -> Result<ColumnarValue> {
     like_operand(value, negative)
 }
 
-/// A column, or one value where the operand is one.
+/// Returns a single value if the operand is one, else a column.
 fn like_operand(operand: &ColumnarValue, array: ArrayRef) -> Result<ColumnarValue> {
     Ok(match operand {
         ColumnarValue::Array(_) => ColumnarValue::Array(array),
@@ -133,7 +133,7 @@ fn like_operand(operand: &ColumnarValue, array: ArrayRef) -> Result<ColumnarValu
     })
 }
 
-/// A body of `builtins`, of two floats.
+/// A function of `builtins` on two floats.
 type FloatBody = fn(&[Datum]) -> std::result::Result<Datum, EvalError>;
 
 fn float_body(symbol: &str) -> Option<FloatBody> {
@@ -146,7 +146,8 @@ fn float_body(symbol: &str) -> Option<FloatBody> {
     })
 }
 
-/// Results that are no usual numbers are computed again by the body: it knows which of them are errors, and its NaN has no sign.
+/// Computes results that are zero, infinite or NaN again by `builtins`, which reports errors and returns a NaN without
+/// a sign.
 fn sound_floats(result: ColumnarValue, operands: &[ColumnarValue], symbol: &str) -> Result<ColumnarValue> {
     let ([left, right], Some(body)) = (operands, float_body(symbol)) else { return Ok(result) };
     let array = result.to_array(1)?;

@@ -6,18 +6,18 @@ use crate::functions::number::template;
 use crate::functions::sql::{arguments, wrong};
 use types::{DataType, Datum, Decimal, interrupt};
 
-/// A letter of a pattern.
+/// An element of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::functions) enum Mark {
     Digit,
     Zero,
     Point,
     Group,
-    /// `L`: the locale has no currency's sign.
+    /// `L`: a blank, because the locale has no currency symbol.
     Currency,
-    /// `S`, in front or behind.
+    /// `S`, before or after the digits.
     Sign,
-    /// `MI`, `PL`, `SG`.
+    /// `MI`; the next two are `PL` and `SG`.
     Minus,
     Plus,
     PlusMinus,
@@ -32,14 +32,14 @@ pub(in crate::functions) enum Mark {
 struct Pattern {
     marks: Vec<Mark>,
     fill: bool,
-    /// Digits before and after the point.
+    /// Digits before and after the decimal point.
     whole: usize,
     fraction: usize,
-    /// Digits behind `V`.
+    /// Digits after `V`.
     shift: usize,
 }
 
-/// What it takes to read one.
+/// The cost of reading one mark, in steps of [`interrupt::spend`].
 const STEPS_OF_A_MARK: usize = 32;
 
 fn compile(pattern: &str) -> QueryResult<Pattern> {
@@ -116,7 +116,7 @@ pub(in crate::functions) fn print(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Text(pattern.print(&digits)))
 }
 
-/// A number cut into its digits; `None` digits do not fit and are shown as `#`.
+/// The digits of a number. `whole` is `None` if the digits do not fit, and prints as `#`.
 struct Digits {
     negative: bool,
     whole: Option<String>,
@@ -156,7 +156,7 @@ fn exact_text(number: Decimal, fraction: usize) -> String {
     let scale = u8::try_from(fraction).unwrap_or(u8::MAX).min(38);
     match number.rescale(scale) {
         Some(rounded) => rounded.to_string(),
-        // No room for as many zeros: they are added as text.
+        // A numeric has no room for that many zeros: they are appended as text.
         None => {
             let text = number.to_string();
             let have = text.split_once('.').map_or(0, |(_, digits)| digits.len());
@@ -166,7 +166,7 @@ fn exact_text(number: Decimal, fraction: usize) -> String {
     }
 }
 
-/// No more digits than a double certainly has.
+/// Prints only digits that the float certainly has; the others are zeros.
 fn float_text(value: &Datum, fraction: usize) -> String {
     let (number, sure) = match value {
         Datum::Float4(number) => (f64::from(*number), 6),
@@ -193,7 +193,7 @@ impl Pattern {
         let point = self.marks.iter().position(|mark| matches!(mark, Mark::Point)).unwrap_or(self.marks.len());
         let significant = digits.whole.as_ref().map_or(self.whole, String::len);
         let overflow = digits.whole.is_none();
-        // The place, counted over digit marks, of the first digit that shows.
+        // The index among the digit marks of the first `0`, from which all digits print.
         let zero_from = first_zero
             .filter(|at| *at < point)
             .map(|at| self.marks.iter().take(at).filter(|mark| matches!(mark, Mark::Digit | Mark::Zero)).count());
@@ -252,7 +252,7 @@ impl Pattern {
         out
     }
 
-    /// What stands beside the digits and is the same wherever it stands.
+    /// Prints a mark whose output does not depend on its position.
     fn print_beside(&self, mark: &Mark, digits: &Digits, out: &mut String) {
         match mark {
             Mark::Currency => out.push(' '),
@@ -270,7 +270,7 @@ impl Pattern {
         }
     }
 
-    /// In front of the first digit: a sign, or a blank in its place.
+    /// Prints the sign, or a blank in its place, before the first digit.
     fn push_sign(&self, digits: &Digits, signed: &mut bool, in_front: bool, leading: bool, out: &mut String) {
         if std::mem::replace(signed, true) {
             return;
@@ -285,7 +285,7 @@ impl Pattern {
         }
     }
 
-    /// With FM zeros at the end of the fraction are not shown, unless the pattern asks for them by a 0.
+    /// Returns the number of fraction digits: with FM, trailing zeros print only up to the last `0` of the pattern.
     fn last_fraction_digit(&self, digits: &Digits) -> usize {
         if self.fill {
             return self.fraction;
@@ -298,7 +298,7 @@ impl Pattern {
     }
 }
 
-/// `st`, `nd`, `rd` or `th`.
+/// Returns `st`, `nd`, `rd` or `th`.
 pub(in crate::functions) fn ordinal_suffix(number: &str, upper: bool) -> String {
     let teen = number.len() > 1 && number.as_bytes().iter().rev().nth(1) == Some(&b'1');
     let suffix = match number.as_bytes().last() {
@@ -310,7 +310,7 @@ pub(in crate::functions) fn ordinal_suffix(number: &str, upper: bool) -> String 
     if upper { suffix.to_uppercase() } else { suffix.to_owned() }
 }
 
-/// `1.23e+04`.
+/// Prints `1.23e+04`.
 fn exponent(value: &Datum, pattern: &Pattern) -> QueryResult<String> {
     let Some(number) = to_f64(value) else { return Err(wrong(std::slice::from_ref(value))) };
     let digits = pattern.fraction;
@@ -328,7 +328,7 @@ fn to_f64(value: &Datum) -> Option<f64> {
     }
 }
 
-/// 1 to 3999; other numbers are `#` signs.
+/// Prints 1 to 3999 as a Roman numeral, other numbers as `#` signs.
 fn roman(value: &Datum, upper: bool, fill: bool) -> String {
     const STEPS: [(i64, &str); 13] = [
         (1000, "M"),

@@ -1,10 +1,10 @@
-//! Decimals with room: 117 digits after the point and as many in front of it as there are.
+//! Fixed-point numbers with 117 digits after the decimal point and any number before it.
 //!
-//! What roots, powers and logarithms count in. A numeric has 38 digits; an exponential of 38 digits in front of its
-//! point and as many behind it needs all digits of what it is made of, and some more.
+//! Powers, exponentials and logarithms are computed with these. A numeric has 38 digits; an exponential with 38 digits
+//! before the point and as many after it needs all digits of its argument, and guard digits.
 //!
 //! ```text
-//!   limbs   [ …13 of the fraction, least first… | …the rest in front of the point… ]     nine decimal digits each
+//!   limbs   [ …13 of the fraction, least significant first… | …the integer part… ]     nine decimal digits each
 //! ```
 
 use types::Decimal;
@@ -19,13 +19,13 @@ const POINT: usize = 13;
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::functions) struct LongDecimal {
     negative: bool,
-    /// Least first; none of the last is zero.
+    /// Least significant first; the last limb is not zero.
     limbs: Vec<u32>,
 }
 
 impl LongDecimal {
     pub(in crate::functions) fn from_decimal(value: Decimal) -> Self {
-        // Digits that stand before the point's limbs begin.
+        // The number of digits by which the unscaled value is shifted.
         let shift = POINT as u32 * DIGITS - u32::from(value.scale);
         let mut limbs = vec![0; (shift / DIGITS) as usize];
         let unit = u128::from(10_u32.pow(shift % DIGITS));
@@ -60,7 +60,7 @@ impl LongDecimal {
         self
     }
 
-    /// Halves away from zero; `None` for more digits than a numeric has.
+    /// Rounds half away from zero; `None` if the result has more digits than a numeric holds.
     pub(in crate::functions) fn rounded(&self, scale: u8) -> Option<Decimal> {
         let dropped = POINT as u32 * DIGITS - u32::from(scale);
         let mut digits: i128 = 0;
@@ -98,7 +98,7 @@ impl LongDecimal {
         self.plus(&other.clone().negated())
     }
 
-    /// What is beyond the last digit is cut.
+    /// Truncates digits after the last limb.
     pub(in crate::functions) fn times(&self, other: &Self) -> Self {
         let mut product = vec![0_u64; self.limbs.len() + other.limbs.len()];
         for (at, a) in self.limbs.iter().enumerate() {
@@ -114,7 +114,7 @@ impl LongDecimal {
         Self { negative: self.negative != other.negative, limbs }.tidy()
     }
 
-    /// Cut as [`Self::times`] does.
+    /// Truncates as [`Self::times`] does.
     pub(in crate::functions) fn over_int(&self, divisor: u32) -> Self {
         let (mut limbs, mut rest) = (self.limbs.clone(), 0);
         for limb in limbs.iter_mut().rev() {
@@ -125,14 +125,15 @@ impl LongDecimal {
         Self { negative: self.negative, limbs }.tidy()
     }
 
-    /// `1 / self` of a number of at least a half and less than two: each step of Newton's doubles the digits that are right.
+    /// Returns `1 / self` for a number of at least one half and less than two. Each step of Newton's method doubles the
+    /// number of correct digits.
     fn inverse(&self) -> Self {
         let two = Self::from_decimal(Decimal::from(2));
         let mut guess = Self::one();
         loop {
             let next = guess.times(&two.minus(&self.times(&guess)));
             let step = next.minus(&guess);
-            // Two limbs at the end are what cutting takes.
+            // Truncation errors take up to two limbs.
             if step.limbs.len() <= 2 {
                 return next;
             }
@@ -140,7 +141,7 @@ impl LongDecimal {
         }
     }
 
-    /// `self / other`, where `other` is not zero: halved or doubled until [`Self::inverse`] takes it.
+    /// Returns `self / other` for a nonzero `other`, which is halved or doubled to the range of [`Self::inverse`].
     pub(in crate::functions) fn over(&self, other: &Self) -> Self {
         let (one, two) = (Self::one(), Self::from_decimal(Decimal::from(2)));
         let (mut above, mut below) = (self.clone(), Self { negative: false, ..other.clone() });
@@ -154,7 +155,7 @@ impl LongDecimal {
         if other.negative { quotient.negated() } else { quotient }
     }
 
-    /// `e^self`: halved until small, a series, and squared again.
+    /// Returns `e^self`: halves the argument until it is small, sums the series, and squares the result as often.
     pub(in crate::functions) fn exp(&self) -> Self {
         let limit = Self::one().over_int(64);
         let (mut x, mut halvings) = (self.clone(), 0);
@@ -176,8 +177,8 @@ impl LongDecimal {
         total
     }
 
-    /// The natural logarithm of a number above zero: powers of two are taken out, the rest is a series in
-    /// `(x - 1) / (x + 1)`.
+    /// Returns the natural logarithm of a positive number: factors out powers of two, and sums a series in `(x - 1) /
+    /// (x + 1)` for the rest.
     pub(in crate::functions) fn ln(&self) -> Self {
         let (one, two) = (Self::one(), Self::from_decimal(Decimal::from(2)));
         let (mut rest, mut doublings) = (self.clone(), 0);
@@ -194,7 +195,7 @@ impl LongDecimal {
         half.plus(&half)
     }
 
-    /// `x + x^3/3 + x^5/5 + ...`.
+    /// Returns `x + x^3/3 + x^5/5 + ...`.
     fn atanh_series(x: &Self) -> Self {
         let square = x.times(x);
         let (mut power, mut total) = (x.clone(), x.clone());
@@ -222,7 +223,7 @@ fn sum(a: &[u32], b: &[u32]) -> Vec<u32> {
     limbs
 }
 
-/// `a` is no smaller.
+/// Requires `a >= b`.
 fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut limbs = Vec::with_capacity(a.len());
     let mut borrowed = 0;

@@ -140,7 +140,7 @@ fn to_whole(value: Decimal, pick: fn(i128, bool) -> i128) -> QueryResult<Datum> 
 }
 
 const ROUND: &[Overload] = &[
-    // Halves to even, as the hardware rounds.
+    // Rounds half to even, as PostgreSQL does for floats.
     strict(&[Double], Double, |args| float(args, |x| Ok(x.round_ties_even()))),
     strict(&[NUMERIC], NUMERIC, |args| numeric::round(decimal(args)?, 0)),
     strict(&[NUMERIC, Integer], NUMERIC, |args| {
@@ -286,7 +286,7 @@ fn integers(args: &[Datum], op: fn(i128, i128) -> Option<i128>) -> QueryResult<D
     }
 }
 
-/// At one scale the digits are integers.
+/// With a common scale the unscaled values are integers.
 fn numerics(args: &[Datum], op: fn(i128, i128) -> Option<i128>) -> QueryResult<Datum> {
     arguments!(args, [Datum::Numeric(a), Datum::Numeric(b)]);
     let scale = a.scale.max(b.scale);
@@ -397,7 +397,7 @@ fn of_unit(x: f64, function: fn(f64) -> f64) -> QueryResult<f64> {
     if x.abs() > 1.0 { Err(out_of_domain()) } else { Ok(function(x)) }
 }
 
-/// The sine of degrees, exact where it is a simple number.
+/// The sine of an angle in degrees, exact where the result is 0, 0.5 or 1, or their negative.
 fn sind(degrees: f64) -> f64 {
     let angle = degrees.rem_euclid(360.0);
     let (angle, sign) = if angle >= 180.0 { (angle - 180.0, -1.0) } else { (angle, 1.0) };
@@ -425,7 +425,7 @@ fn tand(degrees: f64) -> f64 {
     }
 }
 
-/// Whole degrees where the last bit alone says otherwise.
+/// Rounds to whole degrees if only the last bits differ.
 fn tidy(degrees: f64) -> f64 {
     let whole = degrees.round();
     if (degrees - whole).abs() < 1e-13 * whole.abs().max(1.0) { whole } else { degrees }

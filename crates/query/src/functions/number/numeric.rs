@@ -1,5 +1,5 @@
-//! Arithmetic of numerics beyond `+`, `-` and `*`: quotients, roots, logarithms with the digits that PostgreSQL shows,
-//! as far as a numeric keeps them.
+//! Arithmetic of numerics beyond `+`, `-` and `*`: quotients, roots and logarithms with the digits that PostgreSQL
+//! shows, as far as a numeric holds them.
 
 use crate::error::{QueryError, QueryResult};
 use crate::functions::number::long_decimal::LongDecimal;
@@ -9,12 +9,12 @@ use builtins::bodies::numerics::{self, leading_group};
 use types::decimal::power_of_ten;
 use types::{Datum, Decimal, NUMERIC_MAX_SCALE};
 
-/// The result has more digits than a numeric keeps.
+/// The error for a result with more digits than a numeric holds.
 pub(crate) fn overflow() -> QueryError {
     QueryError::OutOfRange { what: "numeric".to_owned() }
 }
 
-/// `round(value, digits)`, halves away from zero.
+/// `round(value, digits)`, half away from zero.
 pub(crate) fn round(value: Decimal, digits: i32) -> QueryResult<Datum> {
     if digits >= i32::from(value.scale) {
         return Ok(Datum::Numeric(value));
@@ -47,7 +47,7 @@ pub(crate) fn trunc(value: Decimal, digits: i32) -> QueryResult<Datum> {
     }
 }
 
-/// To tens, hundreds and so on.
+/// Rounds to tens, hundreds and so on.
 fn at_power(value: Decimal, digits: i32, pick: fn(i128, i128, i128) -> i128) -> QueryResult<Datum> {
     let zeros = u8::try_from(digits.unsigned_abs()).ok();
     let unit = zeros.and_then(|zeros| power_of_ten(zeros.checked_add(value.scale)?));
@@ -57,13 +57,13 @@ fn at_power(value: Decimal, digits: i32, pick: fn(i128, i128, i128) -> i128) -> 
     rounded.and_then(|rounded| Decimal::new(rounded, 0)).map(Datum::Numeric).ok_or_else(overflow)
 }
 
-/// `a / b` as an overload.
+/// `a / b`, as the body of an overload.
 pub(crate) fn divide(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Numeric(a), Datum::Numeric(b)]);
     quotient(*a, *b).map(Datum::Numeric)
 }
 
-/// The quotient cut to a whole number.
+/// Returns the quotient truncated to an integer.
 pub(crate) fn whole_quotient(a: Decimal, b: Decimal) -> QueryResult<Decimal> {
     if b.unscaled == 0 {
         return Err(QueryError::DivisionByZero);
@@ -77,12 +77,12 @@ pub(crate) fn whole_quotient(a: Decimal, b: Decimal) -> QueryResult<Decimal> {
     quotient.and_then(|quotient| Decimal::new(quotient, 0)).ok_or_else(overflow)
 }
 
-/// `a / b` rounded half away from zero to the digits that PostgreSQL shows.
+/// Returns `a / b` rounded half away from zero to the scale that PostgreSQL chooses.
 pub(crate) fn quotient(a: Decimal, b: Decimal) -> QueryResult<Decimal> {
     Ok(numerics::quotient(a, b)?)
 }
 
-/// A power of ten.
+/// Returns a power of ten; `None` on overflow.
 pub(in crate::functions) fn ten_to(exponent: u32) -> Option<i256> {
     let (mut power, ten) = (i256::ONE, i256::from_i128(10));
     for _ in 0..exponent {
@@ -91,7 +91,7 @@ pub(in crate::functions) fn ten_to(exponent: u32) -> Option<i256> {
     Some(power)
 }
 
-/// Halves away from zero.
+/// Returns the quotient rounded half away from zero.
 pub(crate) fn rounded_quotient(above: i256, below: i256) -> Option<i256> {
     let quotient = above.checked_div(below)?;
     let rest = above.checked_rem(below)?.wrapping_abs();
@@ -104,13 +104,13 @@ pub(crate) fn rounded_quotient(above: i256, below: i256) -> Option<i256> {
     }
 }
 
-/// Digits after the point for a result of about `10^weight`: 16 significant ones, no fewer than the argument has.
+/// Returns the scale of a result of about `10^weight`: 16 significant digits, and at least the argument's scale.
 fn digits_for(weight: f64, argument: u8) -> u8 {
     let wanted = (16.0 - weight).max(f64::from(argument)).max(0.0);
     (wanted as u8).min(NUMERIC_MAX_SCALE)
 }
 
-/// The square root.
+/// Returns the square root.
 pub(crate) fn sqrt(value: Decimal) -> QueryResult<Decimal> {
     if value.unscaled < 0 {
         return Err(crate::Refusal::Power.because("cannot take square root of a negative number"));
@@ -119,12 +119,12 @@ pub(crate) fn sqrt(value: Decimal) -> QueryResult<Decimal> {
         return Ok(Decimal { unscaled: 0, scale: value.scale });
     }
     let (weight, _) = leading_group(value);
-    // PostgreSQL's guess at the digits of the root before its point, from groups of four.
+    // PostgreSQL's estimate of the digits before the root's decimal point, from groups of four digits.
     let before_point = if weight >= 0 { weight * 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
     root(value, digits_for(f64::from(before_point), value.scale))
 }
 
-/// The square root of a number that is not negative, to so many digits behind the point.
+/// Returns the square root of a number that is not negative, rounded to the given scale.
 pub(in crate::functions) fn root(value: Decimal, scale: u8) -> QueryResult<Decimal> {
     let shift = 2 * u32::from(scale) + 2;
     let scaled = if shift >= u32::from(value.scale) {
@@ -150,12 +150,12 @@ fn integer_sqrt(value: i256) -> Option<i256> {
     Some(guess)
 }
 
-/// `e^value`.
+/// Returns `e^value`.
 pub(crate) fn exp(value: Decimal) -> QueryResult<Decimal> {
     exponential(value.to_f64(), &LongDecimal::from_decimal(value), value.scale)
 }
 
-/// `e^value` with at least so many digits after the point; `approximate` is about `value`.
+/// Returns `e^value` with a scale of at least `digits`; `approximate` is `value` as a double.
 fn exponential(approximate: f64, value: &LongDecimal, digits: u8) -> QueryResult<Decimal> {
     if approximate > 88.0 {
         return Err(overflow());
@@ -167,7 +167,7 @@ fn exponential(approximate: f64, value: &LongDecimal, digits: u8) -> QueryResult
     rounded(&value.exp(), scale)
 }
 
-/// With fewer digits after the point where they are zeros and there is no room for them.
+/// Rounds to the scale, or to a smaller one if that drops only zeros.
 fn rounded(value: &LongDecimal, scale: u8) -> QueryResult<Decimal> {
     if let Some(result) = value.rounded(scale) {
         return Ok(result);
@@ -177,19 +177,19 @@ fn rounded(value: &LongDecimal, scale: u8) -> QueryResult<Decimal> {
     exact.ok_or_else(overflow)
 }
 
-/// A double as a numeric, with the digits that a double has.
+/// Converts a double to a numeric of 15 significant digits.
 pub(in crate::functions) fn from_float(value: f64) -> QueryResult<Decimal> {
     let literal = types::decimal::Literal::parse(&format!("{value:.14e}"));
     literal.and_then(|literal| literal.rounded(NUMERIC_MAX_SCALE)).ok_or_else(overflow)
 }
 
-/// The natural logarithm; the argument is above zero.
+/// Returns the natural logarithm of a positive number.
 pub(crate) fn ln(value: Decimal) -> QueryResult<Decimal> {
     let scale = digits_for(logarithm_weight(value), value.scale);
     rounded(&LongDecimal::from_decimal(value).ln(), scale)
 }
 
-/// The place of the first digit of a natural logarithm, as PostgreSQL guesses it.
+/// Returns the decimal weight of a natural logarithm's first digit, as PostgreSQL estimates it.
 fn logarithm_weight(value: Decimal) -> f64 {
     let float = value.to_f64();
     if !(0.9..=1.1).contains(&float) {
@@ -203,12 +203,12 @@ fn logarithm_weight(value: Decimal) -> f64 {
     f64::from(weight * 4) + (first as f64).log10().trunc()
 }
 
-/// The logarithm to base 10.
+/// Returns the logarithm to base 10.
 pub(crate) fn log10(value: Decimal) -> QueryResult<Decimal> {
     log(Decimal::from(10), value)
 }
 
-/// The logarithm to any base.
+/// Returns the logarithm to any base.
 pub(crate) fn log(base: Decimal, value: Decimal) -> QueryResult<Decimal> {
     let weight = logarithm_weight(value) - logarithm_weight(base);
     let scale = digits_for(weight, base.scale.max(value.scale));
@@ -219,7 +219,7 @@ pub(crate) fn log(base: Decimal, value: Decimal) -> QueryResult<Decimal> {
     rounded(&LongDecimal::from_decimal(value).ln().over(&below), scale)
 }
 
-/// `base ^ exponent`; the caller has refused what has no real result.
+/// Returns `base ^ exponent`; the caller has refused powers without a real result.
 pub(crate) fn power(base: Decimal, exponent: Decimal) -> QueryResult<Decimal> {
     let whole = exponent.normalized();
     if base.unscaled == 0 {
@@ -239,7 +239,7 @@ pub(crate) fn power(base: Decimal, exponent: Decimal) -> QueryResult<Decimal> {
     Ok(if odd { Decimal { unscaled: -result.unscaled, ..result } } else { result })
 }
 
-/// Squares and multiplies.
+/// Computes a power by squaring.
 fn whole_power(base: Decimal, count: i32) -> QueryResult<Decimal> {
     let weight = base.to_f64().abs().log10() * f64::from(count);
     let scale = base.scale.clamp(16, NUMERIC_MAX_SCALE);

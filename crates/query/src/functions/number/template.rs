@@ -1,12 +1,12 @@
-//! Which marks of a `to_char` template of numbers go together.
+//! Checks which marks of a `to_char` number template can be combined.
 
 use crate::error::{QueryError, QueryResult};
 use crate::functions::number::format::Mark;
 
-/// Refuses templates that make no sense, in PostgreSQL's words.
+/// Refuses invalid templates with PostgreSQL's messages.
 ///
 /// # Errors
-/// 42601.
+/// 42601 for marks that cannot be combined.
 pub(in crate::functions) fn check(marks: &[Mark], fill: bool) -> QueryResult<()> {
     let mut seen = Seen::default();
     for mark in marks {
@@ -15,7 +15,7 @@ pub(in crate::functions) fn check(marks: &[Mark], fill: bool) -> QueryResult<()>
     Ok(())
 }
 
-/// What a template has had so far.
+/// The marks that a template has had so far.
 #[derive(Default)]
 struct Seen {
     point: bool,

@@ -1,5 +1,5 @@
-//! LIKE of a plan that runs, where the pattern is more than a beginning, an end or a part of the text: Arrow's kernel makes it a
-//! regular expression, whose search of a long text cannot be stopped and takes as many steps for a letter as the pattern has.
+//! Executes LIKE with a pattern that is not just a prefix, a suffix or a substring. Arrow's kernel makes such a pattern
+//! a regular expression, whose search cannot be cancelled and takes as many steps per character as the pattern is long.
 
 use crate::error::QueryError;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The function in place of a LIKE that Arrow's kernel would make a regular expression; anything else stays as it is.
+/// Replaces a LIKE that Arrow's kernel would make a regular expression by a function; returns whether it did.
 pub(crate) fn matched(expr: Expr) -> (bool, Expr) {
     let Expr::Like(like) = expr else { return (false, expr) };
     let pattern = match like.pattern.as_ref() {
@@ -33,14 +33,14 @@ pub(crate) fn matched(expr: Expr) -> (bool, Expr) {
     (true, beginning.map_or_else(|| matched.clone(), |begins| begins.and(matched.clone())))
 }
 
-/// Has the pattern nothing but a `%` at either end?
+/// Returns whether the pattern has no wildcard or escape except a `%` at either end.
 fn is_plain(pattern: &str) -> bool {
     let inner = pattern.strip_prefix('%').unwrap_or(pattern);
     let inner = inner.strip_suffix('%').unwrap_or(inner);
     !inner.contains(['%', '_', '\\'])
 }
 
-/// What the beginning of the pattern says of a column: that can become a range of keys.
+/// Returns a LIKE of a column with the constant prefix of the pattern, which can become a key range.
 fn begins(like: &Like, pattern: &str) -> Option<Expr> {
     let whole = like.negated || like.case_insensitive || like.escape_char.is_some();
     let column = matches!(like.expr.as_ref(), Expr::Column(_));
@@ -53,7 +53,7 @@ fn begins(like: &Like, pattern: &str) -> Option<Expr> {
 struct Matched {
     folds: bool,
     negated: bool,
-    /// In place of the backslash.
+    /// The escape character; `None` is the backslash.
     escape: Option<char>,
     signature: Signature,
 }
@@ -95,9 +95,9 @@ impl ScalarUDFImpl for Matched {
     }
 }
 
-/// The patterns of a batch.
+/// The patterns of a batch: one for all rows, or one for each row.
 enum Patterns {
-    /// `None`: NULL.
+    /// `None` is NULL.
     One(Option<LikePattern>),
     Each(StringArray),
 }
@@ -141,7 +141,7 @@ fn texts(values: &ArrayRef) -> Result<StringArray> {
     }
 }
 
-/// A pattern with a backslash in place of its escape.
+/// Replaces the escape character of a pattern by the backslash.
 pub(crate) fn with_backslashes(pattern: &str, escape: char) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut letters = pattern.chars();

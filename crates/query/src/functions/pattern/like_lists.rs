@@ -1,4 +1,4 @@
-//! `x LIKE ANY (array)` and its like: a pattern for each item of an array.
+//! `x LIKE ANY (array)` and the like: a pattern for each item of an array.
 
 use crate::error::QueryResult;
 use crate::functions::array::flat;
@@ -9,7 +9,7 @@ use types::{Datum, ElementType};
 
 const TEXTS: DataType = DataType::Array(ElementType::Text);
 
-/// No query can write these names: the parser makes them of the operators.
+/// The parser makes calls of these functions from operators; no query can write their names.
 pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define("~~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::MATCH, true))]).shown(),
     define("~~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::MATCH, false))]).shown(),
@@ -21,11 +21,11 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define("!~~* all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::NO_IMATCH, false))]).shown(),
 ];
 
-/// How one pattern is asked.
+/// How a text is compared with one pattern.
 #[derive(Clone, Copy)]
 pub(in crate::functions) struct Test {
     pub(in crate::functions) negated: bool,
-    /// Capital letters are the same as small ones.
+    /// Ignores case.
     pub(in crate::functions) any_case: bool,
 }
 
@@ -43,7 +43,7 @@ fn verdicts(args: &[Datum], test: Test, decisive: bool) -> QueryResult<Datum> {
     })
 }
 
-/// Asks for each pattern of a list. `decisive` is the verdict on one pattern that decides for all.
+/// Tests the text against each pattern, and stops at a result that is `decisive`: true for ANY, false for ALL.
 pub(in crate::functions) fn over_patterns<V>(
     args: &[Datum],
     decisive: bool,

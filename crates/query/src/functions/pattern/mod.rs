@@ -1,4 +1,4 @@
-//! Patterns that a plan computes: escapes, LIKE of bytes, SIMILAR TO.
+//! Functions for patterns that are computed: ESCAPE, LIKE of bytes, SIMILAR TO.
 
 pub(super) mod like;
 pub(super) mod like_lists;
@@ -12,11 +12,11 @@ use builtins::{like_escape, like_of_bytes};
 use types::DataType::{Boolean, Bytea, Text};
 use types::Datum;
 
-/// LIKE of `bytea`, which no query can name.
+/// LIKE of `bytea`, under a name that no query can write.
 pub(crate) const LIKE_OF_BYTES: &str = "operator LIKE of bytes";
-/// The pattern with a backslash in place of its escape.
+/// Replaces the escape character of a pattern by the backslash.
 pub(crate) const LIKE_ESCAPE: &str = "like escape";
-/// The regular expression that a pattern of SIMILAR TO is.
+/// Converts a SIMILAR TO pattern to a regular expression.
 pub(crate) const SIMILAR_TO_ESCAPE: &str = "similar to escape";
 
 pub(in crate::functions) static FUNCTIONS: &[Definition] = &[

@@ -1,4 +1,4 @@
-//! A function of ours as DataFusion sees it.
+//! SQL functions as DataFusion UDFs.
 
 use super::{Definition, Form};
 use crate::classify::too_large_batch;
@@ -20,11 +20,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use types::{DataType, Datum, interrupt};
 
-/// Functions whose arrays have as many dimensions as those that they are made of.
+/// Functions whose result has as many dimensions as their arguments.
 const KEEP_DIMENSIONS: [&str; 7] =
     ["array_cat", "operator ||", "array slice", "array slice inside", "array_replace", "trim_array", "limit items"];
 
-/// The function in the form of one call.
+/// A function in the form of one call.
 #[derive(Clone)]
 struct SqlFunction {
     definition: Definition,
@@ -32,11 +32,11 @@ struct SqlFunction {
     signature: Signature,
 }
 
-/// A call of a function whose parameters have these types. `digits`: how many of them a numeric result has, if all values
-/// have the same number.
+/// Builds a call of a function whose parameters have these types. `digits` is the precision and scale of a numeric
+/// result, if all values have the same.
 ///
 /// # Errors
-/// [`QueryError::Internal`] without such a form.
+/// [`QueryError::Internal`] if the function has no form for the types.
 pub(crate) fn call_of(
     definition: &Definition,
     types: &[DataType],
@@ -54,7 +54,7 @@ pub(crate) fn call_of(
     Ok(call(*definition, form, args))
 }
 
-/// A call of a form that only plans have.
+/// Builds a call of a form that only plans have.
 pub(crate) fn call_form(name: &'static str, form: Form, args: Vec<Expr>) -> Expr {
     call(super::define(name, &[]), form, args)
 }
@@ -71,7 +71,7 @@ impl std::fmt::Debug for SqlFunction {
     }
 }
 
-/// Names are unique among functions of ours, and bodies cannot be compared.
+/// Names of functions are unique, and bodies cannot be compared.
 impl PartialEq for SqlFunction {
     fn eq(&self, other: &Self) -> bool {
         let (form, others) = (&self.form, &other.form);
@@ -142,18 +142,18 @@ impl ScalarUDFImpl for SqlFunction {
     }
 }
 
-/// Decimals are taken as they come: their digits say their scale.
+/// Decimals keep their type, which has their scale.
 fn coerced(ty: &DataType, given: &ArrowType) -> ArrowType {
     match ty {
         DataType::Numeric(None) if given.is_decimal() => given.clone(),
         DataType::Array(_) if sql_type(given) == Some(*ty) => given.clone(),
-        // An array of several dimensions keeps them, whatever its items become.
+        // An array keeps its dimensions when its items are cast.
         DataType::Array(_) => as_deep(arrow_type(ty), std::iter::once(given)),
         ty => arrow_type(ty),
     }
 }
 
-/// Lists as they are, but for texts in DataFusion's other form: some of its functions make views.
+/// Casts string views, which some DataFusion functions return, and large strings in lists to Utf8.
 pub(crate) fn without_views(lists: &ArrayRef) -> QueryResult<ArrayRef> {
     let plain = plain_items(lists.data_type());
     Ok(if plain == *lists.data_type() { Arc::clone(lists) } else { cast(lists, &plain)? })
@@ -169,10 +169,10 @@ fn plain_items(ty: &ArrowType) -> ArrowType {
     }
 }
 
-/// Most bytes that one call makes for a batch of rows, as far as Arrow's offsets reach.
+/// Maximum bytes of the values that one call makes for a batch: the range of Arrow's offsets.
 const MOST_OF_A_BATCH: usize = i32::MAX as usize;
 
-/// What a row takes beside its long values.
+/// The cost of a row apart from its long values, in steps of [`interrupt::spend`].
 const STEPS_OF_A_ROW: usize = 64;
 
 fn evaluate(form: &Form, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayRef> {
@@ -200,7 +200,7 @@ fn evaluate(form: &Form, arrays: &[ArrayRef], rows: usize) -> QueryResult<ArrayR
         let value = if is_null { Datum::Null } else { (form.body)(&row_values)? };
         let bytes: usize = row_values.iter().map(Datum::memory_size).sum();
         interrupt::spend(STEPS_OF_A_ROW.saturating_add(bytes))?;
-        // Of the others a batch has so many and no more.
+        // Values of other types have a fixed size.
         if matches!(value, Datum::Text(_) | Datum::Bytes(_) | Datum::Array(_)) {
             let size = value.memory_size();
             left = left.checked_sub(size).ok_or_else(too_large_batch)?;
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_batch_of_long_texts_is_refused_before_it_takes_all_memory() {
-        // A gigabyte of zeros, which the system lends without filling it.
+        // A gigabyte of zeros, which the operating system reserves without filling it.
         let body: super::super::Body = |_| Ok(Datum::Text(String::from_utf8(vec![0; 1 << 30]).unwrap_or_default()));
         let form = Form { types: Vec::new(), returns: DataType::Text, strict: false, body };
         let refused = evaluate(&form, &[], 200).unwrap_err();

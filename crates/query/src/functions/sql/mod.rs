@@ -1,12 +1,12 @@
-//! Functions with PostgreSQL's overloads, written value by value.
+//! Functions with PostgreSQL's overloads, which compute one value at a time.
 //!
 //! ```text
 //!   round(double precision) -> double precision      one overload: argument types, result type, a plain Rust function
 //!   round(numeric)          -> numeric
 //!   round(numeric, integer) -> numeric
 //! ```
-//! The binder has chosen a line of the table of built-ins; its parameter types are those of one overload, which is the
-//! call's form. NULL in gives NULL out unless an overload says otherwise.
+//! The binder has chosen a row of the table of built-ins; its parameter types are those of one overload, which is the
+//! call's form. A NULL argument gives NULL unless an overload is lenient.
 
 mod call;
 
@@ -16,20 +16,20 @@ use crate::error::{QueryError, QueryResult};
 use datafusion::logical_expr::Volatility;
 use types::{DataType, Datum, ElementType};
 
-/// What computes one value.
+/// Computes one value.
 pub(crate) type Body = fn(&[Datum]) -> QueryResult<Datum>;
 
-/// One form of a function.
+/// One overload of a function.
 #[derive(Clone, Copy)]
 pub(crate) struct Overload {
     pub(crate) args: &'static [DataType],
     pub(crate) returns: DataType,
-    /// Is it NULL as soon as an argument is?
+    /// Whether a NULL argument gives NULL without a call.
     pub(crate) strict: bool,
     pub(crate) body: Body,
 }
 
-/// What a call runs.
+/// The form of a function that a call uses.
 #[derive(Clone)]
 pub(crate) struct Form {
     /// Types of the arguments.
@@ -39,33 +39,33 @@ pub(crate) struct Form {
     pub(crate) body: Body,
 }
 
-/// The forms of a function.
+/// All forms of a function.
 #[derive(Clone, Copy)]
 pub(crate) enum Forms {
     /// One for each list of argument types.
     Overloads(&'static [Overload]),
-    /// Of arguments of any type, or of arrays and their elements: the types are those that a call has.
+    /// For arguments of any type, or for arrays and their elements: derived from the types of a call.
     Any(fn(&[DataType]) -> Option<Form>),
 }
 
-/// A function by its name.
+/// A function and its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Definition {
     pub(crate) name: &'static str,
     pub(crate) forms: Forms,
     pub(crate) volatility: Volatility,
-    /// Does it see a `char(n)` with its blanks?
+    /// Whether the function receives a `char(n)` with its blanks.
     pub(crate) sees_blanks: bool,
 }
 
 impl Definition {
-    /// A function that takes a value as it is shown, a `char(n)` with its blanks.
+    /// Marks a function of values as they print: a `char(n)` has its blanks.
     pub(crate) const fn shown(mut self) -> Self {
         self.sees_blanks = true;
         self
     }
 
-    /// The form whose parameters are of these types.
+    /// Returns the form with parameters of these types.
     pub(crate) fn form(&self, types: &[DataType]) -> Option<Form> {
         let overloads = match self.forms {
             Forms::Overloads(overloads) => overloads,
@@ -83,7 +83,8 @@ impl Form {
     }
 }
 
-/// The type that overloads name: without parameters, one for all texts and one for all bytes. Numbers of objects are bigints.
+/// Returns the type that overloads name: without type modifiers, one for all texts and one for all bytes, and bigint
+/// for oid.
 pub(crate) fn kind(ty: &DataType) -> DataType {
     match ty {
         ty if ty.is_text() => DataType::Text,
@@ -94,33 +95,33 @@ pub(crate) fn kind(ty: &DataType) -> DataType {
     }
 }
 
-/// An overload that is NULL for NULL.
+/// Creates an overload that returns NULL if an argument is NULL.
 pub(crate) const fn strict(args: &'static [DataType], returns: DataType, body: Body) -> Overload {
     Overload { args, returns, strict: true, body }
 }
 
-/// An overload that sees NULLs.
+/// Creates an overload that receives NULLs.
 pub(crate) const fn lenient(args: &'static [DataType], returns: DataType, body: Body) -> Overload {
     Overload { args, returns, strict: false, body }
 }
 
-/// A function of its arguments alone.
+/// Creates an immutable function.
 pub(crate) const fn define(name: &'static str, overloads: &'static [Overload]) -> Definition {
     Definition { name, forms: Forms::Overloads(overloads), volatility: Volatility::Immutable, sees_blanks: false }
 }
 
-/// A function of arguments of any type.
+/// Creates an immutable function of arguments of any type.
 pub(crate) const fn define_any(name: &'static str, form: fn(&[DataType]) -> Option<Form>) -> Definition {
     Definition { name, forms: Forms::Any(form), volatility: Volatility::Immutable, sees_blanks: false }
 }
 
-/// Planning gave a function something else than its overload asks for.
+/// The error for arguments that do not fit the overload, which is a defect of planning.
 pub(crate) fn wrong(arguments: &[Datum]) -> QueryError {
     let kinds: Vec<&str> = arguments.iter().map(Datum::kind_name).collect();
     QueryError::internal(format!("arguments ({}) do not fit the overload", kinds.join(", ")))
 }
 
-/// Takes the arguments apart or reports a defect: `let [Datum::Text(a), Datum::Int4(n)] = args`.
+/// Destructures the arguments or reports a defect: `let [Datum::Text(a), Datum::Int4(n)] = args`.
 macro_rules! arguments {
     ($args:expr, [$($pattern:pat),*]) => {
         let [$($pattern),*] = $args else { return Err($crate::functions::sql::wrong($args)) };
@@ -128,7 +129,7 @@ macro_rules! arguments {
 }
 pub(crate) use arguments;
 
-/// The text of a value as a cast to text gives it.
+/// Returns the text of a value, as a cast to text does.
 ///
 /// # Errors
 /// None for values that are not NULL; the signature is that of a cast.

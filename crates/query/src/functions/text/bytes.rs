@@ -1,4 +1,4 @@
-//! Functions of bytes: their texts, single bytes and bits.
+//! Functions of bytes: encodings, single bytes and bits.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -123,7 +123,7 @@ pub(in crate::functions) fn encode(args: &[Datum]) -> QueryResult<Datum> {
     }))
 }
 
-/// In lines of 76 letters, as mail has them.
+/// Encodes in lines of 76 characters, as MIME does.
 fn to_base64(bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut column = 0;

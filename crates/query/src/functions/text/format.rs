@@ -28,7 +28,7 @@ pub(in crate::functions) fn format(args: &[Datum]) -> QueryResult<Datum> {
 struct Reader<'a> {
     rest: &'a str,
     values: &'a [Datum],
-    /// The value that a specifier without a number takes.
+    /// The index of the value for a specifier without a position.
     next: usize,
 }
 
@@ -43,8 +43,10 @@ impl Reader<'_> {
         Some(letter)
     }
 
+    /// Reads a decimal number, if there is one.
+    ///
     /// # Errors
-    /// 22003 for a number that PostgreSQL's integer does not hold.
+    /// 22003 for a number that does not fit an integer.
     fn number(&mut self) -> QueryResult<Option<usize>> {
         let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
         let Some((digits, rest)) = self.rest.split_at_checked(end).filter(|_| end > 0) else { return Ok(None) };
@@ -67,7 +69,7 @@ impl Reader<'_> {
         self.values.get(at).cloned().ok_or_else(missing)
     }
 
-    /// Behind a percent sign: `[n$][-][width]type`.
+    /// Prints the specifier after a percent sign: `[n$][-][width]type`.
     fn specifier(&mut self, out: &mut String) -> QueryResult<()> {
         if let Some(rest) = self.rest.strip_prefix('%') {
             self.rest = rest;

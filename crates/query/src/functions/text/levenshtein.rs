@@ -1,5 +1,5 @@
-//! Distances of texts, as PostgreSQL's extension `fuzzystrmatch` has them: of at most 255 letters, since the time
-//! they take grows with both lengths multiplied.
+//! Edit distances, as in PostgreSQL's extension `fuzzystrmatch`: of at most 255 characters, because the time is
+//! proportional to the product of the lengths.
 
 use crate::Refusal;
 use crate::error::QueryResult;
@@ -8,7 +8,7 @@ use crate::functions::text::{size, text};
 use types::DataType::{Integer, Text};
 use types::Datum;
 
-/// Most letters of a text.
+/// Maximum characters of a text.
 const MOST: usize = 255;
 
 pub(in crate::functions) static FUNCTIONS: &[Definition] = &[define("levenshtein", FORMS)];
@@ -24,7 +24,7 @@ const FORMS: &[Overload] = &[
     }),
 ];
 
-/// What each change costs.
+/// The cost of each kind of edit.
 #[derive(Clone, Copy)]
 struct Costs {
     insert: i64,
@@ -41,10 +41,10 @@ fn letters(args: &[Datum], at: usize) -> QueryResult<Vec<char>> {
     Ok(letters)
 }
 
-/// The least cost of changes that make the second text of the first.
+/// Returns the least cost of edits that turn the first text into the second.
 fn distance(args: &[Datum], costs: Costs) -> QueryResult<Datum> {
     let (from, to) = (letters(args, 0)?, letters(args, 1)?);
-    // Costs of making the beginnings of `to` of what was read of `from`.
+    // The costs of turning the prefix of `from` that was read into each prefix of `to`.
     let mut row: Vec<i64> = (0..=size(to.len())).map(|count| i64::from(count) * costs.insert).collect();
     for letter in &from {
         let mut before = row.first().copied().unwrap_or_default();

@@ -120,7 +120,7 @@ const POSITION: &[Overload] = &[
     strict(&[Bytea, Bytea], Integer, |args| Ok(texts::position(args)?)),
 ];
 
-/// The text at that place.
+/// Returns the argument at that position, which must be a text.
 pub(in crate::functions) fn text(args: &[Datum], at: usize) -> QueryResult<&str> {
     match args.get(at) {
         Some(Datum::Text(text)) => Ok(text),
@@ -136,7 +136,7 @@ pub(in crate::functions) fn size(count: usize) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-/// `\\0441`, `\\+000061`, `\\u0061`, `\\U00000061` and `\\\\`.
+/// Decodes `\0441`, `\+000061`, `\u0061`, `\U00000061` and `\\`.
 fn unistr(args: &[Datum]) -> QueryResult<Datum> {
     let invalid = || QueryError::Invalid { message: "invalid Unicode escape".to_owned() };
     let mut out = String::new();
@@ -178,13 +178,13 @@ fn bits(args: &[Datum]) -> QueryResult<Datum> {
     }
 }
 
-/// Most bytes of a text that a function makes: a mistyped count must not take all memory.
+/// Maximum bytes of a text that a function makes: a mistyped count must not exhaust the memory.
 const MOST_BYTES: usize = 256 << 20;
 
-/// May a function make a text of so many bytes?
+/// Checks whether a function may make a text of so many bytes.
 ///
 /// # Errors
-/// 54000 when no text is that long, 53200 when there is no memory for it.
+/// 54000 if it exceeds the maximum, 53200 if there is no memory for it.
 pub(in crate::functions) fn may_have(bytes: usize) -> QueryResult<()> {
     if bytes > MOST_BYTES {
         return Err(Refusal::Size.because("requested length too large"));
@@ -247,7 +247,7 @@ fn translate(args: &[Datum]) -> QueryResult<Datum> {
     let mut changed: HashMap<char, Option<char>> = HashMap::new();
     for letter in from.chars() {
         let other = others.next();
-        // Of a letter that is there twice the first counts.
+        // The first of duplicate characters counts.
         changed.entry(letter).or_insert(other);
     }
     let out = whole.chars().filter_map(|letter| changed.get(&letter).copied().unwrap_or(Some(letter)));
@@ -285,7 +285,7 @@ fn string_to_array(args: &[Datum]) -> QueryResult<Datum> {
     };
     may_make(size_of_items(parts).saturating_add(text.len()))?;
     Ok(Datum::Array(match args.get(1) {
-        // Every letter by itself.
+        // Each character is an item.
         Some(Datum::Null) => text.chars().map(|letter| item(letter.encode_utf8(&mut [0; 4]))).collect(),
         Some(Datum::Text(separator)) if separator.is_empty() => vec![item(text)],
         Some(Datum::Text(separator)) => text.split(separator.as_str()).map(item).collect(),
@@ -293,7 +293,7 @@ fn string_to_array(args: &[Datum]) -> QueryResult<Datum> {
     }))
 }
 
-/// The text goes on where the pattern has nothing but its escape.
+/// Fails if the pattern ends with its escape character and the text does not end there.
 fn pattern_ends(args: &[Datum]) -> QueryResult<Datum> {
     match args {
         [Datum::Bool(false)] => Ok(Datum::Bool(false)),

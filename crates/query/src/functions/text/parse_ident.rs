@@ -1,4 +1,4 @@
-//! `parse_ident('a."B c"')`: the parts of a qualified name.
+//! `parse_ident('a."B c"')`: splits a qualified name into its parts.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -22,7 +22,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[define(
     ],
 )];
 
-/// `all`: nothing may follow the name.
+/// With `all`, nothing may follow the name.
 fn parts(name: &str, all: bool) -> QueryResult<Datum> {
     let mut found = Vec::new();
     let mut rest = name.trim_start();
@@ -38,7 +38,7 @@ fn parts(name: &str, all: bool) -> QueryResult<Datum> {
     }
 }
 
-/// The part that a text begins with, and what comes behind it.
+/// Returns the part that a text begins with, and the rest of the text.
 fn part(text: &str) -> Option<(String, &str)> {
     if let Some(quoted) = text.strip_prefix('"') {
         return types::ident::read_quoted(quoted).filter(|(part, _)| !part.is_empty());

@@ -1,4 +1,4 @@
-//! Parts of texts and bytes, by their places.
+//! Parts of texts and bytes, by position.
 
 use crate::Refusal;
 use crate::error::QueryResult;

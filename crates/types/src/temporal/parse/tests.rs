@@ -1,4 +1,4 @@
-//! What is a date and what is not. The expected texts were taken from PostgreSQL 15, but for named zones.
+//! Valid and invalid dates and times. The expected texts are from PostgreSQL 15, except for named zones.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::*;

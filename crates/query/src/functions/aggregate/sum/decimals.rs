@@ -1,6 +1,6 @@
-//! `sum` of decimals whose sums may have more digits than they: added up in 256 bits, and refused beyond 38 digits.
+//! `sum` of decimals that may need more digits than their type has: added up in 256 bits, refused beyond 38 digits.
 //!
-//! DataFusion's own adds decimals up in 128 bits and wraps. With at most 28 digits a value, that takes 10^10 rows.
+//! DataFusion's own adds up in 128 bits and wraps. With at most 28 digits per value, wrapping takes 10^10 rows.
 
 use crate::error::QueryError;
 use crate::functions::number::numeric;
@@ -12,25 +12,25 @@ use arrow::datatypes::{
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Accumulator;
 
-/// Values with more digits are summed up here.
+/// The largest precision that is left to DataFusion's own `sum`.
 const MOST_DIGITS: u8 = DECIMAL128_MAX_PRECISION - 10;
 
-/// Is it a type of these?
+/// Returns whether values of type `ty` are summed here.
 pub(super) fn takes(ty: &ArrowType) -> bool {
     matches!(ty, ArrowType::Decimal128(digits, _) if *digits > MOST_DIGITS)
 }
 
-/// The type of a sum of values of that type.
+/// Returns the type of a sum of values of type `ty`.
 pub(super) fn sum_type(ty: &ArrowType) -> Option<ArrowType> {
     match ty {
         ArrowType::Decimal128(_, scale) => Some(ArrowType::Decimal128(DECIMAL128_MAX_PRECISION, *scale)),
-        // What was chosen for its type may have another when its constants are computed.
+        // Constant folding may change the argument's type after this function was chosen.
         ArrowType::Decimal256(_, scale) => Some(ArrowType::Decimal256(DECIMAL256_MAX_PRECISION, *scale)),
         _ => None,
     }
 }
 
-/// What adds up to a sum of that type.
+/// Returns an accumulator whose result has type `ty`.
 pub(super) fn accumulator_of(ty: &ArrowType) -> Result<Box<dyn Accumulator>> {
     match ty {
         ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale) => {
@@ -41,7 +41,7 @@ pub(super) fn accumulator_of(ty: &ArrowType) -> Result<Box<dyn Accumulator>> {
     }
 }
 
-/// The type of the state of a sum of that type.
+/// Returns the state type of a sum of type `ty`.
 pub(super) fn state_type(ty: &ArrowType) -> ArrowType {
     let scale = match ty {
         ArrowType::Decimal128(_, scale) | ArrowType::Decimal256(_, scale) => *scale,
@@ -57,10 +57,10 @@ fn no_decimals() -> datafusion::error::DataFusionError {
 #[derive(Debug)]
 struct Sum {
     scale: i8,
-    /// Is the sum as wide as its state?
+    /// Whether the result is a `Decimal256`, as the state is.
     wide: bool,
     total: i256,
-    /// How many values are in it; states of others count as one.
+    /// The number of values added; a merged state counts as one.
     values: u64,
 }
 

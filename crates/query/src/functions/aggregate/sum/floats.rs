@@ -1,6 +1,6 @@
-//! `sum` of floats in their own width, which fails beyond the largest instead of going to infinity.
+//! `sum` of floats in their own width, which fails on overflow instead of returning infinity.
 //!
-//! DataFusion's own adds reals up as doubles, and in frames that move it takes away what it has added: see `moving_frame.rs`.
+//! DataFusion's own adds reals up as doubles, and subtracts rows that leave a moving frame: see `moving_frame.rs`.
 
 use crate::Refusal;
 use crate::error::QueryError;
@@ -13,12 +13,12 @@ use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Is it a type of these?
+/// Returns whether values of type `ty` are summed here.
 pub(super) fn takes(ty: &ArrowType) -> bool {
     matches!(ty, ArrowType::Float32 | ArrowType::Float64)
 }
 
-/// What adds values of a type up.
+/// Returns an accumulator for values of type `ty`.
 pub(super) fn accumulator_of(ty: &ArrowType, distinct: bool) -> Result<Box<dyn Accumulator>> {
     match ty {
         ArrowType::Float32 => Ok(accumulator::<Float32Type>(distinct)),
@@ -27,13 +27,13 @@ pub(super) fn accumulator_of(ty: &ArrowType, distinct: bool) -> Result<Box<dyn A
     }
 }
 
-/// The same over frames that move.
+/// Returns an accumulator for moving frames.
 pub(super) fn moving_accumulator(ty: &ArrowType, distinct: bool) -> Box<dyn Accumulator> {
     let ty = ty.clone();
     moving(move || accumulator_of(&ty, distinct))
 }
 
-/// The same for many groups.
+/// Returns an accumulator for many groups.
 pub(super) fn groups_accumulator(ty: &ArrowType) -> Result<Box<dyn GroupsAccumulator>> {
     match ty {
         ArrowType::Float32 => Ok(Box::new(Groups::<Float32Type> { sums: Vec::new() })),
@@ -42,7 +42,7 @@ pub(super) fn groups_accumulator(ty: &ArrowType) -> Result<Box<dyn GroupsAccumul
     }
 }
 
-/// The type of a state: a sum, or the values that differ.
+/// The type of a state: a sum, or the list of distinct values.
 pub(super) fn state_type(ty: &ArrowType, distinct: bool) -> ArrowType {
     if distinct { ArrowType::new_list(ArrowType::Float64, true) } else { ty.clone() }
 }
@@ -57,7 +57,7 @@ fn floats<T: ArrowPrimitiveType>(arrays: &[ArrayRef]) -> Result<&PrimitiveArray<
 
 /// A float of one width.
 trait Float: ArrowPrimitiveType + Send + Sync + std::fmt::Debug {
-    /// The sum, unless it is infinite and they are not.
+    /// Adds two floats; an infinite sum of finite operands is an error.
     fn plus(a: Self::Native, b: Self::Native) -> Result<Self::Native>;
     fn wide(value: Self::Native) -> f64;
     fn narrow(value: f64) -> Self::Native;
@@ -129,7 +129,7 @@ impl<T: Float> Fold for Sum<T> {
     }
 }
 
-/// The sum of those values that differ, in their order.
+/// The sum of the distinct values, in ascending order.
 #[derive(Debug)]
 struct Distinct<T: Float> {
     values: Vec<f64>,
@@ -137,7 +137,7 @@ struct Distinct<T: Float> {
 }
 
 impl<T: Float> Distinct<T> {
-    /// Without repetitions. Zero has no sign here: a sum does not show it.
+    /// Removes duplicates. Replaces -0 by 0, which does not change a sum.
     fn distinct(&mut self) -> &[f64] {
         self.values.iter_mut().for_each(|value| *value += 0.0);
         self.values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! `sum` of floats and of long numerics, which DataFusion's own does not add up as PostgreSQL does.
+//! `sum` of floats and of long numerics, for which DataFusion's own differs from PostgreSQL's.
 
 mod decimals;
 mod floats;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::{Arc, LazyLock};
 
-/// The function that sums values of this type up, if DataFusion's own would not do.
+/// Returns the function that sums values of type `ty`, if DataFusion's own differs from PostgreSQL's.
 pub(crate) fn own_sum(ty: &ArrowType) -> Option<Arc<AggregateUDF>> {
     (floats::takes(ty) || decimals::takes(ty)).then(|| Arc::clone(&SUM))
 }

@@ -3,18 +3,18 @@
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 
-/// What flags say.
+/// The options of a regular expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
     pub(super) global: bool,
     pub(super) ignore_case: bool,
-    /// Do `^` and `$` stand at the ends of lines?
+    /// `^` and `$` match at line ends.
     pub(super) anchors: bool,
-    /// Do `.` and brackets such as `[^a]` stop at line ends?
+    /// `.` and negated brackets such as `[^a]` do not match line ends.
     pub(super) dots: bool,
     pub(super) literal: bool,
     pub(super) expanded: bool,
-    /// Is the pattern in the library's spelling already?
+    /// The pattern already has the syntax of the `regex` crate.
     pub(super) spelled: bool,
 }
 
@@ -38,7 +38,7 @@ impl Flags {
         Ok(all)
     }
 
-    /// Sets what a letter says; false: it says nothing.
+    /// Sets the option of a letter; returns false for an unknown letter.
     pub(super) fn set(&mut self, letter: char) -> QueryResult<bool> {
         match letter {
             'i' => self.ignore_case = true,

@@ -1,13 +1,13 @@
-//! A match and its groups, however it was found.
+//! A match and its groups, from either kind of search.
 
 use super::steps::Slots;
 use regex::Captures;
 
 /// Groups of a match; the whole match is the first.
 pub(super) enum Found<'t> {
-    /// By the library.
+    /// Found by the `regex` crate.
     AtOnce(Captures<'t>),
-    /// Step by step, in this text.
+    /// Found step by step (`steps.rs`) in this text.
     InSteps(&'t str, Slots),
 }
 
@@ -37,7 +37,7 @@ impl<'t> Part<'t> {
 }
 
 impl<'t> Found<'t> {
-    /// How many groups the pattern has.
+    /// Returns the number of groups, including the whole match.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::AtOnce(captures) => captures.len(),
@@ -45,7 +45,7 @@ impl<'t> Found<'t> {
         }
     }
 
-    /// What a group matched.
+    /// Returns the text that a group matched.
     pub(super) fn get(&self, group: usize) -> Option<Part<'t>> {
         match self {
             Self::AtOnce(captures) => {

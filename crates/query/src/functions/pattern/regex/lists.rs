@@ -1,4 +1,4 @@
-//! `x ~ ANY (array)` and its like: a regular expression for each item of an array.
+//! `x ~ ANY (array)` and the like: a regular expression for each item of an array.
 
 use super::flags::Flags;
 use super::pattern::compiled;
@@ -10,7 +10,7 @@ use types::{Datum, ElementType};
 
 const TEXTS: DataType = DataType::Array(ElementType::Text);
 
-/// No query can write these names: the parser makes them of the operators.
+/// The parser makes calls of these functions from operators; no query can write their names.
 pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define("~ any", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::MATCH, true))]),
     define("~ all", &[lenient(&[Text, TEXTS], Boolean, |args| verdicts(args, Test::MATCH, false))]),

@@ -28,11 +28,11 @@ const TEXTS: DataType = DataType::Array(ElementType::Text);
 
 pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define("regexp_match", &[strict(&[Text, Text], TEXTS, first), strict(&[Text, Text, Text], TEXTS, first)]),
-    // `regexp_matches` is the set of these, each as an array's text.
+    // The rows of `regexp_matches`, each as the text of an array.
     define("regexp_match_texts", &[strict(&[Text, Text], TEXTS, all), strict(&[Text, Text, Text], TEXTS, all)]),
     define("regexp_replace", REPLACE),
     define("regexp_split_to_array", &[strict(&[Text, Text], TEXTS, split), strict(&[Text, Text, Text], TEXTS, split)]),
-    // In plans constant patterns are DataFusion's, whose operators these are.
+    // In plans, these operators are DataFusion's if the pattern is constant.
     define("operator ~", &[strict(&[Text, Text], Boolean, |args| matched(args, false, false))]),
     define("operator ~*", &[strict(&[Text, Text], Boolean, |args| matched(args, true, false))]),
     define("operator !~", &[strict(&[Text, Text], Boolean, |args| matched(args, false, true))]),
@@ -91,7 +91,7 @@ fn number(args: &[Datum], at: usize, or: i32) -> i32 {
     }
 }
 
-/// The groups, or the whole match if there are none.
+/// Returns the groups of a match, or the whole match if the pattern has no groups.
 fn groups(captures: &Found<'_>) -> Datum {
     let first = usize::from(captures.len() > 1);
     let items = (first..captures.len()).map(|group| match captures.get(group) {
@@ -144,7 +144,7 @@ fn push_replacement(replacement: &str, captures: &Found<'_>, out: &mut String) {
     }
 }
 
-/// The matches from that byte on. An empty one may stand right behind another.
+/// Returns the matches from a byte offset on. An empty match may directly follow another match.
 fn matches<'t>(regex: &Pattern, whole: &'t str, start: usize) -> impl Iterator<Item = QueryResult<Found<'t>>> {
     let mut next = Some(start);
     std::iter::from_fn(move || {
@@ -165,7 +165,7 @@ fn matches<'t>(regex: &Pattern, whole: &'t str, start: usize) -> impl Iterator<I
     })
 }
 
-/// Replaces the matches whose number, counted from 1, `wanted` takes.
+/// Replaces the matches whose number, counted from 1, is `wanted`.
 fn replaced(
     regex: &Pattern,
     whole: &str,
@@ -182,7 +182,7 @@ fn replaced(
             out.push_str(whole.get(copied..found.start()).unwrap_or_default());
             push_replacement(replacement, &captures, &mut out);
             copied = found.end();
-            // A text that doubles as it grows.
+            // Checks the capacity, which doubles as the text grows.
             may_have(out.capacity())?;
         }
     }
@@ -211,7 +211,7 @@ fn bad_parameter(name: &str, value: i32) -> QueryError {
     Refusal::Argument.because(format!("invalid value for parameter \"{name}\": {value}"))
 }
 
-/// The byte where the letter of that number, counted from 1, begins.
+/// Returns the byte offset of a character, counted from 1.
 fn byte_at(text: &str, start: i32) -> QueryResult<usize> {
     let letters = usize::try_from(start).ok().and_then(|start| start.checked_sub(1));
     let letters = letters.ok_or_else(|| bad_parameter("start", start))?;
@@ -227,7 +227,7 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
     for captures in matches(&regex, whole, 0) {
         let captures = captures?;
         let Some(found) = captures.get(0) else { continue };
-        // An empty match at either end, or right behind the last one, parts nothing.
+        // An empty match at either end, or directly after the previous match, does not split the text.
         if found.start() == whole.len() || found.end() == copied {
             continue;
         }
@@ -263,7 +263,7 @@ fn count(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Int4(size(count)))
 }
 
-/// The wanted occurrence's group, as bytes from and to.
+/// Returns the byte range of a group in the requested occurrence.
 fn occurrence(args: &[Datum], function: &str, (flags, group): (&str, i32)) -> QueryResult<Option<(usize, usize)>> {
     let whole = text(args, 0)?;
     let start = byte_at(whole, number(args, 2, 1))?;
@@ -298,7 +298,7 @@ fn instr(args: &[Datum]) -> QueryResult<Datum> {
     Ok(Datum::Int4(size(before.chars().count() + 1)))
 }
 
-/// `substring(text FROM pattern)`: the first group if there is one.
+/// `substring(text FROM pattern)`: the first group, or the whole match if the pattern has no groups.
 pub(in crate::functions) fn substring(args: &[Datum]) -> QueryResult<Datum> {
     let regex = compiled(text(args, 1)?, Flags::default())?;
     let Some(captures) = regex.captures_at(text(args, 0)?, 0)? else { return Ok(Datum::Null) };

@@ -1,4 +1,4 @@
-//! Patterns in the library's spelling, compiled.
+//! Translates patterns to the syntax of the `regex` crate and compiles them.
 
 use super::flags::Flags;
 use super::found::Found;
@@ -13,36 +13,37 @@ use std::sync::{Arc, OnceLock};
 use types::interrupt;
 
 thread_local! {
-    /// The patterns used last: nearly always they are those of the next row too.
+    /// The patterns that were used last, which the next row nearly always uses again.
     static LAST: RefCell<Vec<(String, Flags, Pattern)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Parentheses within each other: beyond what the library takes by itself, and far from what a stack holds.
+/// Maximum nesting of parentheses: more than the default of the `regex` crate, and far less than a stack holds.
 const MAX_DEPTH: u32 = 1_000;
 
-/// Bytes of a pattern. The library does not compile in steps, so that nobody is heard meanwhile.
+/// Maximum length of a pattern in bytes. Its compilation cannot be cancelled.
 const MAX_LENGTH: usize = 1 << 15;
 
-/// A search takes the library at most as many steps for a letter as the pattern has states. One that may take more steps
-/// than this (tens of milliseconds) leaves its thread to others first.
+/// A search takes at most as many steps per byte as the pattern has states. A search that may take more steps than this
+/// (tens of milliseconds) first yields its thread.
 const LONG: usize = 1 << 25;
 
-/// And one of more steps than this, a second of them, goes step by step (`steps.rs`), which takes longer and can be stopped.
+/// A search that may take more steps than this (a second) goes step by step (`steps.rs`), which is slower and can be
+/// cancelled.
 const TOO_LONG: usize = 1 << 27;
 
-/// The states of a pattern are not counted for shorter texts: the library compiles no more than a million of them.
+/// The states of a pattern are not counted for shorter texts: the `regex` crate compiles at most a million states.
 const SHORT: usize = 1 << 7;
 
-/// As many as a list of patterns in a query mostly has.
+/// How many patterns are cached: as many as a list of patterns in a query usually has.
 const KEPT: usize = 16;
 
-/// A compiled pattern, whose searches ask before they begin, and long ones all the while.
+/// A compiled pattern. Searches check for cancellation before they begin, and long ones while they run.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     regex: Regex,
     spelled: Arc<str>,
     flags: Flags,
-    /// Its automaton, made for the first text that is not short.
+    /// The NFA, built for the first text that is not short.
     nfa: Arc<OnceLock<Option<NFA>>>,
 }
 
@@ -54,7 +55,7 @@ impl Pattern {
         }
     }
 
-    /// The first match from that byte on.
+    /// Returns the first match from a byte offset on.
     pub(super) fn captures_at<'t>(&self, text: &'t str, start: usize) -> QueryResult<Option<Found<'t>>> {
         match self.too_long(text.len().saturating_sub(start))? {
             Some(nfa) => Ok(steps::search(nfa, text, start, true)?.map(|slots| Found::InSteps(text, slots))),
@@ -62,7 +63,7 @@ impl Pattern {
         }
     }
 
-    /// Asks before a search of so many letters; the automaton for one that is to go in steps.
+    /// Checks for cancellation before a search of so many bytes; returns the NFA if the search must go step by step.
     fn too_long(&self, letters: usize) -> QueryResult<Option<&NFA>> {
         interrupt::spend(letters.min(SHORT))?;
         if letters <= SHORT {
@@ -80,7 +81,7 @@ impl Pattern {
     }
 }
 
-/// The automaton that the library walks, too. `None`: it is larger than the library takes.
+/// Builds the NFA that the `regex` crate uses, too; `None` if it would be too large.
 fn automaton(spelled: &str, flags: Flags) -> Option<NFA> {
     let syntax = syntax::Config::new()
         .nest_limit(MAX_DEPTH)
@@ -91,7 +92,7 @@ fn automaton(spelled: &str, flags: Flags) -> Option<NFA> {
     NFA::compiler().syntax(syntax).build(spelled).ok()
 }
 
-/// Compiles a pattern, or takes it from the row before.
+/// Compiles a pattern, or returns it from the cache.
 pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Pattern> {
     let known = LAST.with_borrow(|last| {
         let found = last.iter().find(|(text, own, _)| text == pattern && *own == flags);
@@ -110,7 +111,7 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Pattern> {
         .nest_limit(MAX_DEPTH)
         .case_insensitive(own.ignore_case)
         .multi_line(own.anchors)
-        // A dot is any character, line ends too, unless lines count.
+        // A dot matches line ends, unless matching is newline-sensitive.
         .dot_matches_new_line(!own.dots)
         .ignore_whitespace(own.expanded)
         .build()
@@ -125,15 +126,15 @@ pub(super) fn compiled(pattern: &str, flags: Flags) -> QueryResult<Pattern> {
     Ok(regex)
 }
 
-/// The pattern of `x ~ 'pattern'` in the library's spelling; `None` for one that DataFusion's own operator does not
-/// take, which compiles it without our limits.
+/// Returns the pattern of `x ~ 'pattern'` in the syntax of the `regex` crate; `None` if DataFusion's own operator,
+/// which compiles it with the default limits, would refuse it.
 ///
 /// # Errors
-/// 2201B for one that is none.
+/// 2201B for an invalid pattern.
 pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<Option<String>> {
     compiled(pattern, Flags::default())?;
     let (flags, spelled) = spelled(pattern, Flags::default())?;
-    // Only a dot and a negated class care for line ends; all else stays simple enough to become LIKE.
+    // Only a dot depends on this flag. Without flags, DataFusion can rewrite a simple pattern to LIKE.
     let any = !flags.dots && spelled.contains('.');
     let letters = [(any, 's'), (flags.anchors, 'm'), (flags.ignore_case, 'i'), (flags.expanded, 'x')];
     let letters: String = letters.iter().filter(|(set, _)| *set).map(|(_, letter)| *letter).collect();
@@ -141,7 +142,7 @@ pub(crate) fn operator_pattern(pattern: &str) -> QueryResult<Option<String>> {
     Ok(Regex::new(&spelled).is_ok().then_some(spelled))
 }
 
-/// A pattern in the library's spelling, with the options that it begins with: `***=`, `***:`, `(?in)`.
+/// Translates a pattern and the options that it begins with: `***=`, `***:`, `(?in)`.
 fn spelled(pattern: &str, mut flags: Flags) -> QueryResult<(Flags, String)> {
     if flags.spelled {
         return Ok((flags, pattern.to_owned()));
@@ -165,7 +166,7 @@ fn spelled(pattern: &str, mut flags: Flags) -> QueryResult<(Flags, String)> {
     Ok((flags, spelled))
 }
 
-/// In PostgreSQL's words.
+/// Returns the error with PostgreSQL's message.
 fn invalid(error: &regex::Error) -> QueryError {
     let text = error.to_string();
     let reason = [
@@ -184,7 +185,7 @@ fn invalid(error: &regex::Error) -> QueryError {
     Refusal::Pattern.because(format!("invalid regular expression: {reason}"))
 }
 
-/// Escapes and brackets of PostgreSQL in the library's spelling; with `dots`, `[^a]` stops at line ends.
+/// Translates PostgreSQL's escapes and brackets; with `dots`, `[^a]` does not match line ends.
 fn translated(pattern: &str, dots: bool) -> QueryResult<String> {
     let pattern = pattern.replace("[[:<:]]", r"\m").replace("[[:>:]]", r"\M");
     let mut out = String::with_capacity(pattern.len());
@@ -205,7 +206,7 @@ fn translated(pattern: &str, dots: bool) -> QueryResult<String> {
                 Some(escaped) => out.extend(['\\', escaped]),
                 None => return Err(Refusal::Pattern.because("invalid regular expression: invalid escape \\ sequence")),
             },
-            // A bracket in brackets is a plain one unless it begins a class; `&&` and `--` mean nothing there.
+            // In brackets, a bracket is literal unless it begins a class, and `&&` and `~~` are not operators.
             '[' if in_brackets => match letters.peek() {
                 Some(':' | '.' | '=') => {
                     out.push('[');

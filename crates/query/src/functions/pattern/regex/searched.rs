@@ -1,5 +1,5 @@
-//! `x ~ 'pattern'` of a plan that runs: DataFusion's operator, whose searches of long texts cannot be stopped, as a
-//! function whose searches can.
+//! Executes `x ~ 'pattern'`: replaces DataFusion's operator, whose search of a long text cannot be cancelled, by a
+//! function whose search can.
 
 use super::flags::Flags;
 use super::pattern::compiled;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// The function in place of an operator that searches by a constant pattern; anything else stays as it is.
+/// Replaces an operator with a constant pattern by a function; returns whether it did.
 pub(crate) fn searched(expr: Expr) -> (bool, Expr) {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else { return (false, expr) };
     let (folds, negated) = match op {
@@ -36,7 +36,7 @@ pub(crate) fn searched(expr: Expr) -> (bool, Expr) {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Searched {
-    /// In the library's spelling.
+    /// In the syntax of the `regex` crate.
     pattern: String,
     folds: bool,
     negated: bool,
@@ -79,7 +79,7 @@ impl Searched {
     }
 
     fn each<'t>(&self, texts: impl Iterator<Item = Option<&'t str>>) -> Result<BooleanArray> {
-        // A dot is not a line end unless the spelling says so.
+        // In the syntax of the `regex` crate, a dot does not match line ends unless the pattern has a flag.
         let flags = Flags { spelled: true, dots: true, ignore_case: self.folds, ..Flags::default() };
         let pattern = compiled(&self.pattern, flags)?;
         let found = texts.map(|text| text.map(|text| Ok(pattern.is_match(text)? != self.negated)).transpose());

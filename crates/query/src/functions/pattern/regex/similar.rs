@@ -7,7 +7,7 @@ use crate::error::QueryResult;
 use crate::functions::sql::arguments;
 use types::Datum;
 
-/// `substring(text SIMILAR pattern ESCAPE escape)`: what stands between the two `escape "` marks.
+/// `substring(text SIMILAR pattern ESCAPE escape)`: the text between the two `escape "` separators.
 pub(in crate::functions) fn substring_similar(args: &[Datum]) -> QueryResult<Datum> {
     arguments!(args, [Datum::Text(whole), Datum::Text(pattern), Datum::Text(escape)]);
     let mut letters = escape.chars();
@@ -23,7 +23,7 @@ pub(in crate::functions) fn substring_similar(args: &[Datum]) -> QueryResult<Dat
             format!("^(?:{})({})(?:{})$", part(before), part(inside), part(after))
         }
         [before, inside] => {
-            // The second separator may be left out.
+            // The second separator may be omitted.
             let part = |part: &str| similar(part, Some(escape));
             format!("^(?:{})({})$", part(before), part(inside))
         }
@@ -38,8 +38,8 @@ pub(in crate::functions) fn substring_similar(args: &[Datum]) -> QueryResult<Dat
     Ok(found.map_or(Datum::Null, Datum::Text))
 }
 
-/// A SIMILAR TO pattern as a regular expression, without anchors: `%` and `_` are LIKE's; `|`, `*`, `+`, `?`, braces,
-/// brackets and parentheses those of regular expressions.
+/// Converts a SIMILAR TO pattern to a regular expression without anchors: `%` and `_` are LIKE's wildcards; `|`, `*`,
+/// `+`, `?`, braces, brackets and parentheses mean the same in both.
 pub(crate) fn similar(pattern: &str, escape: Option<char>) -> String {
     let mut out = String::new();
     let mut letters = pattern.chars();
@@ -48,7 +48,7 @@ pub(crate) fn similar(pattern: &str, escape: Option<char>) -> String {
         match letter {
             letter if Some(letter) == escape => {
                 match letters.next() {
-                    // The classes and places of regular expressions: `\d`, `\m`.
+                    // Escapes of regular expressions for classes and constraints: `\d`, `\m`.
                     Some(letter) if letter.is_ascii_alphanumeric() => out.extend(['\\', letter]),
                     Some(letter) => out.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
                     None => {}

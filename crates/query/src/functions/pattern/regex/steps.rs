@@ -1,8 +1,8 @@
-//! Searches of long texts in steps, so that a statement is stopped in the middle of one.
+//! Step-by-step searches of long texts, so that a statement can be cancelled during a search.
 //!
-//! The library searches a text at one go, and with patterns that its automata do not keep up with it takes as many steps for
-//! a letter as the pattern has states. Here the same automaton is walked letter by letter, all states at once, with
-//! the threads in the order of their preference: the first that ends in a match wins, as in the library.
+//! The `regex` crate searches a text in one call, and if its faster automata give up, it takes as many steps per byte
+//! as the pattern has states. Here the same NFA is simulated byte by byte, with all threads at once in their order of
+//! preference: the first thread that matches wins, as in the `regex` crate.
 
 use crate::error::{QueryError, QueryResult};
 use regex_automata::nfa::thompson::{NFA, State};
@@ -10,27 +10,27 @@ use regex_automata::util::primitives::StateID;
 use std::rc::Rc;
 use types::interrupt::spend;
 
-/// Where groups begin and end, by slot.
+/// The byte offsets at which groups start and end, by slot.
 pub(super) type Slots = Rc<[Option<usize>]>;
 
-/// A search that stands at some byte of a text.
+/// A search at some byte of a text.
 struct Search<'a> {
     nfa: &'a NFA,
     text: &'a str,
-    /// Are groups wanted? Else slots stay empty.
+    /// Whether groups are wanted; otherwise slots stay empty.
     groups: bool,
-    /// The round in which a state was entered last.
+    /// The round in which each state was last entered.
     entered: Vec<usize>,
     round: usize,
 }
 
-/// A state that waits for a byte, or has matched, and the groups on its way.
+/// A state that waits for a byte or has matched, and the groups captured so far.
 type Thread = (StateID, Slots);
 
-/// The slots of the first match from `start` on, without `groups` just whether there is one.
+/// Returns the slots of the first match from `start` on; without `groups`, only whether there is a match.
 ///
 /// # Errors
-/// When the statement is stopped.
+/// If the statement is cancelled.
 pub(super) fn search(nfa: &NFA, text: &str, start: usize, groups: bool) -> QueryResult<Option<Slots>> {
     let slots = if groups { nfa.group_info().slot_len() } else { 0 };
     let empty: Slots = vec![None; slots].into();
@@ -38,7 +38,7 @@ pub(super) fn search(nfa: &NFA, text: &str, start: usize, groups: bool) -> Query
     let (mut threads, mut next, mut found) = (Vec::new(), Vec::new(), None);
     let begins_only = nfa.is_always_start_anchored();
     for at in start..=text.len() {
-        // No match begins within a letter, or behind one that was found.
+        // No match begins within a character, or after a match that was found.
         if found.is_none() && text.is_char_boundary(at) && (at == 0 || !begins_only) {
             if threads.is_empty() {
                 search.round += 1;
@@ -68,7 +68,7 @@ pub(super) fn search(nfa: &NFA, text: &str, start: usize, groups: bool) -> Query
     Ok(found)
 }
 
-/// What the byte at hand makes of a thread.
+/// The effect of the current byte on a thread.
 enum Step {
     Match,
     To(StateID),
@@ -88,7 +88,7 @@ impl Search<'_> {
         to.map_or(Step::End, Step::To)
     }
 
-    /// Goes to a state and on to all that it leads to without a byte; of two ways to one state the first counts.
+    /// Enters a state and all states that it leads to without reading a byte; the first path to a state wins.
     fn enter(&mut self, state: StateID, slots: &Slots, at: usize, threads: &mut Vec<Thread>) -> QueryResult<()> {
         let mut open = vec![(state, Rc::clone(slots))];
         while let Some((state, mut slots)) = open.pop() {

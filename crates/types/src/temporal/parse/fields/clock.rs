@@ -3,7 +3,7 @@
 use super::{Fault, Zone, small};
 use crate::temporal::{DAY, SECOND, abbreviation};
 
-/// A time, a zone, or both.
+/// Parses a time, a zone, or both.
 pub(super) fn clock_of(text: &str) -> Result<(Option<i64>, Option<Zone<'_>>), Fault> {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         return Ok((None, Some(zone_of(text)?)));
@@ -16,19 +16,19 @@ pub(super) fn clock_of(text: &str) -> Result<(Option<i64>, Option<Zone<'_>>), Fa
     Ok((Some(time), zone))
 }
 
-/// A time that is digits only.
+/// Parses a time that has only digits.
 pub(in crate::temporal::parse) fn packed_time(digits: &str) -> Result<i64, Fault> {
     time_of(&unpacked(digits)?, None)
 }
 
-/// `051530.5` as `05:15:30.5`, `0515` as `05:15`.
+/// Formats `051530.5` as `05:15:30.5`, `0515` as `05:15`.
 fn unpacked(time: &str) -> Result<String, Fault> {
     let (hour, rest) = time.split_at_checked(2).ok_or(Fault::Form)?;
     let (minute, second) = rest.split_at_checked(2).ok_or(Fault::Form)?;
     Ok(if second.is_empty() { format!("{hour}:{minute}") } else { format!("{hour}:{minute}:{second}") })
 }
 
-/// `AM` or `PM` in front of the rest; the flag says PM. `America/New_York` begins so too.
+/// Removes a leading `AM` or `PM`; the flag is true for PM. `America/New_York` begins with the same letters.
 fn half_of_day(text: &str) -> (Option<bool>, &str) {
     let word = text.split_at_checked(2).filter(|(_, rest)| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
     match word {
@@ -38,7 +38,7 @@ fn half_of_day(text: &str) -> (Option<bool>, &str) {
     }
 }
 
-/// `HH:MM[:SS[.fraction]]`, in microseconds. `24:00:00` and a second of 60 are allowed.
+/// Parses `HH:MM[:SS[.fraction]]` to microseconds. `24:00:00` and a second of 60 are allowed.
 fn time_of(text: &str, noon: Option<bool>) -> Result<i64, Fault> {
     let mut parts = text.split(':');
     let hour = i64::from(small(parts.next().ok_or(Fault::Form)?)?);
@@ -65,7 +65,7 @@ fn time_of(text: &str, noon: Option<bool>) -> Result<i64, Fault> {
     Ok(micros)
 }
 
-/// Digits behind the second, rounded to microseconds as PostgreSQL does (in floating point, half to even).
+/// Rounds the digits after the second to microseconds as PostgreSQL does (in floating point, half to even).
 fn micros_of(digits: &str) -> Result<i64, Fault> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Fault::Form);
@@ -74,11 +74,11 @@ fn micros_of(digits: &str) -> Result<i64, Fault> {
         return Ok(format!("{digits:0<6}").parse().unwrap_or(0));
     }
     let fraction: f64 = format!("0.{digits}").parse().map_err(|_| Fault::Form)?;
-    // At most 1,000,000: the cast cannot lose anything.
+    // At most 1,000,000, so the cast is exact.
     Ok((fraction * 1e6).round_ties_even() as i64)
 }
 
-/// An abbreviation, `+02`, `-0330`, `+05:30:15`, or a name for [`ZoneRules`].
+/// Parses an abbreviation, `+02`, `-0330`, `+05:30:15`, or a name for [`ZoneRules`].
 pub(super) fn zone_of(text: &str) -> Result<Zone<'_>, Fault> {
     let text = text.trim();
     if let Some(offset) = abbreviation(text) {

@@ -1,10 +1,10 @@
-//! Dates: numbers and names of months, in the forms and orders that PostgreSQL reads.
+//! Dates: numbers and month names, in the forms and orders that PostgreSQL accepts.
 
 use super::{Fault, Order, number, plain_date};
 use crate::DateOrder;
 use crate::temporal::{Civil, days_from_civil, days_in_month};
 
-/// A date in any of the forms, to days since 1970.
+/// Parses a date in any form to days since 1970.
 pub(super) fn date_of(text: &str, before_christ: Option<bool>, order: Order<'_>) -> Result<i64, Fault> {
     if let (Some(days), None) = (plain_date(text.as_bytes()), before_christ) {
         return Ok(days);
@@ -12,7 +12,7 @@ pub(super) fn date_of(text: &str, before_christ: Option<bool>, order: Order<'_>)
     if text.split(['-', '/']).any(|piece| piece.trim_matches([' ', ',']).is_empty()) {
         return Err(Fault::Form);
     }
-    // `13.05.2020`: points separate where nothing else does.
+    // `13.05.2020`: points are separators if there is no other.
     let points = text.matches('.').count() == 2 && !text.contains(['-', '/', ',', ' ']);
     let separates = |c: char| matches!(c, '-' | '/' | ',') || c.is_ascii_whitespace() || (points && c == '.');
     let parts: Vec<&str> = text.split(separates).filter(|part| !part.is_empty()).collect();
@@ -46,7 +46,7 @@ const JULIAN_1970: i64 = 2_440_588;
 
 type YearMonthDay = (i64, u8, u8);
 
-/// `20130131`, `130131`.
+/// Parses `20130131`, `130131`.
 fn packed_date(digits: &str, years: Years) -> Result<YearMonthDay, Fault> {
     let at = digits.len().checked_sub(4).filter(|at| *at >= 2).ok_or(Fault::Form)?;
     let (year, rest) = digits.split_at_checked(at).ok_or(Fault::Form)?;
@@ -57,7 +57,8 @@ fn packed_date(digits: &str, years: Years) -> Result<YearMonthDay, Fault> {
     Ok((years.year_of(year)?, in_date(month)?, in_date(day)?))
 }
 
-/// A year of three digits or more stands where it stands; else the order tells. A month's name stands anywhere but last.
+/// Parses three parts. A first part of more than two digits is the year; else the order decides. A month name can be
+/// any part but the last.
 fn three_parts([a, b, c]: [&str; 3], order: Order<'_>, years: Years) -> Result<YearMonthDay, Fault> {
     if let Some(month) = month_of(a) {
         let (year, day) = year_and_day(b, c, order, years)?;
@@ -79,19 +80,19 @@ fn three_parts([a, b, c]: [&str; 3], order: Order<'_>, years: Years) -> Result<Y
     Ok((years.year_of(year)?, in_date(month)?, in_date(day)?))
 }
 
-/// The numbers beside the name of a month: the year is the long one, else the order tells.
+/// Parses the numbers beside a month name: the long one is the year; else the order decides.
 fn year_and_day(first: &str, second: &str, order: Order<'_>, years: Years) -> Result<(i64, u8), Fault> {
     let year_first = first.len() > 2 || (second.len() <= 2 && order() == DateOrder::YearMonthDay);
     let (year, day) = if year_first { (first, second) } else { (second, first) };
     Ok((years.year_of(year)?, in_date(day)?))
 }
 
-/// What a year of two digits means.
+/// The meaning of a year of two digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Years {
-    /// One of 1970 to 2069.
+    /// A year from 1970 to 2069.
     InWindow,
-    /// Before Christ: that year.
+    /// The year as written, because the date is BC.
     AsWritten,
 }
 
@@ -129,7 +130,7 @@ fn month_of(text: &str) -> Option<u8> {
     u8::try_from(index + 1).ok()
 }
 
-/// A month or a day.
+/// Parses a month or a day.
 fn in_date(text: &str) -> Result<u8, Fault> {
     u8::try_from(number(text)?).map_err(|_| Fault::MonthOrDay)
 }

@@ -1,7 +1,7 @@
-//! The grammar of dates and times: one text to days, microseconds and a zone. Here the text is taken apart; `date` and `clock`
-//! read the parts.
+//! The grammar of dates and times: one text to days, microseconds and a zone. This module splits the text; `date` and
+//! `clock` parse the parts.
 //!
-//! Numbers that have the right form but do not exist (month 13) are told apart from text that is no date at all.
+//! Valid syntax with numbers that do not exist (month 13) is distinguished from text that is not a date.
 
 mod clock;
 mod date;
@@ -13,19 +13,19 @@ use crate::temporal::{Civil, DAY, SECOND, days_from_civil, days_in_month};
 use clock::{clock_of, zone_of};
 use date::date_of;
 
-/// Why a text is no date: its form (22007) or its numbers (22008).
+/// Why a text is not a date: its syntax (22007) or its numbers (22008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Form,
     Range,
-    /// No month or no day of any month: maybe they stand in another order.
+    /// A month or a day that does not exist, possibly because they are in another order.
     MonthOrDay,
 }
 
-/// The session's order of day and month; asked only where it matters.
+/// The session's order of day and month; called only if it matters.
 pub(super) type Order<'a> = &'a dyn Fn() -> DateOrder;
 
-/// What a text said.
+/// The parsed fields of a text.
 #[derive(Debug, Default)]
 pub(super) struct Fields<'a> {
     /// Days since 1970.
@@ -42,7 +42,7 @@ pub(super) enum Zone<'a> {
     Name(&'a str),
 }
 
-/// `YYYY-MM-DD` and nothing else: what COPY meets a million times.
+/// Parses `YYYY-MM-DD` only, the form that COPY reads millions of times.
 pub(super) fn plain_date(text: &[u8]) -> Option<i64> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else { return None };
     let year = i64::from(two_digits(y1, y2)?) * 100 + i64::from(two_digits(y3, y4)?);
@@ -51,7 +51,7 @@ pub(super) fn plain_date(text: &[u8]) -> Option<i64> {
     exists.then(|| days_from_civil(Civil { year, month, day }))
 }
 
-/// `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS`, in microseconds since 1970, for the same reason.
+/// Parses `YYYY-MM-DD HH:MM` or `YYYY-MM-DD HH:MM:SS` to microseconds since 1970, for the same reason.
 pub(super) fn plain_timestamp(text: &[u8]) -> Option<i64> {
     let (date, clock) = text.split_at_checked(10)?;
     let (h1, h2, m1, m2, s1, s2) = match *clock {
@@ -71,7 +71,7 @@ fn two_digits(tens: u8, ones: u8) -> Option<u8> {
     (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))
 }
 
-/// Takes the text apart into date, time and zone.
+/// Splits the text into date, time and zone, and parses them.
 pub(super) fn fields<'a>(text: &'a str, order: Order<'_>) -> Result<Fields<'a>, Fault> {
     let text = text.trim();
     let (text, before_christ) = strip_era(text);
@@ -90,7 +90,7 @@ pub(super) fn fields<'a>(text: &'a str, order: Order<'_>) -> Result<Fields<'a>, 
     Ok(fields)
 }
 
-/// Cuts ` BC` or ` AD` off; the flag says which it was, if any.
+/// Removes ` BC` or ` AD` at the end; the flag is true for BC.
 fn strip_era(text: &str) -> (&str, Option<bool>) {
     let Some((head, tail)) = text.len().checked_sub(2).and_then(|at| text.split_at_checked(at)) else {
         return (text, None);
@@ -104,7 +104,7 @@ fn strip_era(text: &str) -> (&str, Option<bool>) {
     }
 }
 
-/// Splits before the time: at the blank or `T` in front of it, or before a lone zone.
+/// Splits the text before the time, or before a zone without a time.
 fn split_clock(text: &str) -> (&str, Option<&str>) {
     let split = match text.find(':') {
         Some(colon) => before_hour(text, colon),
@@ -116,12 +116,12 @@ fn split_clock(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Where the digits in front of the first colon begin.
+/// Returns where the digits before the first colon begin.
 fn before_hour(text: &str, colon: usize) -> Option<usize> {
     text.get(..colon).map(|head| head.trim_end_matches(|c: char| c.is_ascii_digit()).len())
 }
 
-/// `20130131T051500`, `2013-01-31 051500`: where the second run of digits begins.
+/// `20130131T051500`, `2013-01-31 051500`: returns where the second run of digits begins.
 fn before_packed_time(text: &str) -> Option<usize> {
     let at = text.find(['T', 't', ' '])?;
     let (date, clock) = text.split_at_checked(at)?;
@@ -131,7 +131,8 @@ fn before_packed_time(text: &str) -> Option<usize> {
     (enough && date.ends_with(|c: char| c.is_ascii_digit())).then_some(at + 1)
 }
 
-/// `2013-01-31 UTC`, `2013-01-31Z`, `2013-01-31+02`, `2013-01-31 Europe/Berlin`: a zone without a time.
+/// `2013-01-31 UTC`, `2013-01-31Z`, `2013-01-31+02`, `2013-01-31 Europe/Berlin`: returns where a zone without a time
+/// begins.
 fn before_zone(text: &str) -> Option<usize> {
     let zone = text.rfind(['+', ' ']).or_else(|| text.len().checked_sub(1).filter(|_| text.ends_with(['Z', 'z'])))?;
     let (date, tail) = text.split_at_checked(zone)?;
@@ -144,7 +145,7 @@ fn before_zone(text: &str) -> Option<usize> {
     (stands_behind_a_date && is_zone).then_some(zone)
 }
 
-/// Takes off the `T` between date and time.
+/// Removes the `T` between date and time.
 fn without_t(date: &str) -> &str {
     match date.strip_suffix(['T', 't']) {
         Some(head) if head.is_empty() || head.ends_with(|c: char| c.is_ascii_digit()) => head.trim_end(),
@@ -159,7 +160,7 @@ fn number(text: &str) -> Result<i64, Fault> {
     text.parse::<i64>().ok().filter(|n| *n < 100_000_000).ok_or(Fault::Range)
 }
 
-/// A number that must fit a field; what does not is out of range, not malformed.
+/// Parses a number that must fit a field; a larger one is out of range, not malformed.
 fn small(text: &str) -> Result<u8, Fault> {
     u8::try_from(number(text)?).map_err(|_| Fault::Range)
 }
