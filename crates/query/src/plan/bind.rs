@@ -1,4 +1,4 @@
-//! A kept plan made ready to run: parameters get values, tables the view that the statement reads.
+//! Binds a cached plan for execution: parameters get values, tables the read view of the statement.
 
 use super::parameters::number_of;
 use super::{distinct_prefix, first_rows};
@@ -23,7 +23,7 @@ use index::IndexChoice;
 use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
 
-/// The parameters' values in the types of the plan.
+/// Converts the parameters' values to the types of the plan.
 ///
 /// # Errors
 /// [`QueryError::ParameterCount`]; [`QueryError::Type`] for a value that does not fit.
@@ -34,19 +34,19 @@ pub(super) fn parameter_scalars(types: &[DataType], values: &[Datum]) -> QueryRe
     types.iter().zip(values).map(|(ty, value)| datum_to_scalar(ty, &fitted(ty, value)?)).collect()
 }
 
-/// A value of another type than the plan's, cast as an assignment would.
+/// Applies an assignment cast if the value has another type than the plan expects.
 pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
     match value {
-        // Text is how clients send what they do not know the type of.
+        // Clients send values of unknown type as text.
         Datum::Text(text) if !ty.is_text() => Ok(text::parse(ty, text)?),
         value => Ok(coerce::assign(ty, value.clone())?),
     }
 }
 
-/// The plan with values and views.
+/// Binds the parameters and the read view.
 ///
 /// # Errors
-/// [`QueryError::Internal`] for a parameter without a value.
+/// [`QueryError::Internal`] for a parameter without a value; errors of evaluating LIMIT and OFFSET.
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
     let sampled = reads_several(plan)?;
     let choice = cx.settings.get("bennu.index_choice").and_then(|value| IndexChoice::from_setting(&value));
@@ -55,7 +55,7 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         let node = bind_table(node, cx, sampled, choice)?;
         let bound = node.map_data(|node| {
             let limits = matches!(node, LogicalPlan::Limit(_));
-            // What is above them finds their results by name, and a parameter is part of the name.
+            // The nodes above find aggregates and windows by name, and a parameter is part of the name.
             let named = matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Window(_));
             let inputs = Inputs::of(&node);
             let bound = |expr: Expr| {
@@ -71,16 +71,16 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         })?;
         check_limit(&bound.data)?;
         check_windows(&bound.data)?;
-        // Now that limits are known, and before the tables below are bound.
+        // After limits are known, and before the tables below are bound.
         bound.transform_data(first_rows::annotated)?.transform_data(distinct_prefix::annotated)
     });
     Ok(bound.data()?)
 }
 
-/// Computes LIMIT and OFFSET of constants: DataFusion takes what is computed for any number.
+/// Evaluates LIMIT and OFFSET expressions over constants: for DataFusion a computed limit is unknown.
 ///
 /// # Errors
-/// 2201W and 2201X; what computing gives.
+/// 2201W and 2201X; errors of the evaluation.
 pub(super) fn fold_limits(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
     let folded = plan.transform_up_with_subqueries(|node| {
         if !matches!(node, LogicalPlan::Limit(_)) {
@@ -96,7 +96,7 @@ pub(super) fn fold_limits(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
     Ok(folded.data()?)
 }
 
-/// Counts of rows are not negative.
+/// Rejects negative LIMIT and OFFSET.
 ///
 /// # Errors
 /// 2201W and 2201X.
@@ -118,7 +118,7 @@ fn check_limit(node: &LogicalPlan) -> QueryResult<()> {
     Ok(())
 }
 
-/// LIMIT and OFFSET must be constants, not what is computed of some.
+/// Evaluates an expression without columns or subqueries to an `Int64` literal.
 fn constant(expr: Expr) -> Result<Expr> {
     let is_fixed = |part: &Expr| !matches!(part, Expr::ScalarSubquery(_) | Expr::OuterReferenceColumn(..));
     if matches!(expr, Expr::Literal(..)) || expr.any_column_refs() || expr.exists(|part| Ok(!is_fixed(part)))? {
@@ -132,7 +132,7 @@ fn constant(expr: Expr) -> Result<Expr> {
     Ok(Expr::Literal(value.cast_to(&ArrowType::Int64)?, None))
 }
 
-/// Only where tables are joined does DataFusion choose by how many rows they give.
+/// DataFusion uses row estimates only if there are several tables to join.
 fn reads_several(plan: &LogicalPlan) -> Result<bool> {
     let mut scans = 0;
     plan.apply_with_subqueries(|node| {
@@ -159,10 +159,10 @@ fn bind_table(
     }
 }
 
-/// Where the expressions of a node find their columns.
+/// The schemas against which the expressions of a node are resolved.
 struct Inputs {
     rows: Vec<DFSchemaRef>,
-    /// Filters of a scan read columns that it need not hand out.
+    /// The columns of the table: filters of a scan may read columns that the scan does not output.
     source: Option<SchemaRef>,
 }
 
