@@ -36,8 +36,8 @@ pub fn compile_exprs<'s>(
 impl Exprs {
     /// Evaluates all expressions for a row.
     ///
+    /// # Errors
     /// Errors of functions and casts.
-    /// Those of bodies and casts.
     pub fn eval(&self, env: &Env, params: &[Datum], row: &[Datum]) -> RowsResult<Vec<Datum>> {
         let values = Values { env, params, outer: Vec::new(), answers: Vec::new() };
         let frame = Frame { row, values: &values };

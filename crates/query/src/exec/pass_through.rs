@@ -41,7 +41,7 @@ impl<P: Passing> PassThroughExec<P> {
 /// The only element of `inputs`.
 ///
 /// # Errors
-/// If there are none or several.
+/// If `inputs` is empty or has several elements.
 pub(crate) fn only_input<T>(inputs: impl IntoIterator<Item = T>) -> Result<T> {
     let mut inputs = inputs.into_iter();
     match (inputs.next(), inputs.next()) {

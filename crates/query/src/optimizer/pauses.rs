@@ -40,7 +40,7 @@ fn makes_batches(plan: &dyn ExecutionPlan) -> bool {
         || plan.is::<RecursiveQueryExec>()
 }
 
-/// Up to this depth all nested joins count; deeper, one in so many does.
+/// Up to this depth all nested joins count; deeper ones only at multiples of it.
 const ALL: usize = 24;
 
 /// Does a join with `below` levels of joins under it count its batches?
