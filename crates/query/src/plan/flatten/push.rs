@@ -42,7 +42,7 @@ pub(super) fn push(domain: &Domain, plan: LogicalPlan, names: &mut Names) -> Res
             let input = push(domain, Arc::unwrap_or_clone(input), names)?;
             Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
         }
-        // The order of a subquery's rows matters only under a LIMIT, which handles the sort itself.
+        // The order of a subquery's rows is dropped unless a LIMIT depends on it, which handles the sort itself.
         LogicalPlan::Sort(sort) if sort.fetch.is_none() => push(domain, Arc::unwrap_or_clone(sort.input), names),
         LogicalPlan::Limit(Limit { skip, fetch, input }) => {
             let range = Range { skip: skip.map(|skip| *skip), fetch: fetch.map(|fetch| *fetch), ties: false };
