@@ -1,8 +1,8 @@
-//! How a scan reaches its rows: key ranges, byte predicates, and what is left to check on each row.
+//! The access path of a scan: key ranges, byte predicates, and the filters left to check on each row.
 //!
-//! One function decides twice. Before parameters are known ([`pushdown`]) it says which filters a scan will take;
-//! when the scan is made ([`AccessPath::of`]) it says how. A filter that was taken is always checked by the scan:
-//! if neither ranges nor bytes express it after all, row by row.
+//! Filters are judged twice by the same code. Before parameters are known ([`pushdown`]) it tells DataFusion which
+//! filters a scan takes; when the scan is planned ([`AccessPath::of`]) it decides how. A filter that was taken is
+//! always checked by the scan: row by row, if neither ranges nor byte predicates express it.
 
 use crate::convert::expr_to_condition::{Mode, is_useful};
 use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
@@ -14,7 +14,7 @@ use rowkey::range::{Access, Condition, KeyRanges, RangeLimits};
 use std::sync::Arc;
 use store::Filter;
 
-/// May a scan of this table, or of one of its indexes, take the filter?
+/// Can a scan of this table, or of one of its indexes, take the filter?
 pub(crate) fn pushdown<'a>(
     codec: &RowCodec,
     mut indexes: impl Iterator<Item = &'a Arc<TableIndex>>,
@@ -31,16 +31,16 @@ pub(crate) fn pushdown<'a>(
     }
 }
 
-/// Filters that are checked on rows, or on entries.
+/// Filters that are checked on rows, or on index entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filters {
-    /// Predicates on bytes.
+    /// Predicates on encoded bytes.
     pub(crate) store: Option<Filter>,
-    /// The filters that those stand for: checked again on rows that the store could not judge.
+    /// The filters that `store` implements: checked again on rows that the store left undecided.
     pub(crate) bytes: Vec<Expr>,
     /// Filters that the scan checks on every row.
     pub(crate) rows: Vec<Expr>,
-    /// No row can pass.
+    /// Is one of them never true?
     never: bool,
 }
 
@@ -59,34 +59,34 @@ impl Filters {
     }
 }
 
-/// Where a filter is checked that ranges do not express.
+/// Where a filter is checked that the ranges do not express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checked {
-    /// On what is scanned.
+    /// On the scanned rows or entries.
     OnScanned,
-    /// On the rows of entries.
+    /// On the fetched rows.
     OnRows,
-    /// Nowhere here: another index says that it holds.
+    /// Not on this index: the other index of an intersection implies it.
     Elsewhere,
 }
 
-/// Where the rows are and what they must satisfy. Plain data.
+/// The key ranges and filters of a scan. Plain data.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessPath {
-    /// What the filters say about the key of what is scanned, for later narrowing.
+    /// The conditions of the filters on the scanned key, for narrowing at run time.
     pub(crate) conditions: Vec<Condition>,
-    /// The ranges.
+    /// The key ranges.
     pub(crate) ranges: KeyRanges,
-    /// Filters that the ranges express wholly or in part.
+    /// Filters that the ranges express, fully or partly.
     pub(crate) key_filters: Vec<Expr>,
-    /// Filters that are checked on what is scanned.
+    /// Filters that are checked on the scanned rows or entries.
     pub(crate) scanned: Filters,
-    /// Filters that are checked on the rows of entries.
+    /// Filters that are checked on the fetched rows.
     pub(crate) fetched: Filters,
 }
 
 impl AccessPath {
-    /// The path for `filters`, whose constants are all known, by no more ranges than `limits` allow.
+    /// The path for `filters`, whose parameters are bound, with at most as many ranges as `limits` allows.
     pub(crate) fn of(
         source: &ScanSource,
         filters: &[Expr],
@@ -122,22 +122,22 @@ impl AccessPath {
         self.ranges.parts_used > 0 && self.ranges.access != Access::Full
     }
 
-    /// Is every row in the ranges wanted?
+    /// Does every row in the ranges pass?
     pub(crate) fn checks_nothing(&self) -> bool {
         self.scanned.check_nothing() && self.fetched.check_nothing()
     }
 
-    /// Is a filter checked on the rows of entries, so that it may not hold for an entry?
+    /// Is the filter checked on the fetched rows, so that it may not hold for an entry?
     pub(crate) fn leaves(&self, filter: &Expr) -> bool {
         self.fetched.bytes.contains(filter) || self.fetched.rows.contains(filter)
     }
 
-    /// Do the ranges give key order one after the other?
+    /// Are the ranges, one after the other, in key order?
     pub(crate) fn is_in_key_order(&self) -> bool {
         self.ranges.buckets.as_ref().is_none_or(|buckets| buckets.len() <= 1)
     }
 
-    /// Name of the way to the rows, as EXPLAIN shows it.
+    /// The name of the access path in EXPLAIN.
     pub(crate) fn name(&self) -> &'static str {
         match self.ranges.access {
             Access::Empty => "No rows",

@@ -1,9 +1,9 @@
-//! Expressions and predicates of indexes in the form that filters of scans have, so that these can be compared with them.
+//! Expressions and predicates of indexes in the form of scan filters, so that both can be compared.
 //!
 //! ```text
-//!   text ──SELECT text FROM the rows, planned and optimised──> expression     once for each version of a table
+//!   text ──SELECT text FROM the rows, planned and optimized──> expression     once per version of a table
 //!   filter: lower(c) = 'x'  ──over_entries──> entry column = 'x'  ──> key ranges of the index
-//!   filters ──left_of──> those that the predicate does not imply; None: they do not imply the predicate
+//!   filters ──left_of──> those that the predicate does not imply; None: the filters do not imply the predicate
 //! ```
 
 use crate::convert::expr_to_clause::clause;
@@ -15,21 +15,22 @@ use index::{Clause, implies};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What of one index is computed; nothing of most.
+/// The expressions and the predicate of an index; empty for most indexes.
 #[derive(Debug, Default)]
 pub(crate) struct BoundIndex {
-    /// Expressions, and the names of their columns in the entries.
+    /// The expressions, and the names of their columns in the entries.
     parts: Vec<(Expr, String)>,
-    /// The predicate.
+    /// The conjuncts of the predicate, and their conjunction as a clause.
     predicate: Option<(Vec<Expr>, Clause<Expr>)>,
 }
 
-/// Those of a table, by the oids of its indexes.
+/// The bound indexes of a table, by index OID.
 #[derive(Debug, Default)]
 pub(crate) struct BoundIndexes(pub(crate) BTreeMap<u32, Arc<BoundIndex>>);
 
 impl BoundIndex {
-    /// `parts`: each with the id of its column in the entries. `predicate`: all of these.
+    /// `parts` are the expressions, each with the name of its column in the entries; `predicate` are the conjuncts of
+    /// the predicate.
     pub(crate) fn new(parts: Vec<(Expr, String)>, predicate: Option<Vec<Expr>>) -> Self {
         let parts = parts.into_iter().map(|(expr, name)| (bare(expr), name)).collect();
         let predicate = predicate.map(|all| {
@@ -40,7 +41,8 @@ impl BoundIndex {
         Self { parts, predicate }
     }
 
-    /// What is computed for an index; `None`: it could not be planned, and the index cannot be read.
+    /// The expressions and predicate of an index; `None` if they could not be planned, so that the index cannot be
+    /// used.
     pub(crate) fn of(table: &Table, index: &Index) -> Option<Arc<Self>> {
         if index.texts().next().is_none() {
             return Some(Arc::default());
@@ -48,7 +50,7 @@ impl BoundIndex {
         table.derived.get::<BoundIndexes>()?.0.get(&index.oid).cloned()
     }
 
-    /// The filter with the columns of entries in place of expressions.
+    /// The filter with index expressions replaced by columns of the entries.
     pub(crate) fn over_entries(&self, filter: &Expr) -> Expr {
         if self.parts.is_empty() {
             return filter.clone();
@@ -68,7 +70,7 @@ impl BoundIndex {
         self.parts.iter().find(|(_, name)| name == entry).map(|(expr, _)| expr)
     }
 
-    /// Does a filter name columns of the predicate?
+    /// Does a filter reference columns of the predicate?
     pub(crate) fn speaks_of(&self, filter: &Expr) -> bool {
         let Some((all, _)) = &self.predicate else { return false };
         let named = filter.column_refs();
@@ -89,7 +91,7 @@ impl BoundIndex {
     }
 }
 
-/// The expression with columns that stand without their table.
+/// The expression without qualifiers and aliases.
 pub(crate) fn bare(expr: Expr) -> Expr {
     let original = expr.clone();
     let bare = expr.transform_up(|part| {

@@ -1,8 +1,7 @@
-//! Which access path a scan takes to its rows: those that there are, what is known of each, and the choice
-//! (`index::choose`).
+//! Chooses the access path of a scan: collects the candidates, estimates each, and calls `index::choose`.
 //!
-//! The choice is made when a statement is bound, with the values of its parameters. A table without indexes has one access
-//! path, and nothing is asked for it here.
+//! The choice is made when a statement is bound, with the values of its parameters. A table without indexes has one
+//! access path, and needs no choice.
 
 use crate::access_path::{AccessPath, Checked};
 use crate::bound_index::bare;
@@ -31,10 +30,10 @@ use store::{KeyRange, TableSize};
 use txn::ReadView;
 use types::interrupt;
 
-/// Going to a place in the table takes as long as reading so many rows that lie side by side.
+/// The cost of a seek in the table, in rows of a sequential scan.
 const ROWS_OF_A_SEEK: u64 = 16;
 
-/// The first rows in some order, as a statement wants them.
+/// The first rows in some order, as required by ORDER BY and LIMIT.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstRows {
     /// Over the columns of the table.
@@ -43,72 +42,72 @@ pub(crate) struct FirstRows {
 }
 
 impl FirstRows {
-    /// Are they in the order of what is computed of columns?
+    /// Is a sort key an expression?
     pub(crate) fn is_computed(&self) -> bool {
         self.order.iter().any(|sort| !sort.expr.is::<PhysicalColumn>())
     }
 }
 
-/// An expression over columns of a table, for comparing: two that are equal look alike.
+/// The physical expression over the columns of a table, for comparison: equal expressions compare equal.
 pub(crate) fn computed_over(table: &RowCodec, expr: &Expr) -> Option<Arc<dyn PhysicalExpr>> {
     let schema = DFSchema::try_from(table_schema(table.table()).as_ref().clone()).ok()?;
     create_physical_expr(&bare(expr.clone()), &schema, &ExecutionProps::new(), &Default::default()).ok()
 }
 
-/// What is asked of a table.
+/// The requirements of a scan.
 pub(crate) struct Asked<'a> {
     pub(crate) table: &'a Arc<RowCodec>,
     pub(crate) indexes: &'a [Arc<TableIndex>],
-    /// Those that are refreshed and may be read, with the time when that was.
+    /// Refreshed indexes that may be read, each with the time of its refresh.
     pub(crate) refreshed: &'a [(i64, Arc<TableIndex>)],
     pub(crate) reader: &'a ReadView,
     pub(crate) rules: &'a ScanRules,
-    /// Columns of the output.
+    /// The output columns.
     pub(crate) projection: &'a [usize],
     pub(crate) filters: &'a [Expr],
-    /// Any so many rows.
+    /// The limit, without an order.
     pub(crate) fetch: Option<usize>,
     pub(crate) first: Option<&'a FirstRows>,
-    /// Is each combination of the columns that are read wanted once?
+    /// Is each distinct combination of the columns that are read needed only once?
     pub(crate) groups: bool,
-    /// Columns by which joins look rows up, each with the number of values.
+    /// The columns by which joins look up rows, each with the number of values.
     pub(crate) lookups: &'a [(usize, f64)],
 }
 
-/// An access path to the rows.
+/// The chosen access path, or a candidate.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub(crate) source: ScanSource,
     pub(crate) path: AccessPath,
     pub(crate) ranges: Vec<KeyRange>,
-    /// What the ranges hold, about.
+    /// The estimated size of the ranges.
     pub(crate) size: TableSize,
-    /// The filters that it is about: what a partial index says by itself is left out.
+    /// The filters of the scan, without those that a partial index implies.
     pub(crate) left: Vec<Expr>,
-    /// Another index, of which only those rowkeys count that both have.
+    /// The other index of an intersection.
     pub(crate) partner: Option<Partner>,
-    /// What it costs and gives.
+    /// The estimated cost and number of rows.
     pub(crate) cost: Cost,
-    /// Are the rows that it gives told by statistics alone?
+    /// Is the number of rows estimated from statistics of single columns alone?
     pub(crate) is_known: bool,
     pub(crate) knowledge: Option<Knowledge>,
-    /// Leading parts of the key: of rows that are equal in these one is enough.
+    /// Leading key parts: one row is enough per group of rows equal in these.
     pub(crate) skips: Option<usize>,
 }
 
-/// What is known of the table.
+/// The statistics of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Knowledge {
     pub(crate) statistics: Arc<TableStatistics>,
-    /// Rows, as the store says.
+    /// The store's current estimate of its rows.
     pub(crate) rows: u64,
 }
 
 impl Asked<'_> {
-    /// The access path to take.
+    /// Chooses the access path.
     ///
     /// # Errors
-    /// Those of the store when it is asked for sizes.
+    /// Errors of the store's size estimates.
     pub(crate) async fn choose(&self) -> QueryResult<Chosen> {
         let whole = self.by_rowkey().await?;
         let knowledge = self.knowledge(&whole).await?;
@@ -120,7 +119,8 @@ impl Asked<'_> {
                 }
             }
             both = self.intersections(&all, knowledge.as_ref());
-            // Old entries are answers of a moment of their own only without rows of this one.
+            // Entries of an earlier refresh are a consistent state only without current rows, so only covering indexes
+            // qualify.
             for (_, index) in self.refreshed {
                 if let Some((source, path, left)) = self.by_index(index).filter(|found| found.0.fetched_by().is_none())
                 {
@@ -130,7 +130,7 @@ impl Asked<'_> {
         }
         let mut candidates: Vec<CandidatePath> =
             all.iter().map(|found| self.candidate(found, knowledge.as_ref())).collect();
-        // Conditions of the statement that narrow an index are surer than what joins may look up.
+        // The statement's own conditions on an index are more reliable than the estimated lookups of joins.
         if !all.iter().any(|found| found.source.used_index().is_some() && found.path.narrows()) {
             for (candidate, found) in candidates.iter_mut().zip(&all) {
                 candidate.lookups = self.lookups(&found.source, knowledge.as_ref());
@@ -151,8 +151,8 @@ impl Asked<'_> {
         Ok(chosen)
     }
 
-    /// The access path by the table's own key. Where conditions list more values than a table of that size is worth, it has the
-    /// wider ranges that other conditions have.
+    /// The access path by the rowkey. If the conditions list more values than pays off for the size of the table, it
+    /// gets the wider ranges of other conditions.
     async fn by_rowkey(&self) -> QueryResult<Chosen> {
         let source = ScanSource::table(self.table);
         let path_of = |limits: &RangeLimits| AccessPath::of(&source, self.filters, &|_| Checked::OnScanned, limits);
@@ -168,7 +168,7 @@ impl Asked<'_> {
         self.with_size(source, path, self.filters.to_vec()).await
     }
 
-    /// What statistics there are, and how many rows there are now.
+    /// The statistics, and the current number of rows.
     async fn knowledge(&self, whole: &Chosen) -> QueryResult<Option<Knowledge>> {
         let table = self.table.table();
         let Some(statistics) = table.statistics() else { return Ok(None) };
@@ -179,7 +179,7 @@ impl Asked<'_> {
         Ok(Some(Knowledge { statistics, rows }))
     }
 
-    /// What filters say about the columns of the table, each under its place.
+    /// The conditions of the filters on the columns of the table, by column index.
     fn of_columns(&self, filters: &[Expr]) -> Vec<Condition> {
         let table = self.table.table();
         let part_of = |column: &Column| {
@@ -190,7 +190,7 @@ impl Asked<'_> {
         filters.iter().map(|filter| builder.condition(filter)).collect()
     }
 
-    /// Is there anything to be gained by an index?
+    /// Can an index be better than the rowkey?
     fn has_choice(&self, whole: &AccessPath) -> bool {
         let counted = self.projection.is_empty() && self.filters.is_empty();
         match whole.ranges.access {
@@ -205,7 +205,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The path by an index, if it leads to the rows in a way that could be a good one.
+    /// The path by an index, if it could be useful.
     fn by_index(&self, index: &Arc<TableIndex>) -> Option<(ScanSource, AccessPath, Vec<Expr>)> {
         let left = index.left_of(self.filters)?;
         let in_entries = |filter: &Expr| match index.has_all(&columns_of(self.table, filter)) {
@@ -223,13 +223,13 @@ impl Asked<'_> {
         (narrows || covers || sorts || hinted).then(|| (ScanSource::index(self.table, index, covers), path, left))
     }
 
-    /// The place of an index among those that a hint names.
+    /// The position of an index in a hint.
     fn preferred(&self, index: &TableIndex) -> Option<usize> {
         self.rules.place_of(&index.codec.index().name)
     }
 
     async fn with_size(&self, source: ScanSource, path: AccessPath, left: Vec<Expr>) -> QueryResult<Chosen> {
-        // Conditions may list very many values, and each index makes ranges of its own of them.
+        // Conditions may list very many values, and each index derives its own ranges from them.
         interrupt::check()?;
         let ranges = to_store_ranges(&path.ranges.ranges);
         let size = match path.ranges.access {
@@ -243,13 +243,14 @@ impl Asked<'_> {
         Ok(Chosen { source, path, ranges, size, left, partner, cost, is_known: false, knowledge, skips })
     }
 
-    /// The parts that all columns are in that are read: rows that are equal in them are equal in all that anybody sees.
+    /// The number of leading key parts that contain all columns read: rows equal in these parts are equal for the
+    /// statement.
     fn skips(&self, source: &ScanSource, path: &AccessPath, filters: &[Expr]) -> Option<usize> {
         let reads_ranges = matches!(path.ranges.access, Access::Range | Access::SkipScan | Access::Full);
         if !self.groups || self.fetch.is_some() || source.fetched_by().is_some() || !reads_ranges {
             return None;
         }
-        // Equal numerics may be written differently, and what is computed of them may tell them apart.
+        // Equal numerics may have different scales, which expressions can observe.
         let keeps = |column: usize| {
             let column = self.table.table().columns.get(column);
             column.is_some_and(|column| catalog::key_keeps_value(column.ty))
@@ -265,7 +266,7 @@ impl Asked<'_> {
         (last + 1 < source.scanned().key_schema().parts.len()).then_some(last + 1)
     }
 
-    /// About how many groups there are of rows that are equal in the first parts.
+    /// The estimated number of groups of rows that are equal in the first key parts.
     fn groups(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Option<f64> {
         let (parts, knowledge) = (found.skips?, knowledge?);
         let judged = Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows);
@@ -274,7 +275,7 @@ impl Asked<'_> {
         key.iter().take(parts).map(distinct).try_fold(1.0, |all, distinct| Some(all * distinct?))
     }
 
-    /// What is known of an access path, for the choice.
+    /// The estimates of an access path, for the choice.
     pub(crate) fn candidate(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> CandidatePath {
         let Chosen { source, path, ranges, size, .. } = found;
         let own_parts = source.used_index().filter(|index| index.codec.index().unique).map(|index| index.own_parts());
@@ -295,7 +296,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The look-ups of joins that lead to its rows: by its own key, or by that of an index that only they use.
+    /// The join lookups that the path serves: by its own key, or by the key of an index that only the lookups use.
     fn lookups(&self, source: &ScanSource, knowledge: Option<&Knowledge>) -> Option<Lookups> {
         let knowledge = knowledge.filter(|_| !self.lookups.is_empty() && source.fetched_by().is_none())?;
         let judged = Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows);
@@ -329,12 +330,12 @@ impl Asked<'_> {
         Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows).expect(&candidate)
     }
 
-    /// Do the rows come in the order of the first rows that are wanted?
+    /// Are the rows in the required order?
     fn gives_order(&self, source: &ScanSource, path: &AccessPath) -> bool {
         self.direction(source, path).is_some()
     }
 
-    /// The direction of a scan that gives that order.
+    /// The scan direction that gives the required order.
     pub(crate) fn direction(&self, source: &ScanSource, path: &AccessPath) -> Option<bool> {
         let first = self.first?;
         let all: Vec<usize> = (0..self.table.table().columns.len()).collect();
@@ -346,7 +347,7 @@ impl Asked<'_> {
     }
 }
 
-/// Is a condition one that statistics of columns can judge?
+/// Can column statistics estimate the condition?
 fn is_judgeable(condition: &Condition) -> bool {
     match condition {
         Condition::And(all) | Condition::Or(all) => all.iter().all(is_judgeable),
@@ -355,7 +356,7 @@ fn is_judgeable(condition: &Condition) -> bool {
     }
 }
 
-/// The columns of a table that an expression names.
+/// The columns of a table that an expression references.
 pub(crate) fn columns_of(table: &RowCodec, expr: &Expr) -> Vec<usize> {
     let names: BTreeSet<&str> = expr.column_refs().iter().map(|column| column.name.as_str()).collect();
     let columns = table.table().columns.iter().enumerate();

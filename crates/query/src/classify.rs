@@ -1,6 +1,6 @@
-//! DataFusion's and Arrow's errors to ours, by their variants alone. Words of theirs are never looked at: whatever can go wrong with
-//! a user's values is found by code of ours, which fails with an error of ours and travels through a plan as an external one.
-//! What is left is a defect (XX000) that is told with its text.
+//! Converts errors of DataFusion and Arrow by their variants. Their messages are never parsed: any error that depends
+//! on a user's values is detected by our own code, and travels through a plan as an external error. The remaining ones
+//! are internal errors (XX000), reported with their text.
 
 use crate::error::{QueryError, Refusal};
 use arrow::error::ArrowError;
@@ -18,7 +18,7 @@ impl From<ArrowError> for QueryError {
     }
 }
 
-/// By reference: several receivers may hold one error.
+/// By reference, because a shared error has several receivers.
 fn of(error: &DataFusionError) -> QueryError {
     match error {
         DataFusionError::External(inner) => external(inner.as_ref()),
@@ -36,7 +36,7 @@ fn of(error: &DataFusionError) -> QueryError {
     }
 }
 
-/// One of ours that travelled through a plan.
+/// Recovers one of our errors that travelled through a plan.
 fn external(inner: &(dyn std::error::Error + Send + Sync + 'static)) -> QueryError {
     if let Some(own) = inner.downcast_ref::<QueryError>() {
         own.clone()
@@ -53,7 +53,7 @@ fn external(inner: &(dyn std::error::Error + Send + Sync + 'static)) -> QueryErr
     }
 }
 
-/// More bytes of text than one column of a batch takes.
+/// Strings of one column that exceed the 32-bit offsets of a batch.
 pub(crate) fn too_large_batch() -> QueryError {
     Refusal::Size.because("the texts of one column are larger than 2 GB in one batch of rows")
 }
@@ -70,12 +70,12 @@ fn of_arrow(error: &ArrowError) -> QueryError {
     }
 }
 
-/// What DataFusion or Arrow has no code for, which they say in a sentence.
+/// A feature that DataFusion or Arrow does not implement, described by a sentence.
 fn not_planned(sentence: &str) -> QueryError {
     QueryError::Unsupported { feature: format!("a part of this statement ({})", first_line(sentence)) }
 }
 
-/// Messages may carry a backtrace and valid fields on further lines.
+/// Messages may have a backtrace and the list of valid fields on further lines.
 fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! What a statement is planned and run with.
+//! The context in which a statement is planned and executed.
 
 use crate::{Reader, Stop};
 use builtins::TimeZone;
@@ -11,45 +11,46 @@ use std::sync::Arc;
 
 /// Looks up a setting for `current_setting()`.
 pub trait Settings: Send + Sync {
-    /// Its value as SHOW prints it; `None` if there is no such setting.
+    /// The value as SHOW prints it; `None` if there is no such setting.
     fn get(&self, name: &str) -> Option<String>;
 }
 
-/// Looks up a function that reads the statement's state, by its folded name.
+/// Looks up a function that reads the statement's state, by its case-folded name.
 pub type FunctionLookup = Arc<dyn Fn(&str) -> Option<Arc<ScalarUDF>> + Send + Sync>;
 
-/// A session's side of a statement. Cheap to clone.
+/// The session state of a statement. Cheap to clone.
 #[derive(Clone)]
 pub struct QueryContext {
-    /// The version of all definitions that the statement sees.
+    /// The catalog version of the statement.
     pub catalog: Arc<Catalog>,
-    /// The rows that it sees.
+    /// The read view of the statement.
     pub reader: Reader,
-    /// Schemas for names without one, in order. `pg_catalog` comes first unless it is named.
+    /// The schemas that unqualified names are searched in, in order. `pg_catalog` comes first unless it is listed.
     pub search_path: Vec<String>,
-    /// Who asks.
+    /// The current user.
     pub user: String,
-    /// The one database.
+    /// The name of the database.
     pub database: String,
-    /// Start of the statement in microseconds since 1970, UTC.
+    /// The start of the statement in microseconds since 1970, UTC.
     pub statement_time: i64,
-    /// Start of its transaction: `now()`.
+    /// The start of its transaction: `now()`.
     pub transaction_time: i64,
-    /// The session's time zone, with its style of texts.
+    /// The session's time zone, and its style of input and output.
     pub time_zone: TimeZone,
-    /// The zone's name.
+    /// The name of the time zone.
     pub zone_name: Arc<str>,
     /// Schemas whose tables are computed: `pg_catalog`, `information_schema`.
     pub schemas: Vec<(String, Arc<dyn SchemaProvider>)>,
-    /// Functions beside DataFusion's, bound to this statement: those of `pg_catalog`.
+    /// Functions beside DataFusion's that are bound to this statement: those of `pg_catalog`.
     pub functions: FunctionLookup,
-    /// Whether the statement is to stop.
+    /// Tells whether the statement is cancelled.
     pub stop: Arc<dyn Stop>,
     /// The session's settings.
     pub settings: Arc<dyn Settings>,
     /// The statement's hints.
     pub hints: Arc<ScanHints>,
-    /// Indexes that are refreshed may be read in place of rows if that was then or later, in microseconds since 1970.
+    /// Refreshed indexes may be read in place of rows if their refresh is not older than this, in microseconds since
+    /// 1970.
     pub fresh_since: Option<i64>,
 }
 
@@ -65,12 +66,12 @@ impl fmt::Debug for QueryContext {
 }
 
 impl QueryContext {
-    /// The computed schema of that name.
+    /// The computed schema `name`.
     pub(crate) fn computed_schema(&self, name: &str) -> Option<&Arc<dyn SchemaProvider>> {
         self.schemas.iter().find(|(schema, _)| schema == name).map(|(_, provider)| provider)
     }
 
-    /// The schema that new tables go to: `current_schema()`.
+    /// The schema in which new tables are created: `current_schema()`.
     pub(crate) fn current_schema(&self) -> Option<String> {
         self.catalog.creation_schema(&self.search_path).map(|schema| schema.name.clone())
     }

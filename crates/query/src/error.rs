@@ -1,139 +1,139 @@
-//! What can go wrong while a statement is planned or run. Variants carry data; `engine` chooses SQLSTATEs.
+//! Errors of planning and execution. Variants carry data; `engine` chooses SQLSTATEs.
 
 use datafusion::common::DataFusionError;
 use types::TypeError;
 
-/// Result of planning and running.
+/// The result of planning and execution.
 pub type QueryResult<T> = Result<T, QueryError>;
 
-/// A statement that cannot be planned, or failed while it ran.
+/// A statement that cannot be planned, or failed during execution.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum QueryError {
     /// The statement was cancelled or ran out of time (57014).
     #[error("canceling statement")]
     Stopped,
-    /// A value that a function has no answer for.
+    /// A value that a function rejects.
     #[error("{message}")]
     Refused {
-        /// Why, and so with which code.
+        /// The reason, which determines the SQLSTATE.
         reason: Refusal,
-        /// One line for a person.
+        /// The message.
         message: String,
     },
     /// Fewer or more values than the statement has parameters (08P01).
     #[error("the statement needs {expected} parameters, {found} were given")]
     ParameterCount {
-        /// Of the statement.
+        /// The number of the statement's parameters.
         expected: usize,
-        /// Given.
+        /// The number of values given.
         found: usize,
     },
-    /// A statement that makes no sense for a reason of its own (42601).
+    /// An invalid statement (42601).
     #[error("{message}")]
     Invalid {
-        /// One line for a person.
+        /// The message.
         message: String,
     },
-    /// Understood, but not built (0A000).
+    /// An unsupported feature (0A000).
     #[error("{feature} is not supported")]
     Unsupported {
-        /// What.
+        /// The feature.
         feature: String,
     },
     /// Division by zero (22012).
     #[error("division by zero")]
     DivisionByZero,
-    /// A result outside its type (22003).
+    /// A result outside the range of its type (22003).
     #[error("{what} out of range")]
     OutOfRange {
         /// SQL name of the type, or `value`.
         what: String,
     },
-    /// An interval that is too large (22008).
+    /// An interval out of range (22008).
     #[error("interval out of range")]
     IntervalRange,
-    /// A timestamp that is too large (22008).
+    /// A timestamp out of range (22008).
     #[error("timestamp out of range")]
     TimestampRange,
-    /// A scalar subquery that gave several rows (21000).
+    /// A scalar subquery that returned several rows (21000).
     #[error("more than one row returned by a subquery used as an expression")]
     SubqueryRows,
-    /// A materialized view that no refresh has filled (55000).
+    /// A materialized view that has never been refreshed (55000).
     #[error("materialized view \"{name}\" has not been populated")]
     NotPopulated {
-        /// Its name.
+        /// The name of the view.
         name: String,
     },
     /// A setting that does not exist (42704).
     #[error("unrecognized configuration parameter \"{name}\"")]
     NoSuchSetting {
-        /// Its name.
+        /// The name of the setting.
         name: String,
     },
-    /// An argument that a function refuses (22023).
+    /// An argument that a function rejects (22023).
     #[error("{message}")]
     BadArgument {
-        /// One line for a person.
+        /// The message.
         message: String,
     },
     /// A function of the embedding program failed (38000).
     #[error("function {name}() failed: {message}")]
     FunctionFailed {
-        /// The function.
+        /// The name of the function.
         name: String,
-        /// What it said.
+        /// The function's error message.
         message: String,
     },
     /// A value that does not fit its type.
     #[error(transparent)]
     Type(#[from] TypeError),
-    /// What the body of a function refuses.
+    /// An error of a function's implementation.
     #[error(transparent)]
     Eval(builtins::EvalError),
-    /// A row that cannot be made, or bytes that are none.
+    /// A row that cannot be encoded, or corrupt bytes.
     #[error(transparent)]
     Row(#[from] catalog::RowError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// A function was given the name of nothing.
+    /// An object name that does not exist, passed to a function.
     #[error(transparent)]
     Catalog(#[from] catalog::CatalogError),
-    /// A function that was given to the planner failed, and says how.
+    /// A function that the engine provides failed, with an SQLSTATE of its own.
     #[error("{message}")]
     Function {
         /// SQLSTATE.
         code: &'static str,
-        /// One line for a person.
+        /// The message.
         message: String,
     },
     /// Memory or temporary space ran out (53200).
     #[error("out of memory: {detail}")]
     Resources {
-        /// Which operator wanted how much.
+        /// The operator and the size of its request.
         detail: String,
     },
     /// The folder that queries spill to is full (53100).
     #[error("could not write a temporary file in \"{folder}\": {reason}")]
     SpillFull {
-        /// The folder.
+        /// The path of the folder.
         folder: String,
-        /// The system's words.
+        /// The system's error message.
         reason: String,
     },
     /// The statement was cancelled (57014).
     #[error("canceling statement due to user request")]
     Cancelled,
-    /// A defect: something that planning should have refused (XX000).
+    /// A defect: a state that planning should have rejected (XX000).
     #[error("internal error: {detail}")]
     Internal {
-        /// What was found.
+        /// The observed state.
         detail: String,
     },
 }
 
 impl QueryError {
-    /// The hint that PostgreSQL shows below the message, where there is one.
+    /// PostgreSQL's hint for the error, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::SpillFull { .. } => {
@@ -148,26 +148,26 @@ impl QueryError {
         }
     }
 
-    /// Something that cannot be, told instead of a panic.
+    /// An error for an impossible state, in place of a panic.
     pub fn internal(detail: impl Into<String>) -> Self {
         Self::Internal { detail: detail.into() }
     }
 }
 
-/// Why a function refuses a value.
+/// The reason for which a function rejects a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// An argument out of the function's domain (22023).
+    /// An argument outside the function's domain (22023).
     Argument,
-    /// A value of the right type in a form that the function does not take (22000).
+    /// A value that is not valid for the function (22000).
     Data,
     /// A logarithm of zero or less (2201E).
     Logarithm,
     /// A power without a real result (2201F).
     Power,
-    /// Bounds or count of buckets (2201G).
+    /// Invalid bounds or count of `width_bucket` (2201G).
     Buckets,
-    /// A pattern that is none (2201B).
+    /// An invalid regular expression (2201B).
     Pattern,
     /// A pattern that ends with its escape character (22025).
     Escape,
@@ -177,11 +177,11 @@ pub enum Refusal {
     Substring,
     /// A subscript out of range (2202E).
     Subscript,
-    /// A negative distance of a frame's bound (22013).
+    /// A negative frame offset (22013).
     FrameOffset,
-    /// No buckets for `ntile` (22014).
+    /// An argument of `ntile` below 1 (22014).
     Ntile,
-    /// A place before the first for `nth_value` (22016).
+    /// An argument of `nth_value` below 1 (22016).
     NthValue,
     /// More than two separators in `substring(x SIMILAR p ESCAPE e)` (2200C).
     Separators,
@@ -191,40 +191,40 @@ pub enum Refusal {
     Offset,
     /// A date or time that does not exist (22008).
     DateTime,
-    /// Text that is no date or time of the pattern (22007).
+    /// Text that does not match a date or time format (22007).
     DateTimeText,
-    /// A zone too far from UTC (22009).
+    /// A time zone displacement out of range (22009).
     ZoneDisplacement,
-    /// A number that does not fit (22003).
+    /// A number out of range (22003).
     Range,
-    /// Text that is no number of the pattern (22P02).
+    /// Text that does not match a number format (22P02).
     Text,
-    /// More than a value can hold (54000).
+    /// A value larger than the limit (54000).
     Size,
     /// More columns than a row may have (54011).
     Columns,
-    /// What the transaction is not in the state for (25001).
+    /// An action that the state of the transaction does not allow (25001).
     Transaction,
-    /// More parts than a statement may have (54001).
+    /// A statement that is too complex (54001).
     Complexity,
-    /// NULL where none may be (22004).
+    /// NULL where it is not allowed (22004).
     Null,
-    /// Bytes that are no text (22021).
+    /// Bytes that are not valid text (22021).
     Encoding,
-    /// An index of a byte or bit beyond the value (2202E).
+    /// A byte or bit index out of range (2202E).
     Index,
-    /// A frame of RANGE with a distance over values that have none (0A000).
+    /// A RANGE offset for a type that does not support it (0A000).
     FrameType,
 }
 
 impl Refusal {
-    /// The error with its message.
+    /// The error with this message.
     pub fn because(self, message: impl Into<String>) -> QueryError {
         QueryError::Refused { reason: self, message: message.into() }
     }
 }
 
-/// Our errors travel through DataFusion's plans as external errors and come out by `From<DataFusionError>`.
+/// Our errors pass through DataFusion's plans as external errors and are recovered by `From<DataFusionError>`.
 impl From<types::interrupt::Interrupted> for QueryError {
     fn from(_: types::interrupt::Interrupted) -> Self {
         Self::Stopped

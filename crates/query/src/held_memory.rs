@@ -1,10 +1,10 @@
-//! Memory that is held outside of plans: by answers under way, writes, named statements.
+//! Reservations outside of plans: for results being sent, writes, prepared statements.
 
 use crate::error::{QueryError, QueryResult};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use std::sync::Arc;
 
-/// Bytes of the memory that queries share. Given back when it is dropped.
+/// A reservation in the memory that queries share. Released when it is dropped.
 #[derive(Debug)]
 pub struct HeldMemory {
     reservation: MemoryReservation,
@@ -15,33 +15,33 @@ impl HeldMemory {
         Self { reservation: MemoryConsumer::new(holder).register(pool) }
     }
 
-    /// Holds so many bytes more.
+    /// Reserves more bytes.
     ///
     /// # Errors
-    /// [`QueryError::Resources`]: there are not so many left.
+    /// [`QueryError::Resources`] if the memory is exhausted.
     pub fn try_grow(&self, bytes: usize) -> QueryResult<()> {
         self.reservation.try_grow(bytes).map_err(QueryError::from)
     }
 
-    /// Holds so many bytes in all.
+    /// Changes the reservation to this many bytes.
     ///
     /// # Errors
-    /// As [`Self::try_grow`]; what was held before is held still.
+    /// As [`Self::try_grow`]; the previous reservation is then kept.
     pub fn try_resize(&self, bytes: usize) -> QueryResult<()> {
         self.reservation.try_resize(bytes).map_err(QueryError::from)
     }
 
-    /// Holds so many bytes more, which are there already: the pool may be overdrawn by them.
+    /// Reserves bytes that are allocated already: the pool may be exceeded.
     pub fn grow(&self, bytes: usize) {
         self.reservation.grow(bytes);
     }
 
-    /// Bytes that are held.
+    /// The reserved bytes.
     pub fn bytes(&self) -> usize {
         self.reservation.size()
     }
 
-    /// Another one of the same holder, which holds nothing.
+    /// An empty reservation of the same holder.
     #[must_use]
     pub fn another(&self) -> Self {
         Self { reservation: self.reservation.new_empty() }

@@ -1,13 +1,13 @@
-//! Access paths to rows by two indexes: entries of one whose rowkeys the other has, too.
+//! Access paths by the intersection of two indexes: entries of one whose rowkeys the other has, too.
 //!
 //! ```text
 //!   a = 1   index on a   rowkeys 3 4 7 9 12 …  ┐
-//!                                              ├─ both: 4 12 ──> rows 4 12, or none where entries have all that is wanted
+//!                                              ├─ both: 4 12 ──> rows 4 12, or no rows if the entries cover the scan
 //!   b = 2   index on b   rowkeys 1 4 8 12 …    ┘
 //! ```
-//! Such an access path is one by the first index, in which conditions count as checked that the second one decides. Where all
-//! parts in front of the rowkey have one value in both, both give rowkeys in order and are merged; else the rowkeys of the
-//! second one are kept in a set (`exec/intersection.rs`).
+//! Such a path is a path by the first index in which conditions that the second one decides count as checked. If all
+//! parts in front of the rowkey have one value in both indexes, both return rowkeys in order and are merged; else the
+//! rowkeys of the second one are stored in a set (`exec/intersection.rs`).
 
 use crate::access_path::{AccessPath, Checked};
 use crate::choose_path::{Asked, Chosen, Knowledge, columns_of};
@@ -27,23 +27,23 @@ pub(crate) struct Partner {
     pub(crate) index: Arc<TableIndex>,
     pub(crate) path: AccessPath,
     pub(crate) ranges: Vec<KeyRange>,
-    /// Do both indexes give rowkeys in order?
+    /// Do both indexes return their rowkeys in order?
     pub(crate) merges: bool,
 }
 
-/// So many indexes are tried as the first or the second one: those with the fewest entries.
+/// The number of indexes that are considered: those with the fewest entries.
 const TRIED: usize = 4;
-/// A set of more rowkeys than that is not made by choice.
+/// A set of more rowkeys than this is not chosen automatically.
 const MOST_KEPT: f64 = 1_000_000.0;
 
 impl Asked<'_> {
-    /// The access paths by two of the indexes that `found` are access paths by, each with what is known of it.
+    /// The paths by two of the indexes in `found`, each with its estimates.
     pub(crate) fn intersections(
         &self,
         found: &[Chosen],
         knowledge: Option<&Knowledge>,
     ) -> Vec<(Chosen, CandidatePath)> {
-        // Without statistics nothing says that entries of both are fewer than those of one.
+        // Without statistics, nothing tells whether the intersection is smaller than either index.
         let is_judged = |candidate: &CandidatePath| candidate.expected.is_some_and(|expected| expected.from_statistics);
         let is_asked_for = self.rules.choice == IndexChoice::Intersect;
         let mut narrow: Vec<(&Chosen, CandidatePath)> = found
@@ -62,7 +62,7 @@ impl Asked<'_> {
         all
     }
 
-    /// The access path by both, if the second index decides what the first one cannot.
+    /// The path by both indexes, if the second one decides a filter that the first one cannot.
     fn intersection(
         &self,
         (first, _): &(&Chosen, CandidatePath),
@@ -78,7 +78,7 @@ impl Asked<'_> {
         if !merges && entries(second_candidate) > MOST_KEPT && self.rules.choice != IndexChoice::Intersect {
             return None;
         }
-        // Where rows may change between a look at entries and one at rows, all conditions are judged on rows.
+        // If rows may change between reading the entries and the rows, all conditions are checked on the rows.
         let changes = self.may_change(index) || self.may_change(other);
         let checked = |filter: &Expr| match index.has_all(&columns_of(self.table, filter)) {
             true => Checked::OnScanned,
@@ -93,7 +93,7 @@ impl Asked<'_> {
         let (path_of_other, ranges) = (second.path.clone(), second.ranges.clone());
         let partner = Partner { index: Arc::clone(other), path: path_of_other, ranges, merges };
         let chosen = Chosen { source, path, partner: Some(partner), skips: None, ..(*first).clone() };
-        // A hint names one index to read by, not two.
+        // A hint names a single index to read.
         let candidate = CandidatePath { preferred: None, ..self.candidate(&chosen, knowledge) }
             .intersected(second_candidate, merges);
         Some((chosen, candidate))
@@ -104,20 +104,20 @@ impl Asked<'_> {
     }
 }
 
-/// Is it by ranges of entries that conditions narrow?
+/// Is it an index path by ranges that conditions narrow?
 fn is_narrow(found: &Chosen) -> bool {
     let ranges = &found.path.ranges;
     let is_range = matches!(ranges.access, Access::Range | Access::SkipScan);
     found.source.used_index().is_some() && ranges.parts_used > 0 && is_range
 }
 
-/// In the ranges of an access path.
+/// The estimated number of entries in the ranges.
 fn entries(candidate: &CandidatePath) -> f64 {
     candidate.expected.map_or(candidate.rows as f64, |expected| expected.in_ranges)
 }
 
-/// Do entries come in the order of their rowkeys: is it one range with one value in each part of the index, behind which
-/// the whole rowkey stands as it does in entries of others?
+/// Are the entries in rowkey order? That is one range with one value in each of the index's own parts, followed by the
+/// complete rowkey in the order of the table.
 fn is_in_rowkey_order(table: &RowCodec, index: &TableIndex, path: &AccessPath) -> bool {
     let (own, schema) = (index.own_parts(), index.entries.key_schema());
     let in_entries = index.entries.table().key.iter().zip(&schema.parts).skip(own);

@@ -1,11 +1,11 @@
-//! Borders of a scan's partitions, moved so that no two partitions have rows with the same leading key column.
+//! Aligns the boundaries of a scan's partitions, so that no two partitions have rows with the same leading key column.
 //!
 //! ```text
 //!   split by the store    .. (7, 2) | (7, 3) ..      a group of l_orderkey = 7 in two partitions
-//!   aligned               .. (6, 4) | (7, 1) ..      DataFusion hears: Range(l_orderkey, split points 7, ..)
+//!   aligned               .. (6, 4) | (7, 1) ..      declared to DataFusion: Range(l_orderkey, split points 7, ..)
 //! ```
-//! What groups by that column, or by it and others, then needs no exchange between tasks. Moving the borders does not pay
-//! where few values have most of the rows: then they stay.
+//! An aggregate by that column, or by it and others, then needs no repartitioning. If a few values have most of the
+//! rows, aligning would unbalance the partitions, and the boundaries are kept.
 
 use crate::access_path::AccessPath;
 use crate::error::QueryResult;
@@ -17,36 +17,36 @@ use store::{Bytes, KeyRange, RowBatchBuilder};
 use txn::ReadView;
 use types::DataType;
 
-/// The ranges that each task reads.
+/// The key ranges of each partition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Partitions {
     pub(crate) ranges: Vec<Vec<KeyRange>>,
-    /// If each has values of one key part that no other has.
+    /// Set if each partition has its own values of one key part.
     pub(crate) aligned: Option<Aligned>,
 }
 
-/// Partitions have ranges of a key part's values, one behind the other.
+/// Each partition has a range of a key part's values, in ascending order.
 #[derive(Clone, Debug)]
 pub(crate) struct Aligned {
-    /// Those before it have one value in all rows.
+    /// The key part. The parts before it have one value in all rows.
     pub(crate) part: usize,
-    /// The first value of each partition but the first.
+    /// The first value of each partition except the first.
     pub(crate) points: Vec<SplitPoint>,
 }
 
-/// The share of a partition's rows that may go to another one by moving its border.
+/// The largest share of a partition's rows that may move to another partition.
 const MOST_MOVED: f64 = 0.125;
 
 impl Partitions {
-    /// All ranges for one task.
+    /// A single partition.
     pub(crate) fn one(ranges: Vec<KeyRange>) -> Self {
         Self { ranges: vec![ranges], aligned: None }
     }
 
-    /// As the store cut `rows` rows, aligned where that does not make some much longer than others.
+    /// The store's split of `rows` rows, aligned unless that unbalances the partitions.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(crate) async fn of_split(
         split: Vec<Vec<KeyRange>>,
         (source, path): (&ScanSource, &AccessPath),
@@ -67,15 +67,15 @@ impl Partitions {
     }
 }
 
-/// Borders between partitions.
+/// Aligned boundaries between partitions.
 struct Borders {
     part: usize,
-    /// Where the store cut, and the first key that has the leading parts of the key there.
+    /// The store's boundary, and the aligned one: the first key with the same leading parts.
     cuts: Vec<(Bytes, Bytes)>,
 }
 
 impl Borders {
-    /// `None` where there is nothing to align, or values that are equal may differ in their bytes.
+    /// `None` if there is nothing to align, or if equal values may have different bytes.
     fn of(split: &[Vec<KeyRange>], source: &ScanSource, path: &AccessPath) -> Option<Self> {
         let (schema, part) = (source.scanned().key_schema(), path.ranges.equal_parts);
         let (start, width) = schema.fixed_slot(part)?;
@@ -84,7 +84,7 @@ impl Borders {
         }
         let aligned = |key: &Bytes| {
             let mut first = key.to_vec();
-            // Keys begin at a shorter one where they begin at this one.
+            // A shorter boundary is padded, which keeps the same set of keys.
             first.resize(start + width, 0);
             Bytes::from(first)
         };
@@ -97,13 +97,13 @@ impl Borders {
         ascends.then_some(Self { part, cuts })
     }
 
-    /// Keys that go to another partition.
+    /// The key ranges that move to another partition.
     fn moved(&self) -> impl Iterator<Item = KeyRange> {
         let moved = self.cuts.iter().filter(|(cut, border)| border < cut);
         moved.map(|(cut, border)| KeyRange { start: border.clone(), end: Some(cut.clone()) })
     }
 
-    /// The part's values at the borders.
+    /// The part's values at the boundaries.
     fn points(&self, source: &ScanSource) -> QueryResult<Option<Vec<SplitPoint>>> {
         let Some(column) = source.key_columns().get(self.part).copied().flatten() else { return Ok(None) };
         let decoder = source.scanned_decoder(&[column])?;
@@ -112,7 +112,7 @@ impl Borders {
             rows.push_rows(1);
             rows.push_key(border, &[]);
         }
-        // Bytes between two keys need not be those of a value.
+        // A boundary of the store need not be a valid encoding of a value.
         let Ok(batch) = decoder.decode(&rows.finish()) else { return Ok(None) };
         let value = |row| Ok(SplitPoint::new(vec![ScalarValue::try_from_array(batch.column(0), row)?]));
         (0..batch.num_rows()).map(value).collect::<QueryResult<_>>().map(Some)
@@ -126,7 +126,7 @@ impl Borders {
     }
 }
 
-/// Have equal values of the part equal bytes? Zeros of floats have not.
+/// Do equal values of the part have equal bytes? Floats do not (zero and minus zero).
 fn is_equal_by_bytes(source: &ScanSource, part: usize) -> bool {
     let columns = &source.table_codec().table().columns;
     let column = source.key_columns().get(part).copied().flatten().and_then(|column| columns.get(column));

@@ -1,16 +1,17 @@
-//! Plans and runs rows: DataFusion over the store, and compiled key programs without it.
+//! Plans and executes queries: DataFusion over the store.
 //!
 //! ```text
-//!   bind::tree::Bound ──lower──> Plan (kept) ──bind──> operators over RegionScanExec ──> Arrow batches
+//!   bind::tree::Bound ──lower──> Plan (cached) ──bind──> operators over RegionScanExec ──> Arrow batches
 //!                                                            │
-//!                                                    choose_path: the table, or an index of it
+//!                                                    choose_path: the table, or one of its indexes
 //!                                                    access_path: filters to key ranges and byte predicates
 //! ```
 //!
 //! Invariants:
-//! - A plan holds neither a snapshot nor the time of day: it can be kept as long as its catalog version is current.
+//! - A plan contains neither a snapshot nor the current time: it may be cached as long as its catalog version is
+//!   current.
 //! - A filter that a scan takes is checked by the scan: by its ranges, on bytes, or row by row.
-//! - DataFusion's DELETE and UPDATE hooks are never used; they lose conditions.
+//! - DataFusion's DELETE and UPDATE hooks are not used, because they drop conditions.
 //! - Every error that leaves this crate is a [`QueryError`].
 //!
 //! Read next: `engine` (which statement goes where).
@@ -49,5 +50,5 @@ pub use lower::RowInput;
 pub use plan::{
     Execution, OutputColumn, Phases, Plan, Planner, PlannerOptions, RowExprs, Stop, hint_for_missing_function,
 };
-/// What a statement reads: a snapshot, and over it its transaction's own writes.
+/// The read view of a statement: a snapshot, overlaid with its transaction's own writes.
 pub use txn::ReadView as Reader;

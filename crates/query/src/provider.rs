@@ -1,7 +1,7 @@
-//! A table of the catalog as DataFusion sees it.
+//! A table of the catalog as a DataFusion `TableProvider`.
 //!
-//! A plan is made over an unbound table and can be kept. When it runs, every table in it is bound to the statement's
-//! view ([`RegionTable::bind`]); only a bound table can be scanned.
+//! A plan is built over an unbound table and can be cached. For execution, every table in it is bound to the
+//! statement's read view ([`RegionTable::bind`]); only a bound table can be scanned.
 
 use crate::access_path::{AccessPath, Filters, pushdown};
 use crate::bound_index::BoundIndex;
@@ -36,19 +36,19 @@ use store::TableSize;
 use txn::ReadView;
 use types::interrupt;
 
-/// Below this many rows a scan is not worth splitting.
+/// A scan of fewer rows is not split.
 const ROWS_WORTH_SPLITTING: u64 = 20_000;
-/// The same where each row is fetched for an entry.
+/// Likewise if each row is fetched by an index entry.
 const FETCHES_WORTH_SPLITTING: u64 = 2_000;
 /// A limit below this is read by one task.
 const SMALL_LIMIT: usize = 1_000;
 
-/// A table, bound to a view when a statement runs.
+/// A table, bound to a read view for execution.
 #[derive(Clone, Debug)]
 pub struct RegionTable {
     codec: Arc<RowCodec>,
     indexes: Vec<Arc<TableIndex>>,
-    /// Those whose entries are made anew now and then, with the time when that was.
+    /// Refreshed indexes, each with the time of its last refresh.
     refreshed: Vec<(i64, Arc<TableIndex>)>,
     schema: SchemaRef,
     constraints: Constraints,
@@ -56,14 +56,14 @@ pub struct RegionTable {
     sampled: bool,
     rules: ScanRules,
     first: Option<FirstRows>,
-    /// Is each combination of the columns that are read wanted once?
+    /// Is each distinct combination of the columns that are read needed only once?
     groups: bool,
-    /// Columns by which joins look rows up, each with the number of values.
+    /// The columns by which joins look up rows, each with the number of values.
     lookups: Vec<(usize, f64)>,
 }
 
 impl RegionTable {
-    /// The table, for planning.
+    /// An unbound table.
     ///
     /// # Errors
     /// As [`RowCodec::new`].
@@ -71,7 +71,7 @@ impl RegionTable {
         let codec = RowCodec::new(table)?;
         let schema = table_schema(table);
         let nullable = codec.key_schema().parts.iter().any(|part| part.nullable);
-        // A key with NULLs is unique for us, but DataFusion takes a primary key for not null.
+        // A key with NULLs is unique here, but DataFusion infers NOT NULL from a primary key.
         let key = if nullable {
             Constraint::Unique(codec.key_columns().to_vec())
         } else {
@@ -101,33 +101,33 @@ impl RegionTable {
         })
     }
 
-    /// The same table, read from `reader`; `sampled` if a look at its rows is worth while for a better plan.
+    /// The table, bound to `reader`; `sampled` if the plan can benefit from sampling its rows.
     #[must_use]
     pub fn bind(&self, reader: &ReadView, sampled: bool, choice: IndexChoice, hints: &ScanHints) -> Self {
         let rules = hints.rules(&self.codec.table().name, choice);
         Self { reader: Some(reader.clone()), sampled, rules, ..self.clone() }
     }
 
-    /// The same table, read by those of its indexes too that were refreshed then or later.
+    /// The table, also read by indexes that were refreshed at `fresh_since` or later.
     #[must_use]
     pub(crate) fn with_refreshed(mut self, fresh_since: Option<i64>) -> Self {
         self.refreshed.retain(|(refreshed, _)| fresh_since.is_some_and(|since| *refreshed >= since));
         self
     }
 
-    /// The same table, of which only the first rows in some order are wanted.
+    /// The table, of which only the first rows in some order are needed.
     #[must_use]
     pub(crate) fn with_first(&self, first: FirstRows) -> Self {
         Self { first: Some(first), ..self.clone() }
     }
 
-    /// The same table, of which rows with the same values in the columns that are read are wanted once.
+    /// The table, of which one row is enough per combination of the columns that are read.
     #[must_use]
     pub(crate) fn with_groups(&self) -> Self {
         Self { groups: true, ..self.clone() }
     }
 
-    /// The same table, of which joins look up rows by about so many values of a column.
+    /// The table, in which joins look up rows by about `values` values of a column.
     #[must_use]
     pub(crate) fn with_lookups(&self, column: usize, values: f64) -> Self {
         let mut with_lookup = self.clone();
@@ -135,7 +135,7 @@ impl RegionTable {
         with_lookup
     }
 
-    /// The table of a scan, if it is one of the catalog.
+    /// The table of a scan, if it is a catalog table.
     pub(crate) fn of(scan: &TableScan) -> Option<&Self> {
         let source = (scan.source.as_ref() as &dyn Any).downcast_ref::<DefaultTableSource>()?;
         (source.table_provider.as_ref() as &dyn Any).downcast_ref::<Self>()
@@ -145,7 +145,7 @@ impl RegionTable {
         self.codec.table()
     }
 
-    /// What it is read from, once it is bound.
+    /// The read view, if the table is bound.
     pub(crate) fn reader(&self) -> Option<&ReadView> {
         self.reader.as_ref()
     }
@@ -155,12 +155,12 @@ impl RegionTable {
         &self.indexes
     }
 
-    /// Has it an index that may be read?
+    /// Has it a readable index?
     pub(crate) fn is_indexed(&self) -> bool {
         !self.indexes.is_empty()
     }
 
-    /// The table's rows to bytes and back.
+    /// The codec of the table's rows.
     pub fn codec(&self) -> &Arc<RowCodec> {
         &self.codec
     }
@@ -172,7 +172,7 @@ impl RegionTable {
         filters: &[Expr],
         fetch: Option<usize>,
     ) -> QueryResult<RegionScanExec> {
-        // Plans of very many tables are made without a pause.
+        // Physical planning of very many tables has no other check.
         interrupt::check()?;
         let reader = self.reader.clone().ok_or_else(|| QueryError::internal("a scan of a table without a view"))?;
         let asked = Asked {
@@ -199,7 +199,7 @@ impl RegionTable {
         let Chosen { source, path, partner, cost, skips, knowledge, .. } = chosen;
         let finders = self.finders(&source, filters);
         let handed_out = DFSchema::try_from(decoder.schema().as_ref().clone())?;
-        // An expression of columns that are not handed out is no order that anybody could ask for.
+        // An index expression gives an output order only if all its columns are in the output.
         let computed = source.computed_key(|expr| session.create_physical_expr(expr.clone(), &handed_out).ok());
         let other = partner.map(|partner| self.other_index(session, &source, partner)).transpose()?;
         let scan = RegionScanExec::new(ScanParts {
@@ -220,14 +220,14 @@ impl RegionTable {
             knowledge,
             computed,
         })?;
-        // Sorts by what is computed above do not come down to a scan: it gives their order by itself.
+        // DataFusion does not push sorts by expressions down to a scan, so the scan takes that order itself.
         match direction {
             Some(reverse) => scan.ordered(reverse),
             None => Ok(scan),
         }
     }
 
-    /// The ranges that each task reads.
+    /// The key ranges of each partition.
     async fn partitions(
         &self,
         session: &dyn Session,
@@ -240,10 +240,10 @@ impl RegionTable {
         if ranges.is_empty() {
             return Ok(Partitions::default());
         }
-        // Rows that are only counted are not read: whole tables of the store say how many they hold, cut ones do not.
+        // Rows that are only counted are not read: the store counts whole tables, but not parts of them.
         let counted =
             projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none() && partner.is_none();
-        // A set of rowkeys is read by one task for itself.
+        // A set of rowkeys is built for one task only.
         let is_alone = self.rules.serial || partner.as_ref().is_some_and(|partner| !partner.merges);
         match if counted || is_alone { 1 } else { pieces(session, source, path, *size, fetch) } {
             1 => Ok(Partitions::one(ranges.clone())),
@@ -254,7 +254,7 @@ impl RegionTable {
         }
     }
 
-    /// How many rows the scan gives, and what is in their columns.
+    /// The estimated number of rows, and statistics of the output columns.
     async fn estimate(
         &self,
         reader: &ReadView,
@@ -268,8 +268,8 @@ impl RegionTable {
             Some(knowledge) => scan_statistics::estimate(self.codec.table(), knowledge, projection, cost.rows),
             None => Estimate { rows: size.rows, columns: None },
         };
-        // A look at rows tells more than statistics where a filter is about more than values of single columns. It may fail
-        // on a row that the statement never comes to.
+        // If a filter is about more than the values of single columns, a sample is more accurate than statistics.
+        // Sampling may fail on a row that the statement never reads.
         if !self.sampled || *is_known || partner.is_some() {
             return unsampled;
         }
@@ -277,7 +277,7 @@ impl RegionTable {
         sampling.estimate().await.unwrap_or(unsampled)
     }
 
-    /// Checks of the table's rows, and those of entries before their rows are fetched.
+    /// The checks on the table's rows, and those on entries before their rows are fetched.
     fn all_checks(
         &self,
         session: &dyn Session,
@@ -291,7 +291,7 @@ impl RegionTable {
         })
     }
 
-    /// The index with which that of the source is intersected, ready to be read.
+    /// The other index of an intersection.
     fn other_index(
         &self,
         session: &dyn Session,
@@ -314,7 +314,7 @@ impl RegionTable {
         Ok((partner, other))
     }
 
-    /// Indexes for what joins find out: not beside one that is read already.
+    /// Indexes by which dynamic filters may find rows; none if the scan uses an index already.
     fn finders(&self, source: &ScanSource, filters: &[Expr]) -> Vec<Finder> {
         if self.rules.choice == IndexChoice::Off || source.used_index().is_some() {
             return Vec::new();
@@ -326,14 +326,14 @@ impl RegionTable {
         self.indexes.iter().filter(|index| index.left_of(filters).is_some()).map(finder).collect()
     }
 
-    /// Filters as checks of rows, which a decoder of the columns that they look at reads.
+    /// Filters as row checks, each with a decoder of the columns that it references.
     fn checks(&self, session: &dyn Session, filters: &Filters, decoder: DecoderOf<'_>) -> QueryResult<RowChecks> {
         let filter = self.check(session, &filters.rows, decoder)?;
         let recheck = self.check(session, &filters.bytes, decoder)?;
         Ok(RowChecks { recheck, filter, dynamic: Vec::new() })
     }
 
-    /// All of `filters` as one check of rows.
+    /// The conjunction of `filters` as one row check.
     fn check(&self, session: &dyn Session, filters: &[Expr], decoder: DecoderOf<'_>) -> QueryResult<Option<RowCheck>> {
         let Some(filter) = conjunction(filters.iter().cloned()) else { return Ok(None) };
         let columns = columns_of(&self.codec, &filter);
@@ -348,10 +348,10 @@ impl RegionTable {
     }
 }
 
-/// Makes a decoder of some columns of the table.
+/// Creates a decoder of some columns of the table.
 type DecoderOf<'a> = &'a dyn Fn(&[usize]) -> QueryResult<RowDecoder>;
 
-/// How many tasks read.
+/// The number of partitions.
 fn pieces(
     session: &dyn Session,
     source: &ScanSource,
@@ -381,7 +381,7 @@ impl TableProvider for RegionTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // Which refreshed indexes a statement reads is known when it runs.
+        // Which refreshed indexes may be read is known only at execution.
         let refreshed = || self.refreshed.iter().map(|(_, index)| index);
         let taken = |filter: &&Expr| pushdown(&self.codec, self.indexes.iter().chain(refreshed()), filter);
         Ok(filters.iter().map(taken).collect())

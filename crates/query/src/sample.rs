@@ -1,11 +1,11 @@
-//! What a scan will hand out, judged by a sample of the rows that it reads.
+//! Estimates the output of a scan by sampling the rows it reads.
 //!
 //! ```text
 //!   ranges   [=====:=====:=====:=====:=====:=====]     split into pieces of about the same size
 //!   sample    ##    ##    ##    ##    ##    ##         the first rows of each piece
 //! ```
-//! The filters are tried on the sample, and columns are described by those of its rows that pass. With that DataFusion
-//! chooses which side of a join to build: it wants to know how many rows there are, and how many values a key has.
+//! The filters are evaluated on the sample, and the rows that pass give the column statistics. DataFusion chooses the
+//! build side of a join by the number of rows and of distinct keys.
 
 use crate::convert::RowDecoder;
 use crate::error::{QueryError, QueryResult};
@@ -23,39 +23,39 @@ use std::collections::HashMap;
 use store::{KeyRange, ScanRequest, TableSize};
 use txn::ReadView;
 
-/// Scans of fewer rows are not sampled: whatever DataFusion chooses for them is soon done.
+/// Scans of fewer rows are not sampled: any plan is fast enough for them.
 const ROWS_WORTH_SAMPLING: u64 = 50_000;
 const PIECES: usize = 24;
 const ROWS_OF_A_PIECE: usize = 96;
 
-/// What a scan will hand out.
+/// The estimated output of a scan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Estimate {
     pub(crate) rows: u64,
-    /// Of the output's columns, if the scan was sampled.
+    /// The statistics of the output columns, if known.
     pub(crate) columns: Option<Vec<ColumnStatistics>>,
 }
 
-/// What is to be judged.
+/// The scan to sample.
 pub(crate) struct Sampling<'a> {
     pub(crate) source: &'a ScanSource,
     pub(crate) reader: &'a ReadView,
     pub(crate) ranges: &'a [KeyRange],
-    /// What the ranges hold.
+    /// The size of the ranges.
     pub(crate) size: TableSize,
     pub(crate) checks: &'a RowChecks,
-    /// Of the output's columns, which are these of the table's.
+    /// The decoder of the output columns; `projection` has their indexes in the table.
     pub(crate) decoder: &'a RowDecoder,
     pub(crate) projection: &'a [usize],
 }
 
 impl Sampling<'_> {
-    /// The scan's rows and columns, by a sample if the scan is long.
+    /// The estimated rows and columns, sampled if the scan is long.
     ///
     /// # Errors
-    /// Those of reading, and of filters that fail on some row.
+    /// Errors of reading, and of filters that fail on a row.
     pub(crate) async fn estimate(&self) -> QueryResult<Estimate> {
-        // Rows of entries would have to be fetched.
+        // Sampling index entries would have to fetch their rows.
         if self.size.rows < ROWS_WORTH_SAMPLING || self.source.fetched_by().is_some() {
             return Ok(Estimate { rows: self.size.rows, columns: None });
         }
@@ -74,7 +74,7 @@ impl Sampling<'_> {
             batches.push(self.decoder.decode(&rows)?);
         }
         let sample = concat_batches(self.decoder.schema(), &batches)?;
-        // A filter that no row of the sample passes is taken to let half a row through.
+        // A filter that no sampled row passes is assumed to pass half a row of the sample.
         let passing = (sample.num_rows() as f64).max(0.5);
         let rows = self.size.rows as f64 * passing / (read.max(1) as f64);
         let columns = self.columns(&sample, rows)?;
@@ -90,7 +90,7 @@ impl Sampling<'_> {
     }
 }
 
-/// A column of `rows` rows, by those of the sample.
+/// The statistics of a column with `rows` rows, by the sample.
 fn describe(array: &ArrayRef, rows: f64, leading_key: bool) -> QueryResult<ColumnStatistics> {
     let mut found = ColumnStatistics::new_unknown();
     if array.len() == array.null_count() {
@@ -98,7 +98,7 @@ fn describe(array: &ArrayRef, rows: f64, leading_key: bool) -> QueryResult<Colum
     }
     let nulls = rows * array.null_count() as f64 / array.len() as f64;
     found.null_count = Precision::Inexact(nulls as usize);
-    // DataFusion reads the number of values off the range, which makes sense of whole numbers and dates only.
+    // DataFusion derives the number of distinct values from min and max, which makes sense for integers and dates only.
     let interval = matches!(array.data_type(), ArrowType::Interval(_));
     if array.data_type().is_integer() || array.data_type().is_temporal() && !interval {
         found.min_value = Precision::Inexact(extreme(array, false)?);
@@ -115,10 +115,11 @@ fn extreme(array: &ArrayRef, descending: bool) -> QueryResult<ScalarValue> {
     Ok(ScalarValue::try_from_array(array, *at as usize)?)
 }
 
-/// About how many different values the whole column has.
+/// The estimated number of distinct values of the column.
 ///
-/// Rows of the sample are neighbours, so values of the first key column come side by side, all of them: their share is
-/// that of the whole column. For others it is the estimator of Haas and Stokes (1998), "Duj1", as in PostgreSQL.
+/// Sampled rows are neighbours, so all rows of a value of the first key column are adjacent: the fraction of distinct
+/// values in the sample is that of the column. For other columns this is the estimator "Duj1" of Haas and Stokes
+/// (1998), as in PostgreSQL.
 fn distinct(array: &ArrayRef, rows: f64, leading_key: bool) -> QueryResult<f64> {
     let mut hashes = vec![0; array.len()];
     create_hashes([array], &RandomState::default(), &mut hashes)?;
@@ -155,7 +156,7 @@ mod tests {
         assert!((distinct(&three, 6e6, false).unwrap() - 3.0).abs() < 0.01);
         let all = ints((0..2_000).map(Some));
         assert!((distinct(&all, 6e6, false).unwrap() - 6e6).abs() < 1.0);
-        // Keys of which each has four rows, read in runs.
+        // Keys with four rows each, sampled in runs.
         let runs = ints((0..2_000).map(|i| Some(i / 4)));
         assert!((distinct(&runs, 6e6, true).unwrap() - 1.5e6).abs() < 1.0);
     }

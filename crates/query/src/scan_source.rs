@@ -1,12 +1,12 @@
-//! What a scan reads: the rows of a table, or the entries of one of its indexes.
+//! The source of a scan: the rows of a table, or the entries of one of its indexes.
 //!
 //! ```text
 //!   table                 rows ──────────────────────────────────────> columns
-//!   index that covers     entries ───────────────────────────────────> columns
+//!   covering index        entries ───────────────────────────────────> columns
 //!   index                 entries ──rowkeys──> rows, in chunks ──────> columns
 //! ```
-//! Columns are always named by their place in the table. What key order and conditions on the key say, they say of what is
-//! scanned.
+//! Columns are always identified by their index in the table. Key order and key conditions refer to the key of the
+//! scanned table or index.
 
 use crate::bound_index::BoundIndex;
 use crate::convert::expr_to_condition::{Mode, is_useful};
@@ -20,7 +20,7 @@ use index::{EntryColumns, IndexCodec};
 use rowkey::range::Condition;
 use std::sync::Arc;
 
-/// An index, made ready to be read.
+/// An index with its codecs, ready to be read.
 #[derive(Clone, Debug)]
 pub(crate) struct TableIndex {
     pub(crate) codec: IndexCodec,
@@ -30,7 +30,7 @@ pub(crate) struct TableIndex {
 }
 
 impl TableIndex {
-    /// `computed`: its expressions and its predicate.
+    /// `computed` are its expressions and its predicate.
     pub(crate) fn new(table: &Arc<Table>, index: &Index, computed: Arc<BoundIndex>) -> QueryResult<Self> {
         let codec = IndexCodec::new(table, index)?;
         let entries = Arc::new(codec.entries().clone());
@@ -38,45 +38,45 @@ impl TableIndex {
         Ok(Self { codec, entries, columns, computed })
     }
 
-    /// What a filter says about the key of entries.
+    /// The condition of a filter on the key of the entries.
     pub(crate) fn key_condition(&self, mode: Mode, filter: &Expr) -> Condition {
         key_condition(&self.entries, mode, &self.computed.over_entries(filter))
     }
 
-    /// May key ranges get narrower by a filter, or does it say that the index has the rows that are wanted?
+    /// May the filter narrow the key ranges, or help to imply the predicate?
     pub(crate) fn is_concerned(&self, filter: &Expr) -> bool {
         is_useful(&self.key_condition(Mode::Shape, filter)) || self.computed.speaks_of(filter)
     }
 
-    /// What of the filters the index does not say by itself; `None`: it does not have all rows that satisfy them.
+    /// The filters that the predicate does not imply; `None` if the filters do not imply the predicate.
     pub(crate) fn left_of(&self, filters: &[Expr]) -> Option<Vec<Expr>> {
         self.computed.left_of(filters)
     }
 
-    /// Have the entries the values of all these columns?
+    /// Do the entries contain all these columns?
     pub(crate) fn has_all<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> bool {
         columns.into_iter().all(|column| self.columns.readable(*column).is_some())
     }
 
-    /// How many parts it was made with.
+    /// The number of parts in the index definition.
     pub(crate) fn own_parts(&self) -> usize {
         self.columns.own_parts()
     }
 
-    /// For each part of the entries' key the expression that it is, over columns of the table.
+    /// For each part of the entries' key its expression, over columns of the table.
     pub(crate) fn key_exprs(&self) -> Vec<Option<&Expr>> {
         let entries = self.entries.table();
         let name = |part: &catalog::KeyColumn| Some(entries.column(part.column)?.name.as_str());
         entries.key.iter().map(|part| self.computed.expr_of(name(part)?)).collect()
     }
 
-    /// For each part of the entries' key its column.
+    /// For each part of the entries' key its column in the table.
     pub(crate) fn key_columns(&self) -> &[Option<usize>] {
         self.columns.key()
     }
 }
 
-/// Where a scan's rows come from. Cheap to clone.
+/// The source of a scan's rows. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanSource {
     table: Arc<RowCodec>,
@@ -89,7 +89,7 @@ impl ScanSource {
         Self { table: Arc::clone(table), index: None, covers: false }
     }
 
-    /// `covers`: entries have all columns that the scan looks at.
+    /// `covers`: the entries contain all columns that the scan reads.
     pub(crate) fn index(table: &Arc<RowCodec>, index: &Arc<TableIndex>, covers: bool) -> Self {
         Self { table: Arc::clone(table), index: Some(Arc::clone(index)), covers }
     }
@@ -99,12 +99,12 @@ impl ScanSource {
         &self.table
     }
 
-    /// The codec of what is scanned.
+    /// The codec of the scanned table or index.
     pub(crate) fn scanned(&self) -> &Arc<RowCodec> {
         self.index.as_ref().map_or(&self.table, |index| &index.entries)
     }
 
-    /// What a filter says about the key of what is scanned.
+    /// The condition of a filter on the scanned key.
     pub(crate) fn key_condition(&self, mode: Mode, filter: &Expr) -> Condition {
         match &self.index {
             Some(index) => index.key_condition(mode, filter),
@@ -112,7 +112,7 @@ impl ScanSource {
         }
     }
 
-    /// The index, if one is read.
+    /// The index, if the scan uses one.
     pub(crate) fn used_index(&self) -> Option<&Arc<TableIndex>> {
         self.index.as_ref()
     }
@@ -122,7 +122,7 @@ impl ScanSource {
         self.index.as_ref().filter(|_| !self.covers)
     }
 
-    /// A decoder of columns of what is handed out in the end: rows, or entries that cover.
+    /// A decoder of columns of the output rows: the table's, or those of covering entries.
     pub(crate) fn decoder(&self, columns: &[usize]) -> QueryResult<RowDecoder> {
         match self.index.as_ref().filter(|_| self.covers) {
             Some(index) => self.entry_decoder(index, columns),
@@ -130,7 +130,7 @@ impl ScanSource {
         }
     }
 
-    /// A decoder of columns of what is scanned.
+    /// A decoder of columns of the scanned rows or entries.
     pub(crate) fn scanned_decoder(&self, columns: &[usize]) -> QueryResult<RowDecoder> {
         match &self.index {
             Some(index) => self.entry_decoder(index, columns),
@@ -141,12 +141,12 @@ impl ScanSource {
     fn entry_decoder(&self, index: &TableIndex, columns: &[usize]) -> QueryResult<RowDecoder> {
         let places: Option<Vec<usize>> = columns.iter().map(|column| index.columns.readable(*column)).collect();
         let places = places.ok_or_else(|| QueryError::internal("a column that an index does not have"))?;
-        // Entries may be NULL where the table's columns may not.
+        // Columns of entries are nullable even if the table's are NOT NULL.
         let schema = Arc::new(table_schema(self.table.table()).project(columns)?);
         Ok(RowDecoder::new(&index.entries, &places)?.with_schema(schema))
     }
 
-    /// For each part of the key of what is scanned its column.
+    /// For each part of the scanned key its column in the table.
     pub(crate) fn key_columns(&self) -> Vec<Option<usize>> {
         match &self.index {
             Some(index) => index.columns.key().to_vec(),
@@ -154,13 +154,13 @@ impl ScanSource {
         }
     }
 
-    /// For each part of that key the expression that it is, made ready by `make`; nothing where none is one.
+    /// For each part of the scanned key its expression, converted by `make`; empty if the key has no expressions.
     pub(crate) fn computed_key<T>(&self, make: impl Fn(&Expr) -> Option<T>) -> Vec<Option<T>> {
         let parts = self.index.as_ref().map(|index| index.key_exprs()).unwrap_or_default();
         parts.into_iter().map(|expr| make(expr?)).collect()
     }
 
-    /// The part of that key that a column is.
+    /// The part of the scanned key that a column is.
     pub(crate) fn part_of(&self, column: usize) -> Option<usize> {
         match &self.index {
             Some(index) => index.columns.key().iter().position(|source| *source == Some(column)),

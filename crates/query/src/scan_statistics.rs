@@ -1,5 +1,5 @@
-//! What statistics tell DataFusion about the rows of a scan: how many, and how many different values columns have. With that
-//! it chooses which side of a join to build.
+//! The statistics of a scan for DataFusion: rows, and distinct values per column. By these it chooses the build side of
+//! a join.
 
 use crate::choose_path::Knowledge;
 use crate::convert::datum_to_scalar;
@@ -11,7 +11,7 @@ use index::Judged;
 use types::compare::compare;
 use types::{DataType, Datum};
 
-/// A scan of these columns of a table that gives `rows` rows.
+/// The estimate for a scan of these columns that returns `rows` rows.
 pub(crate) fn estimate(table: &Table, knowledge: &Knowledge, projection: &[usize], rows: f64) -> Estimate {
     let judged = Judged::new(table, &knowledge.statistics, knowledge.rows);
     let described = |place: &usize| {
@@ -23,14 +23,14 @@ pub(crate) fn estimate(table: &Table, knowledge: &Knowledge, projection: &[usize
     Estimate { rows: rows.ceil() as u64, columns: Some(projection.iter().map(described).collect()) }
 }
 
-/// A column of `rows` rows out of `all`.
+/// The statistics of a column for `rows` of its `all` rows.
 fn described(ty: DataType, values: &ValueStatistics, all: f64, rows: f64) -> ColumnStatistics {
     let mut found = ColumnStatistics::new_unknown();
     found.null_count = Precision::Inexact((rows * values.null_fraction) as usize);
     if let Some(distinct) = values.distinct_of(all) {
         found.distinct_count = Precision::Inexact(left_of(distinct, all, rows).ceil() as usize);
     }
-    // DataFusion reads the number of values off the range, which makes sense of whole numbers and dates only.
+    // DataFusion derives the number of distinct values from min and max, which makes sense for integers and dates only.
     if ty.is_integer() || matches!(ty, DataType::Date | DataType::Timestamp(_) | DataType::TimestampTz(_)) {
         let common = values.common.iter().map(|common| &common.value.0);
         let ends = [values.bounds.first(), values.bounds.last()].into_iter().flatten().map(|bound| &bound.0);
@@ -43,8 +43,8 @@ fn described(ty: DataType, values: &ValueStatistics, all: f64, rows: f64) -> Col
     found
 }
 
-/// Of so many different values in `all` rows, about how many are in `rows` of them that are taken without regard to the
-/// values: Yao (1977), for rows that are drawn with replacement.
+/// The expected number of distinct values in `rows` of `all` rows that are chosen independently of the values: Yao
+/// (1977), with replacement.
 fn left_of(distinct: f64, all: f64, rows: f64) -> f64 {
     if rows >= all || distinct < 1.0 {
         return distinct.min(rows.max(1.0));

@@ -1,7 +1,8 @@
-//! Predicates that are no comparison (LIKE, a call of a function) are tried on the values that statistics keep of a column.
+//! The selectivity of predicates other than comparisons (LIKE, function calls), evaluated on the values in a column's
+//! statistics.
 //!
-//! The share of rows that satisfies them follows as in PostgreSQL (`selfuncs.c`: `mcv_selectivity`,
-//! `histogram_selectivity`): a common value counts with its own share, and the bounds of the histogram stand for all others.
+//! The estimate is PostgreSQL's (`selfuncs.c`: `mcv_selectivity`, `histogram_selectivity`): a most common value counts
+//! with its frequency, and the histogram bounds represent all other values.
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::datum_to_scalar;
@@ -15,13 +16,13 @@ use datafusion::physical_expr_common::physical_expr::is_volatile;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// Fewer bounds say too little of the values between them.
+/// Fewer histogram bounds do not represent the values between them.
 const FEWEST_BOUNDS: usize = 10;
-/// Not even all rows, or none, where a sample has it so: PostgreSQL's.
+/// The smallest estimate, and its distance from 1, as in PostgreSQL.
 const LEAST: f64 = 0.0001;
 
-/// The share of rows for which `predicate` is true. It is over one column, the first of its input, which has these values.
-/// `None`: they are too few, or it fails on one of them.
+/// The fraction of rows for which `predicate` is true. Its only column is the first of its input, with these values.
+/// `None` if there are too few values, or if it fails on one of them.
 pub(crate) fn share(predicate: &Arc<dyn PhysicalExpr>, ty: DataType, values: &ValueStatistics) -> Option<f64> {
     let has_others = !values.bounds.is_empty();
     if is_volatile(predicate) || (has_others && values.bounds.len() < FEWEST_BOUNDS) {
@@ -38,7 +39,7 @@ pub(crate) fn share(predicate: &Arc<dyn PhysicalExpr>, ty: DataType, values: &Va
     Some((of_known + others * part).clamp(LEAST, 1.0 - LEAST))
 }
 
-/// For which values it is true.
+/// Evaluates the predicate on the values.
 fn passing<'v>(
     predicate: &Arc<dyn PhysicalExpr>,
     ty: DataType,

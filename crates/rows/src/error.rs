@@ -1,40 +1,40 @@
-//! What can go wrong while a program runs. Variants carry data; `engine` chooses SQLSTATEs.
+//! Errors of executing a row program. Variants carry data; `engine` chooses SQLSTATEs.
 
 use builtins::EvalError;
 use catalog::RowError;
 use store::StoreError;
 
-/// Result of running.
+/// The result of executing a row program.
 pub type RowsResult<T> = Result<T, RowsError>;
 
-/// A program that failed, or that must not go on.
+/// An error of a row program, or the end of its budget.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RowsError {
-    /// More was read or held than programs may: the statement's plan is to run instead. Never shown to a client.
+    /// The program exceeded its limits: the statement's plan must be executed instead. Never sent to a client.
     #[error("the statement reads more than a row program may")]
     OverBudget,
     /// An expression failed.
     #[error(transparent)]
     Eval(#[from] EvalError),
-    /// Bytes that are no row.
+    /// Corrupt bytes of a row.
     #[error(transparent)]
     Row(#[from] RowError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// 21000.
+    /// A scalar subquery that returned several rows (21000).
     #[error("more than one row returned by a subquery used as an expression")]
     MoreThanOneRow,
-    /// 2201W.
+    /// A negative LIMIT (2201W).
     #[error("LIMIT must not be negative")]
     NegativeLimit,
-    /// 2201X.
+    /// A negative OFFSET (2201X).
     #[error("OFFSET must not be negative")]
     NegativeOffset,
 }
 
 impl RowsError {
-    /// A defect: something that compiling should have refused.
+    /// A defect: a state that compiling should have rejected.
     pub(crate) fn internal(detail: impl Into<String>) -> Self {
         Self::Eval(EvalError::Internal { detail: detail.into() })
     }

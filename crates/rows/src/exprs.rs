@@ -1,4 +1,4 @@
-//! Expressions over a row at hand, without a query: new values, conditions and answers of statements that write.
+//! Expressions over rows in memory, without a query: new values, conditions and RETURNING of statements that write.
 
 use crate::expr::columns::has_subquery;
 use crate::expr::{Frame, RowExpr, Scope, Stop, Values};
@@ -14,10 +14,10 @@ pub struct Exprs {
     exprs: Vec<RowExpr>,
 }
 
-/// Compiles expressions of a statement over rows of these columns.
+/// Compiles expressions of a statement over rows with these columns.
 ///
 /// # Errors
-/// What has no form here: subqueries, and functions without a body.
+/// Expressions that row programs do not support: subqueries, and functions without an implementation.
 pub fn compile_exprs<'s>(
     bound: &Bound,
     scalars: impl Iterator<Item = &'s Scalar>,
@@ -34,10 +34,10 @@ pub fn compile_exprs<'s>(
 }
 
 impl Exprs {
-    /// All values for a row.
+    /// Evaluates all expressions for a row.
     ///
     /// # Errors
-    /// Those of bodies and casts.
+    /// Errors of functions and casts.
     pub fn eval(&self, env: &Env, params: &[Datum], row: &[Datum]) -> RowsResult<Vec<Datum>> {
         let values = Values { env, params, outer: Vec::new(), answers: Vec::new() };
         let frame = Frame { row, values: &values };

@@ -1,5 +1,5 @@
-//! What programs ask about functions. [`Builtins`] answers from the table; functions of the embedding program are beside
-//! it, which is why this is a trait.
+//! The functions that programs may call. A trait, because the embedding program can add functions to those of
+//! [`Builtins`].
 
 use builtins::{Accumulator, EvalError, FuncId, Function, Ty};
 use std::fmt;
@@ -8,35 +8,36 @@ use types::{CompareOp, Datum};
 
 /// The functions that a statement may call.
 pub trait Functions {
-    /// A function's line.
+    /// The entry of a function.
     fn function(&self, id: FuncId) -> Option<&Function>;
 
-    /// What computes a function for arguments of these types where its line has no body; `None`: DataFusion does.
+    /// An implementation for arguments of these types, if the function's entry has none; `None` if only DataFusion has
+    /// one.
     fn outside(&self, id: FuncId, args: &[Ty], returns: Ty) -> Option<OutsideBody>;
 
-    /// What a function tests, if key ranges can express that.
+    /// The predicate that a function implements, if key ranges can express it.
     fn test(&self, id: FuncId) -> Option<Test>;
 
-    /// A new accumulator of an aggregate; `None`: DataFusion computes it.
+    /// A new accumulator of an aggregate; `None` if only DataFusion implements it.
     fn accumulator(&self, id: FuncId) -> Option<Box<dyn Accumulator>>;
 }
 
-/// A body that is written outside of `builtins`. It is called with as many values as the function has arguments, NULLs too.
+/// An implementation outside of `builtins`. It is called with all arguments, including NULLs.
 #[derive(Clone)]
 pub struct OutsideBody(Arc<Body>);
 
 type Body = dyn Fn(&[Datum]) -> Result<Datum, EvalError> + Send + Sync;
 
 impl OutsideBody {
-    /// A body.
+    /// Wraps a function.
     pub fn new(body: impl Fn(&[Datum]) -> Result<Datum, EvalError> + Send + Sync + 'static) -> Self {
         Self(Arc::new(body))
     }
 
-    /// The value for these arguments.
+    /// Calls the function.
     ///
     /// # Errors
-    /// The function's.
+    /// Errors of the function.
     pub(crate) fn call(&self, args: &[Datum]) -> Result<Datum, EvalError> {
         (self.0)(args)
     }
@@ -48,16 +49,16 @@ impl fmt::Debug for OutsideBody {
     }
 }
 
-/// Predicates that are known by more than their result.
+/// Predicates that key ranges can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// Compares two values as [`types::compare::compare`] does.
+    /// Compares two values like [`types::compare::compare`].
     Compare(CompareOp),
-    /// `text LIKE pattern`, escaped by a backslash.
+    /// `text LIKE pattern`, with a backslash as escape character.
     Like,
 }
 
-/// What is built in.
+/// The built-in functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Builtins;
 

@@ -1,19 +1,21 @@
-//! Short statements without DataFusion: compiled from the bound tree, run row by row on the connection's own thread.
+//! Row programs: short statements without DataFusion, compiled from the bound tree and run on the connection's own
+//! thread.
 //!
 //! ```text
-//!   Bound ──compile──> Program, or why not        conditions become keys, joins become lookups   (plan, access)
+//!   Bound ──compile──> Program, or WhyNot        conditions become keys, joins become lookups   (plan, access)
 //!   Program ──run(view, parameters)──> rows       operators pull batches of rows                 (exec)
-//!                                                 expressions call the bodies of builtins        (expr)
+//!                                                 expressions call functions of builtins         (expr)
 //! ```
 //!
-//! What holds:
-//! - A program reads a bounded number of rows and holds a bounded number of bytes. Past that it gives up with
-//!   [`RowsError::OverBudget`]; nothing was sent before, and it only read, so the statement's plan runs instead.
-//! - It reads one [`txn::ReadView`]: a snapshot and the transaction's own writes over it.
-//! - Expressions over rows at hand ([`Exprs`]) are the same programs without a query: what writes compute.
-//! - Whatever it cannot do, it refuses when it is compiled ([`WhyNot`]).
+//! Invariants:
+//! - A program reads a bounded number of rows and holds a bounded number of bytes. Beyond that it fails with
+//!   [`RowsError::OverBudget`]; it has returned and written nothing by then, so the statement's plan runs instead.
+//! - It reads one [`txn::ReadView`]: a snapshot, overlaid with the transaction's own writes.
+//! - Expressions over rows in memory ([`Exprs`]) are compiled in the same way, without a query, for statements that
+//!   write.
+//! - Unsupported statements are refused when they are compiled ([`WhyNot`]).
 //!
-//! Read next: `bind::tree` (what is compiled), `rowkey::range` (how conditions become keys).
+//! Read next: `bind::tree` (the compiler's input), `rowkey::range` (from conditions to keys).
 
 mod access;
 mod error;

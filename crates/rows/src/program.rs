@@ -13,23 +13,23 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::Datum;
 
-/// What a program may do.
+/// The options of compiling a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// May scans read whole tables? For tests that are to run all statements as programs.
+    /// May scans read whole tables? For tests that run all statements as programs.
     pub full_scans: bool,
-    /// Which indexes scans use.
+    /// The session's choice of indexes.
     pub index_choice: IndexChoice,
     /// The hints of the statement.
     pub hints: Arc<ScanHints>,
 }
 
-/// How much one execution may do.
+/// The limits of one execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most rows read.
+    /// The largest number of rows read.
     pub rows: u64,
-    /// Most bytes of rows held at once, about.
+    /// The approximate largest number of bytes held at once.
     pub bytes: usize,
 }
 
@@ -39,7 +39,7 @@ impl Default for Limits {
     }
 }
 
-/// A statement as row program. Good for one version of the catalog.
+/// A statement as a row program. Valid for one version of the catalog.
 #[derive(Debug)]
 pub struct Program {
     pub(crate) root: Node,
@@ -47,37 +47,37 @@ pub struct Program {
     pub(crate) once: Vec<OncePlan>,
     /// Outer columns, by slot.
     pub(crate) slots: Vec<ColId>,
-    /// Volatile calls run once: such a program is not given up.
+    /// Volatile functions must run once, so such a program has no limits and is never abandoned.
     volatile: bool,
     pub(crate) index_choice: IndexChoice,
 }
 
-/// What one execution reads besides the tables.
+/// The inputs of one execution besides the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The state to read.
+    /// The read view.
     pub view: &'a ReadView,
-    /// The session.
+    /// The session's environment.
     pub env: &'a Env,
-    /// Values of the parameters, of their types.
+    /// The values of the parameters, in their types.
     pub params: &'a [Datum],
-    /// Bounds.
+    /// The limits.
     pub limits: Limits,
 }
 
-/// The answer of a program.
+/// The result of a program.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Its rows, a value for each output.
+    /// Its rows, with one value per output.
     pub rows: Vec<Vec<Datum>>,
-    /// Rows that were read for it.
+    /// The number of rows that were read.
     pub rows_read: u64,
 }
 
 /// Compiles a query.
 ///
 /// # Errors
-/// What keeps it from being a row program: its plan is to run.
+/// The reason why it cannot be a row program: its plan must be executed.
 pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Result<Program, WhyNot> {
     let Body::Query(query) = &bound.body else { return Err(WhyNot::NotAQuery) };
     let mut compiler = Compiler::new(bound, functions, options, &query.ctes);
@@ -87,7 +87,7 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
     if volatile && compiler.widest > Width::Points {
         return Err(WhyNot::Volatile);
     }
-    // All pairs of two ranges are many even where either of them is short.
+    // A nested loop over two ranges compares many pairs even if either range is short.
     if let (Some(table), true, false) = (&compiler.bounded, compiler.has_loop, compiler.options.full_scans) {
         let table = table.clone();
         return Err(WhyNot::FullScan { table });
@@ -97,19 +97,19 @@ pub fn compile(bound: &Bound, functions: &dyn Functions, options: Options) -> Re
 }
 
 impl Program {
-    /// Runs it to its end.
+    /// Runs the program to its end.
     ///
     /// # Errors
-    /// [`crate::RowsError::OverBudget`]: nothing has happened, and the statement's plan is to run on the same view.
-    /// All others are the statement's.
+    /// [`crate::RowsError::OverBudget`]: the program had no effect, and the statement's plan must be executed on the
+    /// same view. All others are errors of the statement.
     pub async fn run(&self, functions: &(dyn Functions + Sync), input: Input<'_>) -> RowsResult<Answer> {
         Ok(self.run_and_count(functions, input, None).await?.0)
     }
 
-    /// As [`Self::run`], and how many rows each node has made.
+    /// Like [`Self::run`], and counts the rows of each node.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::run`].
     pub async fn analyze(&self, functions: &(dyn Functions + Sync), input: Input<'_>) -> RowsResult<(Answer, Made)> {
         let (answer, made) = self.run_and_count(functions, input, Some(HashMap::new())).await?;
         Ok((answer, Made(made.unwrap_or_default())))

@@ -1,9 +1,9 @@
-//! Why a statement is no row program: EXPLAIN VERBOSE says it.
+//! The reason why a statement is not a row program, as EXPLAIN VERBOSE shows it.
 
-/// The first thing found that row programs do not do.
+/// The first unsupported feature that was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhyNot {
-    /// A statement that is no query.
+    /// A statement that is not a query.
     #[error("not a query")]
     NotAQuery,
     /// A table that no condition narrows.
@@ -12,37 +12,37 @@ pub enum WhyNot {
         /// The table.
         table: String,
     },
-    /// A node that only DataFusion runs.
+    /// A node that only DataFusion executes.
     #[error("{what}")]
     Node {
         /// Its SQL name.
         what: &'static str,
     },
-    /// A function without a body, or an aggregate without an accumulator.
+    /// A function without an implementation, or an aggregate without an accumulator.
     #[error("function {name}")]
     Function {
-        /// Its name, or its oid.
+        /// Its name, or its OID.
         name: String,
     },
-    /// An expression that only DataFusion computes.
+    /// An expression that only DataFusion evaluates.
     #[error("{what}")]
     Expression {
-        /// What it is.
+        /// The kind of expression.
         what: &'static str,
     },
-    /// Volatile calls over rows whose number is not bounded by keys.
+    /// A volatile function over a number of rows that keys do not bound.
     #[error("volatile function")]
     Volatile,
-    /// A column that nothing in reach makes: a defect of the tree.
+    /// A column that no visible node outputs: a defect of the tree.
     #[error("column {index} is out of scope")]
     Scope {
         /// Its index in `Bound::cols`.
         index: usize,
     },
-    /// A table that the catalog would not have made.
+    /// An inconsistent table definition.
     #[error("{detail}")]
     Table {
-        /// What is wrong with it.
+        /// The inconsistency.
         detail: String,
     },
 }

@@ -16,7 +16,7 @@ use futures::{StreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// Computes what a projection does, piece by piece.
+/// Evaluates the expressions of a projection piece by piece, see [`Pieces`].
 #[derive(Debug)]
 pub(crate) struct ComputeExec {
     projection: Arc<ProjectionExec>,

@@ -1,8 +1,8 @@
-//! Filters that other operators make while a statement runs: join keys, bounds of a TopK.
+//! DataFusion's dynamic filters, built while a statement runs: join keys, bounds of a TopK.
 //!
-//! A hash join offers the keys of its build side as `key IN (...)` or as bounds. On key columns they are more ranges
-//! to intersect with, so that a join reads the rows that it needs and no others. On other columns they drop rows before
-//! these are decoded, see `row_checks`.
+//! A hash join passes the keys of its build side down as `key IN (...)` or as bounds. On key columns they are
+//! intersected with the key ranges, so that the probe side reads only the rows it needs. On other columns they drop
+//! rows before these are decoded, see `row_checks`.
 
 use crate::convert::expr_to_condition::compare_op;
 use crate::convert::scalar::scalar_to_datum;
@@ -19,7 +19,7 @@ use rowkey::range::Condition;
 use std::sync::Arc;
 use types::{CompareOp, Datum};
 
-/// What the filters say by now about key parts; `part_of` tells which part an output column is.
+/// The current conditions of the filters on key parts; `part_of` maps an output column to its key part.
 pub(crate) fn conditions(
     filters: &[Arc<dyn PhysicalExpr>],
     part_of: &dyn Fn(usize) -> Option<usize>,
@@ -29,12 +29,12 @@ pub(crate) fn conditions(
 
 /// A predicate over some columns.
 pub(crate) struct Predicate {
-    /// The output columns, in ascending order; the predicate's first column is the first of them.
+    /// The output columns, in ascending order; column i of `expr` is the i-th of them.
     pub(crate) columns: Vec<usize>,
     pub(crate) expr: Arc<dyn PhysicalExpr>,
 }
 
-/// All filters as one predicate over the output columns that they name.
+/// All filters as one predicate over the output columns they reference.
 ///
 /// # Errors
 /// Filters that cannot be rewritten.
@@ -103,14 +103,15 @@ fn from_list(list: &InListExpr, part_of: &dyn Fn(usize) -> Option<usize>) -> Opt
     Some(Condition::In { part: part(list.expr(), part_of)?, values })
 }
 
-/// A join of several partitions: which list holds depends on a row's hash, so one of them holds.
+/// The filter of a partitioned hash join: the row's hash selects one of several lists, so the union of all lists is
+/// needed.
 fn from_case(case: &CaseExpr, part_of: &dyn Fn(usize) -> Option<usize>) -> Condition {
     let branches = case.when_then_expr().iter().map(|(_, then)| then).chain(case.else_expr());
     Condition::Or(branches.map(|then| condition(then, part_of)).collect())
 }
 
-/// `struct(a, b) IN (...)`, the keys of a join on several columns. Columns outside of the key are left out: what
-/// remains is weaker, and enough to read less.
+/// `struct(a, b) IN (...)`, the keys of a join on several columns. Columns outside the key are left out: the remaining
+/// condition is weaker but still narrows the ranges.
 fn from_rows(list: &InListExpr, part_of: &dyn Fn(usize) -> Option<usize>) -> Option<Condition> {
     let call = list.expr().downcast_ref::<ScalarFunctionExpr>().filter(|call| call.name() == "struct")?;
     let parts: Vec<Option<usize>> = call.args().iter().map(|arg| part(arg, part_of)).collect();

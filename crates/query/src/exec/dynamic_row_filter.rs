@@ -1,4 +1,4 @@
-//! What operators find out while a statement runs drops rows of a scan before these are decoded.
+//! Dynamic filters of joins and TopK drop rows of a scan before these are decoded.
 
 use crate::error::QueryResult;
 use crate::exec::dynamic_filter;
@@ -9,18 +9,18 @@ use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 use store::RowBatch;
 
-/// Drops rows that the operators above will not want, by what they found out while the statement runs.
+/// Drops rows that the operators above will discard, by DataFusion's dynamic filters.
 ///
-/// A hash join says which keys its build side has. It checks the rows again, so leaving some in is no mistake, and
-/// costs less than asking where most rows pass.
+/// A hash join passes down the keys of its build side and checks the rows again, so keeping some of them is correct,
+/// and costs less than checking where most rows pass.
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicRowFilter {
     pub(super) check: RowCheck,
-    /// Batches that go through as they are before the next is looked at.
+    /// Batches still to pass unchecked.
     rest: u32,
 }
 
-/// Batches between two looks when too few rows were dropped.
+/// Batches that pass unchecked after a check that dropped too few rows.
 const REST: u32 = 16;
 
 impl DynamicRowFilter {
@@ -28,7 +28,7 @@ impl DynamicRowFilter {
         Self { check, rest: 0 }
     }
 
-    /// Does it look at leading columns of the key alone?
+    /// Does it reference only leading columns of the key?
     pub(crate) fn is_on_key_prefix(&self) -> bool {
         self.check.decoder.key_prefix().is_some()
     }
@@ -38,9 +38,10 @@ impl DynamicRowFilter {
             self.rest -= 1;
             return None;
         }
-        // An expression may fail on a row that a filter above the scan takes out: if it is wanted, it fails there.
+        // An expression may fail on a row that a filter above the scan drops; if that row is needed, the expression
+        // fails there.
         let passing = self.check.passing(rows).unwrap_or(None);
-        // A quarter must go, or looking costs more than it saves.
+        // Unless a quarter of the rows is dropped, checking costs more than it saves.
         if passing.as_ref().is_none_or(|passing| passing.count_set_bits() > rows.len() / 4 * 3) {
             self.rest = REST;
         }
@@ -49,8 +50,8 @@ impl DynamicRowFilter {
 }
 
 impl RegionScanExec {
-    /// The dynamic filters as checks of rows. A scan that hands out its first rows only is not for them: which ones these are
-    /// must not depend on what is above. Those of leading key columns alone come first: they cost the least.
+    /// The dynamic filters as row checks. A scan with a limit gets none: which rows are its first ones must not depend
+    /// on the operators above. Checks of leading key columns alone come first, because they cost the least.
     pub(super) fn dynamic_row_filters(&self) -> QueryResult<Vec<DynamicRowFilter>> {
         if self.fetch.is_some() {
             return Ok(Vec::new());

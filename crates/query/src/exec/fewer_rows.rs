@@ -1,4 +1,4 @@
-//! Batches cut for an operator above whose expressions make much of few rows, and that computes them of whole batches.
+//! Cuts batches for an operator above that evaluates memory-hungry expressions over whole batches.
 
 use super::pass_through::{PassThroughExec, Passing};
 use super::pieces::Pieces;
@@ -11,10 +11,10 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, stream};
 use std::sync::Arc;
 
-/// Hands on its rows in batches that the expressions can be computed of. It computes them to know.
+/// Re-cuts its input into batches over which the expressions fit into memory. It evaluates them to find out.
 pub(crate) type FewerRowsExec = PassThroughExec<FewerRows>;
 
-/// Batches that these expressions can be computed of.
+/// The expressions that must fit.
 #[derive(Clone, Debug)]
 pub(crate) struct FewerRows {
     exprs: Vec<Arc<dyn PhysicalExpr>>,

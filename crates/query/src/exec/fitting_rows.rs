@@ -1,7 +1,7 @@
-//! Sorts and merges whose batches have as many rows as fit, by how long the first rows of their input are.
+//! Sorts and merges whose batch size is chosen by the width of the first rows of their input.
 //!
-//! Such an operator copies rows of many batches into new ones, and is told before it reads how many rows a batch has.
-//! So it is begun when its input has begun.
+//! These operators copy rows of many batches into new ones and fix the batch size before they read. So the input is
+//! started first, and the operator is executed when the first batches are known.
 
 use super::pass_through::only_input;
 use super::wrapped::{WrappedExec, Wrapping};
@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An operator with one input whose batches have as many rows as fit.
+/// A sort or merge with a batch size that fits into memory.
 pub(crate) type FittingRowsExec = WrappedExec<FittingRows>;
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Wrapping for FittingRows {
     }
 }
 
-/// The tasks' context with as many rows to a batch as are `width` bytes long each.
+/// The task context with a batch size that fits rows of `width` bytes.
 fn fitting(tasks: &Arc<TaskContext>, width: usize) -> Arc<TaskContext> {
     let most = match tasks.memory_pool().memory_limit() {
         MemoryLimit::Finite(bytes) => batch_bytes(bytes),
@@ -70,14 +70,14 @@ fn fitting(tasks: &Arc<TaskContext>, width: usize) -> Arc<TaskContext> {
     with_config(tasks, tasks.session_config().clone().with_batch_size(rows))
 }
 
-/// The context for operators that are made: they have their functions.
+/// A task context with another configuration. It holds no functions: the operators are already built.
 pub(crate) fn with_config(tasks: &TaskContext, config: SessionConfig) -> Arc<TaskContext> {
     let none = (HashMap::new(), HashMap::new(), HashMap::new(), HashMap::new());
     let (id, session) = (tasks.task_id(), tasks.session_id());
     Arc::new(TaskContext::new(id, session, config, none.0, none.1, none.2, none.3, tasks.runtime_env()))
 }
 
-/// A stream whose first batch has come, and bytes of a row in it.
+/// A stream whose first batch has been read, and the bytes per row in that batch.
 struct Begun {
     stream: SendableRecordBatchStream,
     width: usize,
@@ -97,7 +97,7 @@ fn width(batch: &RecordBatch) -> Result<usize> {
     Ok(bytes / batch.num_rows().max(1))
 }
 
-/// Streams that have begun, in place of the plan that they come from.
+/// A leaf that hands out started streams in place of the plan `like`.
 pub(super) struct BegunExec {
     like: Arc<dyn ExecutionPlan>,
     /// The partition of the first stream.
@@ -106,7 +106,7 @@ pub(super) struct BegunExec {
 }
 
 impl BegunExec {
-    /// In place of `like`, the partitions from `first` on.
+    /// Replaces `like`; the streams are its partitions from `first` on.
     pub(super) fn new(like: Arc<dyn ExecutionPlan>, first: usize, streams: Vec<SendableRecordBatchStream>) -> Self {
         Self { like, first, streams: Mutex::new(streams.into_iter().map(Some).collect()) }
     }

@@ -1,7 +1,7 @@
-//! Window functions, whose operators keep rows and reserve no memory for them.
+//! Window operators, which buffer rows without reserving memory for them.
 //!
-//! What goes in is reserved, and given back when as many rows have come out. What functions make meanwhile is counted
-//! as that of functions of rows (`functions/allowance.rs`).
+//! Reserves memory for each input batch and releases it when as many rows have been returned. Memory that the functions
+//! themselves allocate is counted like that of scalar functions (`functions/allowance.rs`).
 
 use super::fitting_rows::BegunExec;
 use super::pass_through::only_input;
@@ -19,10 +19,10 @@ use futures::stream::poll_fn;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// An operator that keeps all rows puts them together once more; others keep what they put together.
+/// `WindowAggExec` concatenates all buffered rows once more; the others keep concatenated batches.
 const TIMES: usize = 2;
 
-/// An operator of window functions.
+/// A window operator with memory accounting.
 pub(crate) type HeldWindowExec = WrappedExec<HeldWindow>;
 
 #[derive(Debug)]
@@ -55,7 +55,8 @@ impl Wrapping for HeldWindow {
         let batches = poll_fn(move |cx| {
             let polled = allowance.during(1, || computed.poll_next_unpin(cx));
             polled.map_ok(|batch| {
-                // Parts of what is whole may be held by whoever has it, as long as more of them are asked for.
+                // `WindowAggExec` returns slices of one batch, which a consumer may hold until the last of them is
+                // read.
                 if !whole {
                     rows.leave(batch.num_rows());
                 }
@@ -66,7 +67,7 @@ impl Wrapping for HeldWindow {
     }
 }
 
-/// Rows that went in and did not come out.
+/// The buffered rows: read from the input, not yet returned.
 struct Rows {
     memory: MemoryReservation,
     /// Rows and bytes of each batch, the oldest first.

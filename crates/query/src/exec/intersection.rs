@@ -1,11 +1,11 @@
-//! Entries of one index of which only those go on whose rowkeys another index has, too.
+//! Intersection of two indexes: of the scanned entries, those stay whose rowkey the other index has too.
 //!
 //! ```text
-//!   both in the order of rowkeys   entries 3 4 7 9 12 …      one walk through both, nothing is kept
-//!                                  other   1 4 8 12 …
-//!   else                           the rowkeys of the other index are read first, into a set within the memory of queries
+//!   both in rowkey order   entries 3 4 7 9 12 …      a merge of both, nothing is buffered
+//!                         other   1 4 8 12 …
+//!   otherwise              the rowkeys of the other index are read first, into a set within query memory
 //! ```
-//! Either keeps the order of the entries. What can be told from entries of the other index is checked on those.
+//! Both ways keep the order of the entries. Predicates on columns of the other index are checked on its entries.
 
 use crate::error::{QueryError, QueryResult};
 use crate::exec::row_checks::RowChecks;
@@ -22,39 +22,39 @@ use tokio::sync::OnceCell;
 use txn::ReadView;
 use types::interrupt;
 
-/// The other index, and what of its entries counts.
+/// The other index, and which of its entries take part.
 #[derive(Clone, Debug)]
 pub(crate) struct OtherIndex {
     pub(crate) codec: IndexCodec,
     pub(crate) ranges: Vec<KeyRange>,
     pub(crate) filter: Option<Filter>,
     pub(crate) checks: RowChecks,
-    /// Where entries of both come in the order of rowkeys.
+    /// Set if the entries of both indexes come in rowkey order.
     pub(crate) merged: Option<Merged>,
-    /// Does its range begin with what stands in front of the rowkeys, and nothing else?
+    /// Does its range start with exactly the bytes in front of the rowkeys?
     pub(crate) begins_with_prefix: bool,
-    /// The set, once it was read: scans of several buckets share it.
+    /// The rowkeys, once they are read: scans of several buckets share them.
     pub(crate) kept: Arc<OnceCell<KeptRowkeys>>,
 }
 
-/// How many leading parts stand in front of the rowkey, in entries of either index.
+/// How many leading key parts stand in front of the rowkey, in entries of either index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Merged {
     pub(crate) own: usize,
     pub(crate) other: usize,
 }
 
-/// Rowkeys of entries.
+/// The rowkeys of the other index's entries.
 #[derive(Debug)]
 pub(crate) struct KeptRowkeys {
     keys: HashSet<Box<[u8]>>,
     _memory: MemoryReservation,
 }
 
-/// What a running scan needs to intersect.
+/// The inputs of an intersection in a running scan.
 #[derive(Clone, Debug)]
 pub(crate) struct Intersection {
-    /// Of the entries that are scanned.
+    /// The index that is scanned.
     pub(crate) codec: IndexCodec,
     pub(crate) table: Arc<RowCodec>,
     pub(crate) other: OtherIndex,
@@ -62,11 +62,11 @@ pub(crate) struct Intersection {
     pub(crate) reverse: bool,
 }
 
-/// What it cost and found.
+/// The cost and the entries read of one step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Met {
     pub(crate) cost: ScanCounters,
-    /// Entries of the other index that were read.
+    /// Entries read of the other index.
     pub(crate) others: u64,
 }
 
@@ -81,10 +81,10 @@ impl Intersection {
         Self { codec, table: Arc::clone(table), other, pool: Arc::clone(pool), reverse }
     }
 
-    /// The entries whose rowkeys both indexes have. `walk` is where the last call got to.
+    /// Returns the entries whose rowkeys both indexes have. `walk` is the position of the merge after the last call.
     ///
     /// # Errors
-    /// Those of the store; entries that are none; too many rowkeys for the memory of queries.
+    /// Errors of the store; corrupt entries; more rowkeys than fit into query memory.
     pub(crate) async fn of(
         &mut self,
         walk: &mut Option<Walk>,
@@ -150,7 +150,7 @@ impl OtherIndex {
         }
     }
 
-    /// Begins a scan at the entry of a rowkey, if that is told by what stands in front of it.
+    /// Starts a scan at the entry of rowkey `from`, if the start of the range fixes the bytes in front of the rowkey.
     async fn begin(&self, reader: &ReadView, from: &[u8], reverse: bool) -> QueryResult<Box<dyn Scan>> {
         let mut ranges = self.ranges.clone();
         if let ([range], false, true) = (ranges.as_mut_slice(), reverse, self.begins_with_prefix) {
@@ -162,7 +162,7 @@ impl OtherIndex {
         Ok(reader.scan(self.request(ranges, reverse)).await?)
     }
 
-    /// All rowkeys.
+    /// Reads all rowkeys.
     async fn read(
         &self,
         reader: &ReadView,
@@ -200,14 +200,14 @@ fn add(all: &mut ScanCounters, more: ScanCounters) {
     all.block_rows += more.block_rows;
 }
 
-/// A walk through the entries of the other index, beside those that are scanned.
+/// The position in the entries of the other index during a merge.
 pub(crate) struct Walk {
     scan: Box<dyn Scan>,
-    /// Entries that were read, and the next of them.
+    /// The entries that were read, the next of them, and the bytes in front of their rowkeys.
     batch: Option<(RowBatch, usize, usize)>,
-    /// Bytes in front of the rowkey in the entries that are scanned.
+    /// Bytes in front of the rowkey in the scanned entries.
     prefix: usize,
-    /// The rowkey that was asked for last.
+    /// The rowkey of the last call.
     last: Vec<u8>,
 }
 
@@ -218,7 +218,7 @@ impl std::fmt::Debug for Walk {
 }
 
 impl Walk {
-    /// Notes the rowkey; is it one that must have come before?
+    /// Remembers the rowkey; does it violate the rowkey order?
     fn comes_before_last(&mut self, rowkey: &[u8], reverse: bool) -> bool {
         let before = if reverse { Ordering::Greater } else { Ordering::Less };
         let is_before = !self.last.is_empty() && rowkey.cmp(&self.last) == before;
@@ -227,7 +227,7 @@ impl Walk {
         is_before
     }
 
-    /// Goes on to the entry of a rowkey, or the first behind it; is it there?
+    /// Advances to the entry of a rowkey or the first one behind it; does the entry exist?
     async fn reach(
         &mut self,
         rowkey: &[u8],
@@ -254,7 +254,7 @@ impl Walk {
         }
     }
 
-    /// Reads more entries; are there any?
+    /// Reads the next batch; is there one?
     async fn read(&mut self, other: &mut OtherIndex, merged: Merged, met: &mut Met) -> QueryResult<bool> {
         loop {
             interrupt::check()?;
@@ -273,7 +273,7 @@ impl Walk {
     }
 }
 
-/// Bytes of so many leading parts of an entry's key.
+/// The length in bytes of the first `parts` parts of an entry's key.
 fn prefix_of(codec: &IndexCodec, key: &[u8], parts: usize) -> QueryResult<usize> {
     let mut slots = Vec::new();
     let entries = codec.entries();

@@ -1,4 +1,4 @@
-//! Rows whose order someone above sees, so that the sort below stays.
+//! Rows whose order is observable, so that DataFusion keeps the sort below.
 
 use super::pass_through::only_input;
 use datafusion::common::Result;
@@ -12,7 +12,7 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// Wants its rows in an order and in one stream, and hands them on.
+/// Requires its input ordered and in a single partition, and passes the rows on.
 #[derive(Debug)]
 pub(crate) struct KeepOrderExec {
     input: Arc<dyn ExecutionPlan>,
@@ -21,7 +21,7 @@ pub(crate) struct KeepOrderExec {
 }
 
 impl KeepOrderExec {
-    /// Over a plan, in the order that it has; a plan without order stays as it is.
+    /// Wraps a plan and requires the order that the plan has; returns a plan without an order unchanged.
     pub(crate) fn over(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
         match input.output_ordering().cloned() {
             Some(order) => Arc::new(Self::new(input, order)),

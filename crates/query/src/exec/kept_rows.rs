@@ -1,7 +1,7 @@
-//! Rows that several readers share: the first that asks has them computed, and all read what was kept.
+//! Materialized rows that several readers share: the first reader starts the computation, all read its result.
 //!
-//! They are kept in memory as long as there is some, and all of them in a temporary file beyond it. A task of its own
-//! computes them, so that no reader waits for another to be polled.
+//! The rows stay in memory while it suffices; beyond that all of them move to one temporary file. A separate task
+//! computes them, so that no reader depends on another reader being polled.
 
 use super::pass_through::only_input;
 use arrow::datatypes::SchemaRef;
@@ -27,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 
 type Computed = Shared<BoxFuture<'static, std::result::Result<Arc<Kept>, Arc<DataFusionError>>>>;
 
-/// Where the rows of one query are kept, while the statement runs.
+/// The materialized rows of one query, for as long as the statement runs.
 #[derive(Default)]
 pub(crate) struct KeptRows {
     computed: OnceLock<Computed>,
@@ -39,13 +39,13 @@ impl fmt::Debug for KeptRows {
     }
 }
 
-/// All rows.
+/// The complete result, in memory or in a file.
 struct Kept {
     batches: Vec<RecordBatch>,
-    /// In the place of batches.
+    /// Replaces `batches` if the memory did not suffice.
     file: Option<Arc<dyn SpillFile>>,
     spill: SpillManager,
-    /// Memory that the batches take.
+    /// The reservation for `batches`.
     _memory: MemoryReservation,
 }
 
@@ -81,7 +81,7 @@ impl Kept {
         let schema = Arc::clone(self.spill.schema());
         if let Some(file) = &self.file {
             let from_file = self.spill.read_spill_as_stream(Arc::clone(file), None)?;
-            // The file is there as long as it is read.
+            // Keeps the file open while it is read.
             let kept = from_file.map(move |batch| {
                 let _ = &self;
                 batch
@@ -93,7 +93,7 @@ impl Kept {
     }
 }
 
-/// Reads such rows.
+/// Reads materialized rows.
 #[derive(Debug)]
 pub(crate) struct KeptRowsExec {
     input: Arc<dyn ExecutionPlan>,
@@ -217,7 +217,7 @@ mod tests {
         batches.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec()).collect()
     }
 
-    /// Reads twice with so much memory; how many files were written?
+    /// Reads twice within `memory` bytes and returns the number of files written.
     async fn read_twice(memory: usize) -> usize {
         let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
         let tasks = Arc::new(TaskContext::default().with_runtime(runtime));

@@ -1,7 +1,7 @@
-//! Rows in key order whose keys begin alike, so that one verdict on these first bytes holds for all of them.
+//! Runs of rows in key order that share a key prefix, so that one check of the prefix holds for the whole run.
 //!
 //! ```text
-//!   lineitem   | 7,1 | 7,2 | 7,3 | 8,1 | 9,1 | 9,2 |      of each order one row is judged by `l_orderkey IN (...)`
+//!   lineitem   | 7,1 | 7,2 | 7,3 | 8,1 | 9,1 | 9,2 |      `l_orderkey IN (...)` is checked on one row per order
 //! ```
 
 use arrow::array::BooleanBufferBuilder;
@@ -10,17 +10,17 @@ use store::{RowBatch, RowBatchBuilder};
 
 /// The runs of a batch.
 pub(super) struct KeyRuns {
-    /// The key of the first row of each, without its fragment.
+    /// The key of the first row of each run, without a fragment.
     pub(super) firsts: RowBatch,
-    /// Rows up to the end of each.
+    /// The end of each run, as a row number.
     ends: Vec<usize>,
 }
 
 impl KeyRuns {
-    /// The runs of rows that have the first `prefix` bytes of their keys in common; `None` where so many rows begin one
-    /// that it is as good to judge each row.
+    /// The runs of rows that share the first `prefix` bytes of their keys; `None` if there are so many runs that
+    /// checking each row costs the same.
     pub(super) fn of(rows: &RowBatch, prefix: usize) -> Option<Self> {
-        // One number is compared faster than bytes.
+        // Comparing one integer is faster than comparing bytes.
         match prefix {
             4 => Self::by(rows, |key| key.first_chunk::<4>()),
             8 => Self::by(rows, |key| key.first_chunk::<8>()),
@@ -53,7 +53,7 @@ impl KeyRuns {
         Some(Self { firsts: firsts.finish(), ends })
     }
 
-    /// The verdicts on the first rows, for all rows.
+    /// Expands the results for the first rows to all rows.
     pub(super) fn spread(&self, firsts: &BooleanBuffer) -> BooleanBuffer {
         let rows = self.ends.last().copied().unwrap_or_default();
         let (mut all, mut begin) = (BooleanBufferBuilder::new(rows), 0);

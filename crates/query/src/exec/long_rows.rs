@@ -1,12 +1,12 @@
-//! Rows that are too long for batches of thousands of them, seen before operators put so many together.
+//! Detects rows that are too long for batches of the configured size, before operators build such batches.
 //!
-//! Joins, groups, windows and filters make batches of a number of rows that they are told when they are made. Below them
-//! the rows are measured. When a batch of rows like these would not fit, the query begins again with fewer rows to a
-//! batch (`plan/stream.rs`), as long as no row was handed out. Later, room for such batches is reserved:
+//! Joins, aggregates, windows and filters fix the batch size when they are built. The rows below them are measured. If
+//! a batch of such rows would not fit, the query is restarted with a smaller batch size (`plan/stream.rs`), as long as
+//! no row has been returned. After that, memory for the larger batches is reserved:
 //!
 //! ```text
-//!   as long as the rows are on average   eight shares of a batch
-//!   as long as the longest of them       a quarter of the memory, where one row may be copied many times
+//!   rows of average length               eight times the bytes of a batch
+//!   rows as long as the longest          a quarter of the memory, if one row may be copied many times
 //! ```
 
 use super::pass_through::{PassThroughExec, Passing};
@@ -23,13 +23,13 @@ use futures::StreamExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shares of a batch that a batch of these operators may have: they hold few of them.
+/// A batch of these operators may have this many times the usual bytes: they hold few batches.
 const SHARES: usize = 8;
 
-/// The part of the memory that a batch of the longest row may take.
+/// A batch of copies of the longest row may take this fraction of the memory.
 const PART: usize = 4;
 
-/// Has a query handed rows out? Then it cannot begin again. It travels with the context of its tasks.
+/// Has the query returned rows? Then it cannot be restarted. Part of the session configuration of its tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Begun(AtomicBool);
 
@@ -43,7 +43,7 @@ impl Begun {
     }
 }
 
-/// The query is to begin again with so many rows to a batch.
+/// Requests a restart of the query with `rows` rows per batch.
 #[derive(Debug, thiserror::Error)]
 #[error("rows are too long for batches of more than {rows} (query_memory_mib)")]
 pub(crate) struct LongRows {
@@ -51,7 +51,7 @@ pub(crate) struct LongRows {
 }
 
 impl LongRows {
-    /// Is it what a query failed with?
+    /// The batch size to restart with, if `error` is a [`LongRows`].
     pub(crate) fn of(error: &DataFusionError) -> Option<usize> {
         match error.find_root() {
             DataFusionError::External(inner) => inner.downcast_ref::<Self>().map(|long| long.rows),
@@ -60,13 +60,13 @@ impl LongRows {
     }
 }
 
-/// Measures the rows of its input, which go through as they are.
+/// Measures the rows of its input and passes them on.
 pub(crate) type LongRowsExec = PassThroughExec<Measuring>;
 
-/// Measures rows.
+/// Measures row lengths.
 #[derive(Clone, Debug)]
 pub(crate) struct Measuring {
-    /// May the operator above make many rows of one?
+    /// May the operator above return many rows for one input row?
     multiplied: bool,
 }
 
@@ -87,15 +87,15 @@ impl Passing for Measuring {
 }
 
 struct Measure {
-    /// Rows of the batches that are made above.
+    /// Rows per batch of the operator above.
     rows: usize,
-    /// What such a batch may take.
+    /// Bytes that such a batch may take.
     most: usize,
-    /// What it may take where all rows are as long as the longest.
+    /// Bytes that it may take if all rows are as long as the longest.
     most_of_longest: usize,
-    /// `None`: nobody can begin the query again.
+    /// `None` if the query cannot be restarted.
     begun: Option<Arc<Begun>>,
-    /// For batches that take more.
+    /// The reservation for larger batches.
     memory: MemoryReservation,
     passed: usize,
     multiplied: bool,
@@ -140,22 +140,22 @@ impl Measure {
         }
     }
 
-    /// Reserves what a batch of rows of that length takes beyond what any may.
+    /// Reserves the bytes that a batch of rows of the mean length needs beyond `most`.
     fn reserve(&self, mean: usize) -> Result<()> {
         let made = mean.saturating_mul(self.rows);
-        // What makes no more of its rows has no more than came.
+        // An operator that returns at most its input rows needs at most the bytes read so far.
         let made = if self.multiplied { made } else { made.min(self.passed) };
         let beyond = made.saturating_sub(self.most);
         if beyond > self.memory.size() { self.memory.try_resize(beyond) } else { Ok(()) }
     }
 }
 
-/// May values of the type be long?
+/// Can values of the type be long?
 pub(crate) fn is_long(ty: &ArrowType) -> bool {
     !ty.is_primitive() && !matches!(ty, ArrowType::Null | ArrowType::Boolean | ArrowType::FixedSizeBinary(_))
 }
 
-/// Bytes of all values of a column, and of its longest.
+/// The bytes of all values of a column, and of its longest value.
 fn lengths(column: &ArrayRef) -> Result<(usize, usize)> {
     let all = column.to_data().get_slice_memory_size()?;
     let longest = match column.data_type() {

@@ -1,11 +1,11 @@
-//! What joins find out while a statement runs makes a scan read less.
+//! Dynamic filters of joins narrow what a scan reads.
 //!
 //! ```text
-//!   join: b IN (3, 8)      on the key       fewer ranges of it
-//!                          on an index      entries ──rowkeys──> single keys, in the order of the ranges that they lie in
+//!   join: b IN (3, 8)      on the key       fewer key ranges
+//!                          on an index      entries ──rowkeys──> point ranges, in the order of the scan's ranges
 //! ```
-//! Both only leave out rows that the join would throw away. The rows come in the order that the scan declares: the keys
-//! that an index finds are sorted, and each partition takes those in its own ranges.
+//! Both only leave out rows that the join would drop. The rows keep the order that the scan declares: the keys found by
+//! an index are sorted, and each partition takes those within its own ranges.
 
 use super::dynamic_filter;
 use super::range_lists::intersect;
@@ -21,12 +21,12 @@ use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, TableSize};
 
-/// So few ranges are read without asking whether that is worth it.
+/// Up to this many ranges are read without a cost comparison.
 const FEW_RANGES: usize = 64;
-/// Most keys that an index finds for one partition.
+/// The largest number of keys that an index may find for one partition.
 const MOST_KEYS: usize = 200_000;
 
-/// An index that is not read by itself, and what the statement's own conditions say about it.
+/// An index that dynamic filters may find rows by, and the statement's own conditions on its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Finder {
     pub(crate) index: Arc<TableIndex>,
@@ -34,11 +34,11 @@ pub(crate) struct Finder {
 }
 
 impl RegionScanExec {
-    /// The ranges of a partition, narrowed by what joins have found out by now; only from the first to the last of those
-    /// where they are so many look-ups that reading all rows costs less.
+    /// Narrows the ranges of a partition by the current dynamic filters. Where that gives so many point reads that a
+    /// scan costs less, returns the ranges only from the first to the last of them.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(super) async fn narrowed(&self, ranges: &[KeyRange]) -> QueryResult<Vec<KeyRange>> {
         let narrowed = self.narrowed_by_key(ranges);
         if narrowed.len() <= FEW_RANGES.max(ranges.len()) {
@@ -57,7 +57,7 @@ impl RegionScanExec {
         Ok(intersect(ranges, around.as_slice()))
     }
 
-    /// The ranges as far as the key allows what joins have found out by now.
+    /// Narrows the ranges by the conditions of the dynamic filters on the key.
     pub(super) fn narrowed_by_key(&self, ranges: &[KeyRange]) -> Vec<KeyRange> {
         if self.dynamic.is_empty() {
             return ranges.to_vec();
@@ -72,7 +72,7 @@ impl RegionScanExec {
         intersect(ranges, &to_store_ranges(&ranges_of_found(self.source.scanned(), &all).ranges))
     }
 
-    /// The share of its rows that pass a predicate over its output, by statistics if there are any and they can tell.
+    /// The selectivity of a predicate over the output, if statistics tell.
     pub(crate) fn share_passing(&self, predicate: &Arc<dyn PhysicalExpr>) -> Option<f64> {
         let known = self.knowledge.as_ref()?;
         let column_of = |output: usize| self.projection.get(output).copied();
@@ -86,7 +86,7 @@ impl RegionScanExec {
         judged_share.into_iter().chain(tried).reduce(|all, share| all * share)
     }
 
-    /// The share for which a predicate over one column is true, tried on the values that are known of it.
+    /// The selectivity of a predicate over one column, evaluated on the column's values in the statistics.
     fn share_of_tried(&self, predicate: &Arc<dyn PhysicalExpr>, judged: &Judged<'_>) -> Option<f64> {
         let predicate = dynamic_filter::predicate(std::slice::from_ref(predicate)).ok()??;
         let [output] = *predicate.columns else { return None };
@@ -95,10 +95,10 @@ impl RegionScanExec {
         value_selectivity::share(&predicate.expr, ty, judged.column(column)?)
     }
 
-    /// The ranges, or single keys in them where an index finds these with less work.
+    /// Returns the ranges, or point ranges within them if an index finds these at a lower cost.
     ///
     /// # Errors
-    /// Those of reading entries.
+    /// Errors of reading index entries.
     pub(super) async fn found_by_index(&self, ranges: Vec<KeyRange>) -> QueryResult<Vec<KeyRange>> {
         if self.dynamic.is_empty() || self.finders.is_empty() || ranges.iter().all(|range| range.as_point().is_some()) {
             return Ok(ranges);
@@ -134,8 +134,8 @@ impl RegionScanExec {
         }
     }
 
-    /// Where the entries are of rows that joins may want, by what they know now, and the conditions that say so; `None` if
-    /// that is nothing of the index.
+    /// The entry ranges of rows that pass the dynamic filters, and the conditions they come from; `None` if no
+    /// condition restricts the index key.
     fn entry_ranges(&self, finder: &Finder) -> Option<(Vec<Condition>, KeyRanges)> {
         let key = finder.index.key_columns();
         let part_of = |output: usize| {
@@ -151,7 +151,7 @@ impl RegionScanExec {
         (ranges.parts_used > 0 && ranges.access != Access::Full).then_some((all, ranges))
     }
 
-    /// What statistics say of the entries in the ranges.
+    /// The estimated number of entries in the ranges, by statistics.
     fn expected(&self, finder: &Finder, known: &Knowledge, conditions: &[Condition], found: &KeyRanges) -> Expected {
         let candidate = JudgedPath {
             index: Some((finder.index.codec.index(), finder.index.entries.table().as_ref())),
@@ -164,7 +164,7 @@ impl RegionScanExec {
         Judged::new(self.source.table_codec().table(), &known.statistics, known.rows).expect(&candidate)
     }
 
-    /// The keys of the entries' rows that lie in `within`; `None` if they are too many.
+    /// The rowkeys of the entries that lie in `within`; `None` if they are too many.
     async fn rowkeys(
         &self,
         finder: &Finder,

@@ -1,4 +1,4 @@
-//! The order in which a scan hands out rows, as the planner sees it.
+//! The output ordering of a scan, as DataFusion's properties.
 
 use crate::key_partitions::Aligned;
 use crate::scan_source::ScanSource;
@@ -16,15 +16,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct KeyOrder {
     parts: Vec<OrderPart>,
-    /// Leading parts that have one value in all rows.
+    /// The number of leading parts with one value in all rows.
     equal_parts: usize,
 }
 
 #[derive(Clone, Debug)]
 struct OrderPart {
-    /// Where its column is in the output, if it is.
+    /// The index of its column in the output, if it is there.
     output: Option<usize>,
-    /// Of an expression: over the output.
+    /// The expression of an expression key part, over the output.
     computed: Option<Arc<dyn PhysicalExpr>>,
     name: String,
     descending: bool,
@@ -33,8 +33,8 @@ struct OrderPart {
 }
 
 impl KeyOrder {
-    /// The key of what is scanned, as columns of the output, which are these of the table. `computed`: for each part, if it
-    /// is an expression that the output has all columns of, that.
+    /// The key parts of the scanned table or index, mapped to `projection`. `computed` has for each part its expression
+    /// over the output, if the part is an expression whose columns are all in the output.
     pub(crate) fn new(
         source: &ScanSource,
         projection: &[usize],
@@ -52,14 +52,15 @@ impl KeyOrder {
                 name: column.map(|column| column.name.clone()).unwrap_or_default(),
                 descending: part.descending,
                 nulls_first: part.nulls_first,
-                // Parts of entries may be NULL where the column may not.
+                // A key part of an index is nullable even if its column is NOT NULL.
                 nullable: part.nullable && column.is_none_or(|column| !column.not_null),
             }
         });
         Self { parts: parts.collect(), equal_parts }
     }
 
-    /// What the planner may rely on: key order as far as its columns are in the output, and constants.
+    /// The properties that DataFusion may rely on: the key order as far as its columns are in the output, and
+    /// constants.
     pub(crate) fn properties(&self, schema: &SchemaRef, ordered: bool, reverse: bool) -> Result<EquivalenceProperties> {
         let order = if ordered { self.sort_exprs(reverse) } else { Vec::new() };
         let mut properties =
@@ -75,7 +76,7 @@ impl KeyOrder {
         Ok(properties)
     }
 
-    /// What partitions are known by that have ranges of a part's values; `None` if the output has not got it.
+    /// The range partitioning by a key part; `None` if the output lacks the part's column.
     pub(crate) fn partitioning(&self, aligned: &Aligned) -> Option<Partitioning> {
         let part = self.parts.get(aligned.part)?;
         let key = LexOrdering::new([PhysicalSortExpr::new(part.column()?, part.options(false))])?;
@@ -88,7 +89,7 @@ impl KeyOrder {
         for (number, part) in self.parts.iter().enumerate() {
             match part.column() {
                 Some(column) => order.push(PhysicalSortExpr::new(column, part.options(reverse))),
-                // One value everywhere: the next part's order is the rows' order.
+                // The part is constant, so the next part's order is the order of the rows.
                 None if number < self.equal_parts => {}
                 None => break,
             }
@@ -96,7 +97,7 @@ impl KeyOrder {
         order
     }
 
-    /// The direction of a scan that gives `wanted`; `None` when neither does.
+    /// The scan direction that gives the `wanted` order; `None` if neither does.
     pub(crate) fn direction_for(&self, wanted: &[PhysicalSortExpr]) -> Option<bool> {
         [false, true].into_iter().find(|reverse| self.gives(wanted, *reverse))
     }
@@ -114,7 +115,7 @@ impl KeyOrder {
 }
 
 impl OrderPart {
-    /// Has it the values of an expression over the output?
+    /// Does the part have the values of an expression over the output?
     fn is(&self, expr: &Arc<dyn PhysicalExpr>) -> bool {
         match (expr.downcast_ref::<Column>(), &self.computed) {
             (Some(column), _) => self.output == Some(column.index()),

@@ -1,4 +1,4 @@
-//! Operators that hand on the rows of their input, as many and in the same order, and only do something on the way.
+//! Operators that pass on the rows of their input unchanged in number and order, with a side task per batch.
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics, internal_err};
@@ -11,21 +11,21 @@ use datafusion::physical_plan::{
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-/// What is done on the way.
+/// The task of a [`PassThroughExec`].
 pub(crate) trait Passing: Clone + Debug + Send + Sync + 'static {
     /// The operator's name.
     const NAME: &'static str;
 
-    /// Expressions that it looks at.
+    /// The expressions that it evaluates.
     fn exprs(&self) -> &[Arc<dyn PhysicalExpr>] {
         &[]
     }
 
-    /// The batches of one partition.
+    /// Wraps the stream of one partition.
     fn pass(&self, input: SendableRecordBatchStream, tasks: &TaskContext) -> SendableRecordBatchStream;
 }
 
-/// Hands on the rows of its input.
+/// Passes on the rows of its input.
 #[derive(Debug)]
 pub(crate) struct PassThroughExec<P> {
     input: Arc<dyn ExecutionPlan>,
@@ -38,10 +38,10 @@ impl<P: Passing> PassThroughExec<P> {
     }
 }
 
-/// The only one of these; an error for none or several.
+/// The only element of `inputs`.
 ///
 /// # Errors
-/// Another number of inputs.
+/// If `inputs` is empty or has several elements.
 pub(crate) fn only_input<T>(inputs: impl IntoIterator<Item = T>) -> Result<T> {
     let mut inputs = inputs.into_iter();
     match (inputs.next(), inputs.next()) {

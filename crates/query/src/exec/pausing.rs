@@ -1,8 +1,8 @@
-//! Batches between which a long turn ends, and a statement that is stopped does.
+//! Yields between batches, and stops a cancelled statement.
 //!
-//! The planner's own operators count batches: a task gives way after 128 of them, whatever each takes. Of batches that
-//! take long to compute these are seconds, in which nobody else of the thread has a turn and neither a cancel request
-//! nor the end of the statement's time is heard. So whoever runs the statement is asked before each batch.
+//! DataFusion's operators count batches: a task yields after 128 of them, whatever each takes. If batches are slow to
+//! compute, these are seconds in which no other task of the thread runs and neither a cancel request nor the statement
+//! timeout is noticed. So the interrupt state is checked before each batch.
 
 use super::pass_through::{PassThroughExec, Passing};
 use crate::error::QueryError;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use types::interrupt;
 
-/// Hands the batches of its input on, and asks before each.
+/// Passes on the batches of its input, and checks for an interrupt before each.
 pub(crate) type PausingExec = PassThroughExec<Pausing>;
 
-/// Asks before each batch.
+/// Checks for an interrupt before each batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Pausing {
-    /// Does each batch take one of the task's turns?
+    /// Does each batch count against Tokio's cooperative budget?
     counts: bool,
 }
 
@@ -31,8 +31,8 @@ impl PausingExec {
         Self::over(input, Pausing { counts: false })
     }
 
-    /// Over an input that does not count turns itself. DataFusion's own operator for that has properties of its own, from which
-    /// those of all operators above would be computed anew.
+    /// For an input that does not count batches itself. DataFusion's own operator for that has its own plan properties,
+    /// from which those of all operators above would be recomputed.
     pub(crate) fn counting(input: Arc<dyn ExecutionPlan>) -> Self {
         Self::over(input, Pausing { counts: true })
     }

@@ -1,7 +1,7 @@
-//! Batches cut so that what is computed of them fits in the memory of a batch.
+//! Cuts batches so that the values computed of a piece fit into the memory of a batch.
 //!
-//! An input batch has so many rows, whatever a function makes of them. Expressions are computed of as many rows as go:
-//! fewer when that takes too much, more again when it takes little. The pieces are handed on one by one.
+//! An input batch has a fixed number of rows, whatever size the results of functions have. Expressions are evaluated
+//! over as many rows as fit: fewer after a piece that was too large, more after a small one.
 
 use crate::error::QueryError;
 use crate::functions::allowance::{batch_bytes, splitting};
@@ -14,24 +14,24 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use std::sync::Arc;
 
-/// By what the rows of a piece are divided when they were too many.
+/// The divisor of the number of rows after a piece that was too large.
 const CUT: usize = 8;
 
-/// Computes expressions of batches piece by piece.
+/// Evaluates expressions over batches piece by piece.
 pub(super) struct Pieces {
     exprs: Vec<Arc<dyn PhysicalExpr>>,
-    /// Bytes of what is computed of a piece.
+    /// The limit in bytes for the values computed of a piece.
     most: usize,
-    /// Rows that the next piece may have, and that any may have.
+    /// The row limit of the next piece, and of any piece.
     rows: usize,
     most_rows: usize,
     /// The batch being computed and its next row.
     batch: Option<(RecordBatch, usize)>,
-    /// What the last piece holds, as long as it is the last.
+    /// The reservation for the last piece that was returned.
     memory: MemoryReservation,
 }
 
-/// Rows of the input and what was computed of them.
+/// Rows of the input and the values computed of them.
 pub(super) struct Piece {
     pub(super) rows: RecordBatch,
     pub(super) computed: Vec<ArrayRef>,
@@ -49,15 +49,14 @@ impl Pieces {
         Self { exprs, most: batch_bytes(most), rows, most_rows: rows, batch: None, memory }
     }
 
-    /// Begins a batch; the one before is at its end.
     pub(super) fn begin(&mut self, batch: RecordBatch) {
         self.batch = Some((batch, 0));
     }
 
-    /// The next piece of the batch.
+    /// Computes the next piece of the batch.
     ///
     /// # Errors
-    /// Those of the expressions; [`QueryError::Resources`] when there is no memory for a single row.
+    /// Errors of the expressions; [`QueryError::Resources`] if a single row does not fit.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         let Some((batch, start)) = self.batch.take() else { return Ok(None) };
         self.memory.free();
@@ -84,12 +83,12 @@ impl Pieces {
         }
     }
 
-    /// Accounts for a piece, and lets the next be as large as this one tells.
+    /// Reserves memory for a piece and adapts the number of rows of the next one.
     fn hold(&mut self, computed: &[ArrayRef], rows: usize) -> Result<()> {
         let made = self.exprs.iter().zip(computed).filter(|(expr, _)| !expr.is::<Column>());
         let bytes: usize = made.map(|(_, array)| array.get_array_memory_size()).sum();
         if bytes > self.most {
-            // Functions of the planner's own are not counted before they are done.
+            // DataFusion's own functions are counted only after they are evaluated.
             let fitting = rows as u128 * self.most as u128 / bytes as u128;
             self.rows = usize::try_from(fitting).unwrap_or(1).max(1);
         } else if bytes < self.most / 2 {
@@ -104,7 +103,7 @@ impl Pieces {
         let computed = self.exprs.iter().map(|expr| {
             let value = expr.evaluate(rows)?;
             if let ColumnarValue::Scalar(value) = &value {
-                // As an array it is there for each row.
+                // `into_array` copies a scalar for each row.
                 let all = value.size().saturating_sub(size_of_val(value)).saturating_mul(count);
                 if count > 1 {
                     left = left.checked_sub(all).ok_or_else(too_much)?;

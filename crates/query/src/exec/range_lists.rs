@@ -2,7 +2,7 @@
 
 use store::KeyRange;
 
-/// What is in both of two sorted lists of disjoint ranges.
+/// The intersection of two sorted lists of disjoint ranges.
 pub(crate) fn intersect(left: &[KeyRange], right: &[KeyRange]) -> Vec<KeyRange> {
     let (mut a, mut b) = (left.iter().peekable(), right.iter().peekable());
     let mut both = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn intersect(left: &[KeyRange], right: &[KeyRange]) -> Vec<KeyRange> 
     both
 }
 
-/// Ranges that begin with the same salt byte, together.
+/// Groups the ranges by their salt byte.
 pub(super) fn by_bucket(ranges: Vec<KeyRange>) -> Vec<Vec<KeyRange>> {
     let mut buckets: Vec<(Option<u8>, Vec<KeyRange>)> = Vec::new();
     for range in ranges {

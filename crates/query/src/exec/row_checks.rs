@@ -1,11 +1,12 @@
-//! Checks of rows that the store handed out, on Arrow columns.
+//! Checks of rows that the store returned, on Arrow columns.
 //!
 //! ```text
-//!   rows of a batch -> what the store did not judge -> the statement's filters -> what joins found out -> decoded
-//!                      columns of that filter only     their columns only         their columns only      the output's
+//!   rows of a batch -> recheck of undecided rows -> the statement's filters -> dynamic filters -> decoded
+//!                      filter columns only        their columns only         their columns only   output columns
 //! ```
-//! Each check decodes the columns that it looks at, and only of rows that are left; the output's columns are
-//! decoded of those that pass all. A check of leading columns of the key alone is made once for rows that share them.
+//! Each check decodes only the columns it references, and only of the remaining rows; the output columns are decoded of
+//! the rows that pass all checks. A check of leading key columns alone is evaluated once per run of rows that share
+//! them.
 
 use crate::convert::RowDecoder;
 use crate::error::{QueryError, QueryResult};
@@ -19,7 +20,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 use store::RowBatch;
 
-/// An expression over some columns of the table, and how to decode those.
+/// An expression over some columns of the table, and the decoder of those columns.
 #[derive(Clone, Debug)]
 pub(crate) struct RowCheck {
     pub(crate) decoder: RowDecoder,
@@ -27,7 +28,7 @@ pub(crate) struct RowCheck {
 }
 
 impl RowCheck {
-    /// Which rows pass; `None` when all do.
+    /// The rows that pass; `None` if all do.
     pub(crate) fn passing(&self, rows: &RowBatch) -> QueryResult<Option<BooleanBuffer>> {
         match self.decoder.key_prefix().and_then(|prefix| KeyRuns::of(rows, prefix)) {
             Some(runs) => Ok(self.each_passing(&runs.firsts)?.map(|passing| runs.spread(&passing))),
@@ -57,26 +58,26 @@ fn true_and_not_null(mask: &BooleanArray) -> BooleanBuffer {
 /// All checks of one scan.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowChecks {
-    /// What the store's filter means, for rows that it did not judge.
+    /// The predicate of the store's filter, for rows that the store left undecided.
     pub(crate) recheck: Option<RowCheck>,
-    /// Filters that cannot be told from bytes.
+    /// Filters that cannot be evaluated on encoded bytes.
     pub(crate) filter: Option<RowCheck>,
     pub(crate) dynamic: Vec<DynamicRowFilter>,
 }
 
 impl RowChecks {
-    /// Does nothing but the store's own filter decide about a row?
+    /// Does only the store's own filter drop rows?
     pub(crate) fn are_none(&self) -> bool {
         self.filter.is_none() && self.dynamic.is_empty()
     }
 
-    /// Does one of them need what `part` asks for?
+    /// Does `part` hold for the decoder of any check?
     pub(crate) fn need(&self, part: impl Fn(&RowDecoder) -> bool) -> bool {
         let dynamic = self.dynamic.iter().map(|filter| &filter.check);
         self.recheck.iter().chain(&self.filter).chain(dynamic).any(|check| part(&check.decoder))
     }
 
-    /// The rows that pass; `None` when all do.
+    /// The rows that pass; `None` if all do.
     pub(crate) fn apply(&mut self, rows: &RowBatch) -> QueryResult<Option<RowBatch>> {
         let mut left = None;
         if rows.undecided()
@@ -94,7 +95,7 @@ impl RowChecks {
     }
 }
 
-/// Keeps those of the rows that are `left`, at first all of `rows`, that pass one more check.
+/// Applies one more check to the rows that are `left`; `None` stands for all of `rows`.
 fn narrow(
     rows: &RowBatch,
     left: &mut Option<RowBatch>,

@@ -1,7 +1,7 @@
-//! From entries of an index to the rows that they are of.
+//! Fetches the rows of index entries.
 //!
-//! Entries come in batches; their rowkeys are looked up in chunks, in the view that the entries were read from. Rows keep
-//! the order of their entries. What can be told from an entry is checked before its row is fetched.
+//! The rowkeys of a batch of entries are looked up in chunks, in the read view of the entries. Rows keep the order of
+//! their entries. Predicates on index columns are checked before the row is fetched.
 
 use crate::error::{QueryError, QueryResult};
 use crate::exec::row_checks::RowChecks;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use store::{FamilyId, Filter, KeyList, RowBatch, RowBatchBuilder, ScanCounters};
 use txn::ReadView;
 
-/// Most rows that are asked for at once.
+/// The largest number of rows of one request.
 const ROWS_AT_ONCE: usize = 1024;
 
 /// Fetches the rows of entries.
@@ -19,24 +19,24 @@ const ROWS_AT_ONCE: usize = 1024;
 pub(crate) struct RowFetch {
     pub(crate) index: IndexCodec,
     pub(crate) table: Arc<RowCodec>,
-    /// Of entries.
+    /// Checks on the entries.
     pub(crate) checks: RowChecks,
-    /// Of rows.
+    /// The store's filter on the rows.
     pub(crate) filter: Option<Filter>,
-    /// May rows be others by now than entries say? Such are left out.
+    /// May a row have changed since its entry was written? Entries without a row are then skipped.
     pub(crate) may_change: bool,
 }
 
 impl RowFetch {
-    /// Is the row of every entry taken?
+    /// Does every entry yield its row?
     pub(crate) fn takes_all(&self) -> bool {
         self.filter.is_none() && self.checks.are_none() && !self.may_change
     }
 
-    /// The rows of those entries that pass, and what it cost to read them.
+    /// The rows of the entries that pass, and the cost of reading them.
     ///
     /// # Errors
-    /// [`QueryError::Row`] for an entry without a row; those of the store.
+    /// [`QueryError::Row`] for an entry without a row; errors of the store.
     pub(crate) async fn rows(
         &mut self,
         reader: &ReadView,
@@ -66,7 +66,7 @@ impl RowFetch {
         Ok((rows.finish(), cost))
     }
 
-    /// The rowkey of each entry.
+    /// The rowkeys of the entries.
     fn rowkeys(&self, entries: &RowBatch) -> QueryResult<KeyList> {
         let (mut keys, mut rowkey) = (KeyList::with_capacity(entries.len()), Vec::new());
         for (key, fragment) in entries.keys().zip(entries.fragments()) {
@@ -82,7 +82,7 @@ impl RowFetch {
     }
 }
 
-/// Appends a row unless the filter fails it; is it taken?
+/// Appends the row unless it fails the filter; was it appended?
 pub(super) fn push_if_passing(
     filter: Option<&Filter>,
     key: &[u8],

@@ -1,4 +1,4 @@
-//! A parameter of row expressions: the same value in all rows of a batch, and taken for a constant.
+//! A parameter of row expressions: a column that has one value per batch and is evaluated as a constant.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -11,14 +11,14 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Reads its value from the first row of a column.
+/// Evaluates to the value of a column in the first row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RowParameter {
     column: usize,
 }
 
 impl RowParameter {
-    /// Takes the place of a column that stands behind the first `columns`.
+    /// Replaces a column reference behind the first `columns`.
     pub(crate) fn in_place_of(expr: Arc<dyn PhysicalExpr>, columns: usize) -> Transformed<Arc<dyn PhysicalExpr>> {
         let index = (expr.as_ref() as &dyn Any).downcast_ref::<Column>().map(Column::index);
         match index.filter(|index| *index >= columns) {

@@ -1,4 +1,4 @@
-//! A scan that runs: batches of rows from the store to batches of Arrow columns.
+//! A running scan: turns row batches of the store into Arrow batches.
 
 use crate::convert::RowDecoder;
 use crate::error::QueryResult;
@@ -14,10 +14,10 @@ use rowkey::KeySchema;
 use store::{Bytes, FamilyId, KeyRange, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, TableId};
 use txn::ReadView;
 
-/// Most rows that one point read asks the store for.
+/// The largest number of rows of one point read.
 const POINTS_AT_ONCE: usize = 1024;
 
-/// What one partition reads and hands out.
+/// The work of one partition.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanWork {
     pub(crate) reader: ReadView,
@@ -27,20 +27,20 @@ pub(crate) struct ScanWork {
     pub(crate) reverse: bool,
     pub(crate) fetch: Option<usize>,
     pub(crate) filter: Option<store::Filter>,
-    /// If only those entries count whose rowkeys another index has.
+    /// For an intersection of two indexes.
     pub(crate) both: Option<Intersection>,
-    /// If entries are scanned whose rows are to be fetched.
+    /// For entries whose rows are fetched.
     pub(crate) rows: Option<RowFetch>,
-    /// Of the output's columns.
+    /// Of the output columns.
     pub(crate) decoder: RowDecoder,
     pub(crate) checks: RowChecks,
     pub(crate) batch_rows: usize,
-    /// One row is enough of those that are equal in so many leading parts of keys of this schema.
+    /// One row is enough per group of rows equal in this many leading parts of keys of this schema.
     pub(crate) skips: Option<(KeySchema, usize)>,
 }
 
 impl ScanWork {
-    /// The rows as they come. Dropping the stream ends the scan.
+    /// The batches. Dropping the stream ends the scan.
     pub(crate) fn run(self, metrics: ScanMetrics) -> impl Stream<Item = Result<RecordBatch, DataFusionError>> {
         let running = RunningScan { left: self.fetch, work: self, source: Source::NotBegun, walk: None, metrics };
         futures::stream::try_unfold(running, |mut running| async move {
@@ -53,16 +53,16 @@ impl ScanWork {
     }
 
     fn request(&self) -> ScanRequest {
-        // Rows that a check throws away do not count, so the store must not count for us.
+        // The limit counts rows after the checks, so the store may apply it only if there are none.
         let exact = self.takes_all();
-        // With checks, many rows may have to be read for the few that are wanted.
+        // With checks, many rows may have to be read to find the few wanted ones.
         let fewest = match (exact, self.rows.is_some() && self.both.is_none()) {
             (true, _) => 64,
             (false, true) => 128,
             (false, false) => 1024,
         };
         let rows = self.fetch.map_or(self.batch_rows, |fetch| self.batch_rows.min(fetch.max(fewest)));
-        // Rowkeys are made of whole entries.
+        // Building a rowkey needs the whole entry.
         let whole = self.rows.is_some() || self.both.is_some();
         ScanRequest {
             reverse: self.reverse,
@@ -78,13 +78,13 @@ impl ScanWork {
         }
     }
 
-    /// Is every row in the ranges handed out?
+    /// Is every row in the ranges returned?
     fn takes_all(&self) -> bool {
         let fetched = self.rows.as_ref().is_none_or(RowFetch::takes_all);
         self.filter.is_none() && self.checks.are_none() && self.both.is_none() && fetched
     }
 
-    /// The keys, when all ranges are single keys.
+    /// The keys, if all ranges are single keys.
     fn points(&self) -> Option<Vec<Bytes>> {
         let mut keys = Vec::with_capacity(self.ranges.len());
         for range in &self.ranges {
@@ -101,9 +101,9 @@ impl ScanWork {
 struct RunningScan {
     work: ScanWork,
     source: Source,
-    /// Through another index, beside the source.
+    /// The position in the other index, for an intersection.
     walk: Option<Walk>,
-    /// Rows still to hand out, if there is a limit.
+    /// Rows still to return, if there is a limit.
     left: Option<usize>,
     metrics: ScanMetrics,
 }
@@ -187,7 +187,7 @@ impl RunningScan {
         Ok(())
     }
 
-    /// The next of a list of keys, those that are there.
+    /// Reads the next keys of a list of points; returns the rows that exist.
     async fn next_points(&mut self) -> QueryResult<Option<RowBatch>> {
         let Source::Points(keys) = &mut self.source else { return Ok(None) };
         let checked = !self.work.takes_all();
@@ -210,7 +210,7 @@ impl RunningScan {
         Ok(Some(rows.finish()))
     }
 
-    /// Decodes what the output needs of the rows that pass all checks.
+    /// Decodes the output columns of the rows that pass all checks.
     fn decode(&mut self, rows: &RowBatch) -> QueryResult<RecordBatch> {
         match self.work.checks.apply(rows)? {
             Some(chosen) => self.work.decoder.decode(&chosen),
@@ -241,7 +241,7 @@ pub(super) fn difference(now: ScanCounters, before: ScanCounters) -> ScanCounter
     }
 }
 
-/// What a scan costs, as EXPLAIN ANALYZE shows it.
+/// The cost of a scan, as EXPLAIN ANALYZE shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanMetrics {
     pub(crate) baseline: BaselineMetrics,
@@ -250,7 +250,7 @@ pub(crate) struct ScanMetrics {
     rows_returned: Count,
     bytes_read: Count,
     block_rows: Count,
-    /// Of an intersection of two indexes: entries of the second one, and such as both have.
+    /// Of an intersection of two indexes: entries read of the second one, and entries that both have.
     other_entries: Count,
     in_both: Count,
 }
@@ -270,7 +270,7 @@ impl ScanMetrics {
         }
     }
 
-    /// Counts costs but no rows: of a scan whose rows another operator counts.
+    /// Counts costs but no rows, for a scan whose rows another operator counts.
     pub(crate) fn without_rows(&self) -> Self {
         Self { baseline: self.baseline.intermediate(), ..self.clone() }
     }

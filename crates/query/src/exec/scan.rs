@@ -1,11 +1,11 @@
-//! The leaf of every plan: reads a table's rows, by their keys or by an index.
+//! The leaf of every plan: reads a table's rows by rowkey or by an index.
 //!
 //! ```text
-//!   unsalted, or one bucket    each partition is a run of key ranges, in key order: ordered as it is
-//!   salted                     no order by itself; when one is wanted, a partition merges its buckets,
+//!   unsalted, or one bucket    each partition is a run of key ranges in key order, so its output is ordered
+//!   salted                     unordered by itself; if an order is required, a partition merges its buckets,
 //!                              each of them a scan in key order
 //! ```
-//! The node is plain data (table, ranges, projection, limit, direction, filters) and the view that it reads from.
+//! The node is plain data (table, ranges, projection, limit, direction, filters) and a read view.
 
 use crate::access_path::AccessPath;
 use crate::choose_path::Knowledge;
@@ -59,40 +59,40 @@ pub struct RegionScanExec {
     pub(super) projection: Vec<usize>,
     decoder: RowDecoder,
     checks: RowChecks,
-    /// Of entries whose rows are fetched.
+    /// Checks on the entries whose rows are fetched.
     entry_checks: RowChecks,
-    /// Another index whose rowkeys alone count.
+    /// The other index of an intersection.
     other: Option<(Partner, OtherIndex)>,
     partitions: Partitions,
-    /// Do salt buckets have to be merged to keep key order?
+    /// Must salt buckets be merged to keep key order?
     merge: bool,
     order: KeyOrder,
     reverse: bool,
     pub(super) fetch: Option<usize>,
-    /// Filters that joins and the like make while the statement runs; used to read less, never relied on.
+    /// Dynamic filters of joins and TopK; they only reduce what is read, no result depends on them.
     pub(super) dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// Indexes that these filters may find rows by.
+    /// Indexes by which the dynamic filters may find rows.
     pub(super) finders: Vec<Finder>,
-    /// What statistics say of the table.
+    /// The table's statistics.
     pub(super) knowledge: Option<Knowledge>,
     estimate: Estimate,
-    /// What its way costs, in rows of a scan.
+    /// The cost of the access path, in rows of a scan.
     cost: f64,
-    /// Leading parts of the key: of rows that are equal in these one is enough.
+    /// Leading key parts: one row is enough per group of rows equal in these.
     skips: Option<usize>,
     pub(super) schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
-/// How many regions a scan touches.
+/// The number of regions that a scan touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Regions {
     pub(crate) touched: usize,
     pub(crate) all: usize,
 }
 
-/// What a scan is made of.
+/// The arguments of [`RegionScanExec::new`].
 pub(crate) struct ScanParts {
     pub(crate) source: ScanSource,
     pub(crate) reader: ReadView,
@@ -109,7 +109,7 @@ pub(crate) struct ScanParts {
     pub(crate) skips: Option<usize>,
     pub(crate) finders: Vec<Finder>,
     pub(crate) knowledge: Option<Knowledge>,
-    /// For each part of the key, if it is an expression over the output, that.
+    /// For each key part its expression over the output, if it is an expression.
     pub(crate) computed: Vec<Option<Arc<dyn PhysicalExpr>>>,
 }
 
@@ -147,12 +147,12 @@ impl RegionScanExec {
         })
     }
 
-    /// The same scan, of which nothing was counted yet.
+    /// A copy with fresh metrics.
     fn uncounted(&self) -> Self {
         Self { metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
     }
 
-    /// The same scan in key order or its reverse.
+    /// A copy in key order or reverse key order.
     pub(crate) fn ordered(&self, reverse: bool) -> QueryResult<Self> {
         let mut scan = self.uncounted();
         scan.reverse = reverse;
@@ -164,7 +164,7 @@ impl RegionScanExec {
         Ok(scan)
     }
 
-    /// Salt buckets dealt to as many partitions as there are now.
+    /// Distributes the salt buckets over the current number of partitions.
     fn bucket_groups(&self) -> Vec<Vec<KeyRange>> {
         let mut groups = vec![Vec::new(); self.partitions.ranges.len()];
         let count = groups.len();
@@ -177,12 +177,12 @@ impl RegionScanExec {
         groups
     }
 
-    /// What its way was taken to cost.
+    /// The estimated cost of the access path.
     pub(crate) fn cost(&self) -> f64 {
         self.cost
     }
 
-    /// The columns of which each combination is read once.
+    /// The columns of which each distinct combination is read once.
     pub(crate) fn skips(&self) -> Option<Vec<&str>> {
         let columns = &self.source.table_codec().table().columns;
         let key = self.source.key_columns();
@@ -198,7 +198,7 @@ impl RegionScanExec {
         &self.source
     }
 
-    /// The index with which that of the source is intersected.
+    /// The other index of an intersection.
     pub(crate) fn partner(&self) -> Option<&Partner> {
         self.other.as_ref().map(|(partner, _)| partner)
     }
@@ -211,8 +211,8 @@ impl RegionScanExec {
         self.merge
     }
 
-    /// How many regions it touches, asked of the store: not for every statement. `None` where the table was dropped or
-    /// written anew since the state that is read: the store knows regions of what is there now.
+    /// The number of regions it touches. Asks the store, so it is not called for every statement. `None` if the table
+    /// was dropped or rewritten since the snapshot that is read: the store knows only the current regions.
     pub(crate) async fn regions(&self) -> QueryResult<Option<Regions>> {
         let regions = match self.reader.store().regions(self.source.scanned().table().storage_id()).await {
             Err(StoreError::NoSuchTable { .. }) => return Ok(None),
@@ -261,7 +261,7 @@ impl RegionScanExec {
         })
     }
 
-    /// One scan per bucket, merged in key order.
+    /// Scans each bucket and merges them in key order.
     fn merged(
         &self,
         partition: usize,
@@ -275,7 +275,7 @@ impl RegionScanExec {
             .ok_or_else(|| QueryError::internal("a merge without an order"))?;
         let mut streams: Vec<SendableRecordBatchStream> = Vec::new();
         for bucket in by_bucket(ranges) {
-            // The merge counts what comes out; a bucket's own rows must not be counted too.
+            // The merge counts the returned rows; a bucket must not count its rows again.
             let stream = self.work(bucket, context)?.run(metrics.without_rows());
             streams.push(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)));
         }
@@ -363,7 +363,7 @@ impl ExecutionPlan for RegionScanExec {
         }
         let metrics = ScanMetrics::new(&self.metrics, partition);
         let (scan, ranges) = (self.clone(), ranges.clone());
-        // Narrowed at the first poll: by then a join has read its build side.
+        // Narrows at the first poll: by then a join has read its build side.
         let stream = futures::stream::once(async move {
             let ranges = scan.found_by_index(scan.narrowed(&ranges).await?).await?;
             Ok::<_, DataFusionError>(scan.work(ranges, &context)?.run(metrics))

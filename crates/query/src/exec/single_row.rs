@@ -1,4 +1,4 @@
-//! The rows of a subquery that stands for one value: a second row is an error.
+//! A scalar subquery's rows: a second row is an error.
 
 use super::pass_through::only_input;
 use crate::error::QueryError;
@@ -15,7 +15,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// Hands on the one row of its input, or none.
+/// Passes on at most one row.
 #[derive(Debug)]
 pub(crate) struct SingleRowExec {
     input: Arc<dyn ExecutionPlan>,

@@ -1,12 +1,12 @@
-//! A scan that is asked for each group of rows once: rows that are equal in the first parts of their key. What Phoenix's
-//! `DistinctPrefixFilter` does.
+//! A skip scan over groups of rows that are equal in the first parts of their key, like Phoenix's
+//! `DistinctPrefixFilter`.
 //!
 //! ```text
 //!   key (a, b), by a:   1 1 1 1 1 1 2 2 2 2 2 2 3
-//!   read                x x . . . . x x . . . . x      then on behind the last group that was seen
+//!   read                x x . . . . x x . . . . x      then seeks behind the last group it has seen
 //! ```
-//! How many rows are read at a time follows from how many groups they were: where groups are small it is a plain scan. More
-//! than one row of a group may come; an operator above is there for that.
+//! The number of rows per read follows from the number of groups found: with small groups it is a plain scan. More than
+//! one row of a group may be returned; an operator above deduplicates.
 
 use crate::error::{QueryError, QueryResult};
 use crate::exec::running_scan::ScanWork;
@@ -14,19 +14,19 @@ use rowkey::KeySchema;
 use std::collections::VecDeque;
 use store::{KeyRange, RowBatch, ScanCounters, ScanRequest};
 
-/// Rows that are read at a time, at least and at most.
+/// The smallest and the largest number of rows per read.
 const FEWEST: usize = 16;
 const MOST: usize = 4_096;
-/// Rows of a group that are read at the price of going on behind it.
+/// The cost of a seek, in rows.
 const SEEK: usize = 16;
 
-/// Where it is.
+/// The position of a skip scan.
 #[derive(Debug)]
 pub(super) struct Skipping {
     schema: KeySchema,
-    /// Leading parts that make a group.
+    /// The number of leading parts that form a group.
     parts: usize,
-    /// What is left, in the order in which it is read.
+    /// The remaining ranges, in reading order.
     left: VecDeque<KeyRange>,
     at_once: usize,
 }
@@ -39,10 +39,10 @@ impl Skipping {
         Self { schema: schema.clone(), parts, left: ranges.into(), at_once: FEWEST }
     }
 
-    /// Rows of the next groups, and what reading them cost.
+    /// Returns rows of the next groups and the cost of reading them.
     ///
     /// # Errors
-    /// Those of the store, and keys that are none.
+    /// Errors of the store, and corrupt keys.
     pub(super) async fn next(
         &mut self,
         work: &ScanWork,
@@ -78,7 +78,7 @@ impl Skipping {
     }
 }
 
-/// Leaves what lies behind the last group of `rows`; how many groups they are.
+/// Cuts `range` down to the keys behind the last group of `rows`; returns the number of groups in `rows`.
 fn behind(
     schema: &KeySchema,
     parts: usize,
@@ -102,7 +102,7 @@ fn behind(
     match (reverse, group.end) {
         (true, _) => range.end = Some(group.start),
         (false, Some(end)) => range.start = end,
-        // Nothing can lie behind it.
+        // No key lies behind the group.
         (false, None) => range.end = Some(range.start.clone()),
     }
     Ok(groups)

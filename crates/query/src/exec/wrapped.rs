@@ -1,4 +1,4 @@
-//! Operators around another one: what it is they are too, but for how it is run.
+//! Wrappers that change how an operator executes and keep its name, properties and children.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -12,9 +12,9 @@ use std::fmt::{self, Debug};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// How an operator is run.
+/// How a wrapped operator executes.
 pub(crate) trait Wrapping: Debug + Send + Sync + 'static {
-    /// The rows of one partition.
+    /// Executes one partition.
     fn execute(
         operator: &Arc<dyn ExecutionPlan>,
         partition: usize,
@@ -22,7 +22,7 @@ pub(crate) trait Wrapping: Debug + Send + Sync + 'static {
     ) -> Result<SendableRecordBatchStream>;
 }
 
-/// Runs its operator in another way.
+/// Executes its operator as `W` says; otherwise it looks like the operator.
 #[derive(Debug)]
 pub(crate) struct WrappedExec<W> {
     operator: Arc<dyn ExecutionPlan>,

@@ -1,7 +1,7 @@
-//! From a tree of joins to a plan with the columns that the joins had before.
+//! Builds the plan of a join tree, with the output columns of the original joins.
 //!
-//! Each condition goes to the lowest join that has all columns which it names: as a key if it is an equality of both
-//! sides, else as a filter. Columns that nothing above looks at are left out on the way.
+//! Each condition is placed at the lowest join that has all its columns: as a key if it is an equality between both
+//! sides, else as a filter. Columns that nothing above reads are dropped on the way.
 
 use super::group::{Condition, Group, Kind, Leaf, Leaves};
 use super::search::Tree;
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, Join, JoinConstraint, LogicalPlan, Projecti
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// `schema`: of the output.
+/// Builds the plan; `schema` is the output schema.
 pub(super) fn plan(group: &Group, tree: &Tree, schema: &DFSchemaRef) -> Result<LogicalPlan> {
     let mut build =
         Build { group, output: schema.columns().into_iter().collect(), placed: vec![false; group.conditions.len()] };
@@ -26,7 +26,7 @@ pub(super) fn plan(group: &Group, tree: &Tree, schema: &DFSchemaRef) -> Result<L
 struct Build<'g> {
     group: &'g Group,
     output: HashSet<Column>,
-    /// Which conditions have found their join.
+    /// Which conditions are placed already.
     placed: Vec<bool>,
 }
 
@@ -76,7 +76,7 @@ impl Build<'_> {
         Join::try_new(left, right, on, filter, JoinType::Inner, constraint, nulls, false)
     }
 
-    /// The plan without columns that nothing above looks at.
+    /// Drops columns that nothing above reads.
     fn chosen(&self, plan: LogicalPlan, leaves: Leaves) -> Result<LogicalPlan> {
         let mut needed: HashSet<&Column> = self.output.iter().collect();
         let open = self.group.conditions.iter().zip(&self.placed).filter(|(_, placed)| !**placed);
@@ -115,7 +115,7 @@ fn named(condition: &Condition) -> HashSet<&Column> {
     }
 }
 
-/// The rows of which a leaf leaves some.
+/// Applies a semi or anti join leaf.
 fn taken_away(rows: LogicalPlan, leaf: &Leaf) -> Result<Join> {
     let kind = if leaf.kind == Kind::Anti { JoinType::LeftAnti } else { JoinType::LeftSemi };
     let (rows, other) = (Arc::new(rows), Arc::new(leaf.plan.clone()));

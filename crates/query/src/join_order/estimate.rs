@@ -1,4 +1,4 @@
-//! How many rows an input gives, and what is known of the values of its columns.
+//! Estimates of the rows of a plan, and of the values of its columns.
 
 use super::sources::{Source, Sources};
 use crate::convert::expr_to_condition::{ConditionBuilder, Mode};
@@ -10,39 +10,39 @@ use index::Known;
 use rowkey::range::Condition;
 use types::DataType;
 
-/// Where nothing is known of a column, its values are one of so many.
+/// The number of distinct values of a column without statistics.
 const VALUES: f64 = 200.0;
-/// Getting rows by a key costs so many rows of a scan.
+/// The cost of fetching a row by key, in rows of a scan.
 const FETCH: f64 = 16.0;
 
-/// The values of a column.
+/// The value statistics of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Values<'s> {
     pub(super) of: &'s ValueStatistics,
     ty: DataType,
-    /// Rows of its table.
+    /// The rows of its table.
     rows: f64,
 }
 
-/// What is expected of a plan.
+/// The estimate of a plan.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate<'s> {
     pub(super) rows: f64,
-    /// Of each column of its output.
+    /// The values of each output column.
     columns: Vec<Option<Values<'s>>>,
-    /// What it takes to read it, in rows of a scan.
+    /// The cost of reading it, in rows of a scan.
     pub(super) cost: f64,
-    /// The table, if it is rows of one.
+    /// The table, if the plan returns rows of one table.
     pub(super) table: Option<&'s Source>,
 }
 
 impl<'s> Estimate<'s> {
-    /// The values of a column of `schema`, which is the plan's.
+    /// The values of a column of `schema`, the plan's schema.
     pub(super) fn values(&self, schema: &DFSchema, column: &Column) -> Option<Values<'s>> {
         self.columns.get(schema.maybe_index_of_column(column)?).copied().flatten()
     }
 
-    /// How many different values an expression has, about.
+    /// The estimated number of distinct values of an expression.
     pub(super) fn distinct(&self, schema: &DFSchema, expr: &Expr) -> f64 {
         let values = match expr {
             Expr::Column(column) => self.values(schema, column),
@@ -52,7 +52,7 @@ impl<'s> Estimate<'s> {
         distinct.min(self.rows).max(1.0)
     }
 
-    /// The share of rows that satisfy conditions on columns of `schema`.
+    /// The selectivity of conditions on columns of `schema`.
     fn share(&self, schema: &DFSchema, filters: &[&Expr]) -> f64 {
         let part_of = |column: &Column| {
             let at = schema.maybe_index_of_column(column)?;
@@ -70,7 +70,7 @@ impl<'s> Estimate<'s> {
     }
 }
 
-/// `None`: nothing is known of some of its rows.
+/// The estimate of a plan; `None` if it reads a table without statistics or has an unknown node.
 pub(super) fn of<'s>(plan: &LogicalPlan, sources: &'s Sources) -> Option<Estimate<'s>> {
     match plan {
         LogicalPlan::TableScan(scan) => {
@@ -83,7 +83,7 @@ pub(super) fn of<'s>(plan: &LogicalPlan, sources: &'s Sources) -> Option<Estimat
             let all: Vec<Option<Values<'s>>> = columns.iter().enumerate().map(values).collect();
             let whole = Estimate { rows: judged.rows().max(1.0), columns: all, cost: 0.0, table: Some(source) };
             let filters: Vec<&Expr> = scan.filters.iter().collect();
-            // Filters may name columns that the scan does not hand out.
+            // Filters may reference columns that the scan does not output.
             let rows = (whole.rows * of_table(source, &filters)).max(1.0);
             let led =
                 filters.iter().any(|filter| filter.column_refs().iter().any(|column| source.is_led_by(&column.name)));
@@ -124,7 +124,7 @@ pub(super) fn of<'s>(plan: &LogicalPlan, sources: &'s Sources) -> Option<Estimat
             Some(Estimate { columns, table: None, ..input })
         }
         LogicalPlan::Extension(extension) => match *extension.node.inputs() {
-            // All of ours hand on the columns of their input.
+            // All our own nodes output the columns of their input.
             [input] => Some(Estimate { table: None, ..of(input, sources)? }),
             _ => None,
         },
@@ -132,7 +132,7 @@ pub(super) fn of<'s>(plan: &LogicalPlan, sources: &'s Sources) -> Option<Estimat
     }
 }
 
-/// The share of a table's rows that satisfy filters.
+/// The selectivity of filters on a table.
 fn of_table(source: &Source, filters: &[&Expr]) -> f64 {
     let columns = &source.table.codec().table().columns;
     let part_of = |column: &Column| {
@@ -175,7 +175,7 @@ fn of_limit<'s>(limit: &Limit, sources: &'s Sources) -> Option<Estimate<'s>> {
     Some(Estimate { rows: rows.max(1.0), table: None, ..input })
 }
 
-/// Of a join that is no part of the group, or within a leaf.
+/// A join outside of the group, or within a leaf.
 fn of_join<'s>(join: &Join, sources: &'s Sources) -> Option<Estimate<'s>> {
     let (left, right) = (of(&join.left, sources)?, of(&join.right, sources)?);
     let (of_left, of_right) = (join.left.schema(), join.right.schema());
@@ -185,7 +185,7 @@ fn of_join<'s>(join: &Join, sources: &'s Sources) -> Option<Estimate<'s>> {
     let inner = left.rows * right.rows * share;
     let met = |of: &Estimate<'_>, schema: &DFSchema, other: f64| -> f64 {
         let distinct: f64 = keys().map(|(one, _)| of.distinct(schema, one)).product();
-        // Keys of several columns have no more values than there are rows.
+        // Keys of several columns have no more distinct values than there are rows.
         (other / distinct.min(of.rows).max(1.0)).min(1.0)
     };
     let semi = || left.rows * met(&left, of_left, right.rows);

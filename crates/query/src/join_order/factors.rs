@@ -1,8 +1,8 @@
-//! How many rows a set of leaves joined with each other gives.
+//! Estimates the rows of a set of joined leaves.
 //!
-//! The rows of the leaves multiplied, and for each condition among them the share of pairs that satisfy it. Of equal columns
-//! that is PostgreSQL's `eqjoinsel`: values that are common on both sides meet each other, and of the others each meets one of
-//! the side that has more of them.
+//! The product of the rows of the leaves and the selectivities of the conditions among them. For equality of columns
+//! the selectivity is PostgreSQL's `eqjoinsel`: most common values of both sides are matched with each other, and each
+//! other value is assumed to match one value of the side that has more of them.
 
 use super::estimate::{Estimate, Values};
 use super::group::{Condition, Group, Kind, Leaf, Leaves};
@@ -11,10 +11,10 @@ use index::UNKNOWN;
 use std::collections::BTreeMap;
 use types::compare::compare;
 
-/// Of the rows without a partner an anti join keeps so many at least.
+/// The smallest fraction of rows that an anti join is assumed to keep.
 const LEAST_LEFT: f64 = 0.05;
 
-/// Shares, each with the leaves that must all be there.
+/// Selectivities, each with the leaves that it applies to.
 #[derive(Debug)]
 pub(super) struct Factors {
     rows: Vec<f64>,
@@ -26,7 +26,7 @@ impl Factors {
         let rows =
             |(leaf, estimate): (&Leaf, &Estimate<'_>)| if leaf.kind == Kind::Inner { estimate.rows } else { 1.0 };
         let rows = group.leaves.iter().zip(estimates).map(rows).collect();
-        // Several keys between the same two leaves: all of them together.
+        // All keys between the same two leaves are combined.
         let mut pairs: BTreeMap<Leaves, f64> = BTreeMap::new();
         let mut shares = Vec::new();
         for condition in &group.conditions {
@@ -49,7 +49,7 @@ impl Factors {
         Self { rows, shares }
     }
 
-    /// The rows of a set of leaves.
+    /// The estimated rows of a set of leaves.
     pub(super) fn rows(&self, leaves: Leaves) -> f64 {
         let there = self.rows.iter().enumerate().filter(|(at, _)| leaves & (1 << at) != 0);
         let all: f64 = there.map(|(_, rows)| *rows).product();
@@ -58,14 +58,14 @@ impl Factors {
     }
 }
 
-/// Keys of several columns have no more values than a table has rows.
+/// The smallest selectivity of a join: keys of several columns have no more distinct values than a table has rows.
 fn least(group: &Group, estimates: &[Estimate<'_>], leaves: Leaves) -> f64 {
     let within = group.leaves.iter().zip(estimates).enumerate().filter(|(at, _)| leaves & (1 << at) != 0);
     let rows = within.map(|(_, (_, estimate))| estimate.table.map_or(estimate.rows, |table| table.judged().rows()));
     1.0 / rows.fold(f64::MAX, f64::min).max(1.0)
 }
 
-/// What is known of an expression over inner leaves: its different values, and all about them if it is a column.
+/// The number of distinct values of an expression over inner leaves, and the statistics if it is a column.
 fn known<'s>(group: &Group, estimates: &[Estimate<'s>], expr: &Expr) -> (f64, Option<Values<'s>>) {
     let of_leaf = || {
         let named = expr.column_refs();
@@ -81,7 +81,7 @@ fn known<'s>(group: &Group, estimates: &[Estimate<'s>], expr: &Expr) -> (f64, Op
     of_leaf().unwrap_or((1.0, None))
 }
 
-/// The share of pairs of rows in which two expressions are equal.
+/// The selectivity of an equality between two expressions.
 fn equal(group: &Group, estimates: &[Estimate<'_>], one: &Expr, other: &Expr) -> f64 {
     let ((of_one, one), (of_other, other)) = (known(group, estimates, one), known(group, estimates, other));
     let null = |values: Option<Values<'_>>| values.map_or(0.0, |values| values.of.null_fraction);
@@ -91,7 +91,7 @@ fn equal(group: &Group, estimates: &[Estimate<'_>], one: &Expr, other: &Expr) ->
     }
 }
 
-/// The same by the common values of both sides.
+/// The selectivity by the most common values of both sides.
 fn of_common(one: Values<'_>, of_one: f64, other: Values<'_>, of_other: f64) -> f64 {
     let (a, b) = (&one.of.common, &other.of.common);
     let (mut met, mut met_a, mut met_b, mut matches) = (0.0, 0.0, 0.0, 0.0);
@@ -107,7 +107,7 @@ fn of_common(one: Values<'_>, of_one: f64, other: Values<'_>, of_other: f64) -> 
     let left = |all: f64, nulls: f64| (1.0 - all - nulls).max(0.0);
     let (all_a, all_b) = (sum(a), sum(b));
     let (rest_a, rest_b) = (left(all_a, one.of.null_fraction), left(all_b, other.of.null_fraction));
-    // Values that are common on one side only are among the others there.
+    // Values that are common on one side only count among the other values of the other side.
     let side = |lone: f64, rest: f64, lone_there: f64, rest_there: f64, distinct_there: f64, common_there: f64| {
         let mut share = met;
         if distinct_there > common_there {
@@ -124,7 +124,7 @@ fn of_common(one: Values<'_>, of_one: f64, other: Values<'_>, of_other: f64) -> 
     by_a.min(by_b).clamp(0.0, 1.0)
 }
 
-/// The share of rows that have a partner in a leaf that takes the others away.
+/// The fraction of rows that have a match in a semi or anti join leaf.
 fn met(group: &Group, estimates: &[Estimate<'_>], leaf: &Leaf, of_leaf: &Estimate<'_>) -> f64 {
     let share = leaf.keys.iter().map(|(left, right)| {
         let (distinct, _) = known(group, estimates, left);

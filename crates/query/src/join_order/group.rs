@@ -1,20 +1,20 @@
-//! Joins that may be made in any order: their inputs and all of their conditions.
+//! Groups of joins that may be reordered: their inputs and all their conditions.
 //!
-//! Semi and anti joins above inner ones belong to the group. Their right sides are leaves that only take rows away, at any
-//! place where the columns are there that they look at.
+//! Semi and anti joins above inner ones belong to the group. Their right sides are leaves that only drop rows; they may
+//! be joined wherever the columns that they reference are available.
 
 use datafusion::common::{Column, JoinType, NullEquality};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, Projection};
 use std::collections::HashMap;
 
-/// A set of leaves, a bit for each.
+/// A set of leaves, one bit each.
 pub(super) type Leaves = u64;
 
-/// Groups with more leaves are left as they are.
+/// Groups with more leaves are not reordered.
 const MOST_LEAVES: usize = 48;
 
-/// What a leaf does to the rows that it is joined with.
+/// The join type of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Inner,
@@ -22,12 +22,12 @@ pub(super) enum Kind {
     Anti,
 }
 
-/// An input.
+/// An input of the group.
 #[derive(Debug)]
 pub(super) struct Leaf {
     pub(super) plan: LogicalPlan,
     pub(super) kind: Kind,
-    /// Of a leaf that takes rows away: keys, further conditions, and the leaves whose columns these name.
+    /// For a semi or anti join: keys, further conditions, and the leaves whose columns these reference.
     pub(super) keys: Vec<(Expr, Expr)>,
     pub(super) filter: Option<Expr>,
     pub(super) needs: Leaves,
@@ -47,7 +47,7 @@ pub(super) enum Condition {
 }
 
 impl Condition {
-    /// The leaves whose columns it names.
+    /// The leaves whose columns it references.
     pub(super) fn leaves(&self) -> Leaves {
         match self {
             Self::Equal { sides: [(_, one), (_, other)] } => one | other,
@@ -55,7 +55,7 @@ impl Condition {
         }
     }
 
-    /// As a filter.
+    /// The condition as a filter.
     pub(super) fn expr(&self) -> Expr {
         match self {
             Self::Equal { sides: [(one, _), (other, _)] } => one.clone().eq(other.clone()),
@@ -63,7 +63,7 @@ impl Condition {
         }
     }
 
-    /// Its two sides as one of the first set and one of the second one.
+    /// The two sides of an equality, the one over `first` before the one over `second`.
     pub(super) fn as_key(&self, first: Leaves, second: Leaves) -> Option<(&Expr, &Expr)> {
         let Self::Equal { sides: [(one, of_one), (other, of_other)] } = self else { return None };
         let within = |leaves: &Leaves, set: Leaves| *leaves != 0 && leaves & !set == 0;
@@ -74,17 +74,17 @@ impl Condition {
     }
 }
 
-/// A group.
+/// A group of joins.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) leaves: Vec<Leaf>,
     pub(super) conditions: Vec<Condition>,
-    /// Columns of the inner leaves, each with its leaf.
+    /// The columns of the inner leaves, each with its leaf.
     columns: HashMap<Column, usize>,
 }
 
 impl Group {
-    /// The group that a join is the top of; `None`: there is nothing to be ordered, or not by these rules.
+    /// The group whose topmost join is `join`; `None` if there is nothing to reorder or reordering is not supported.
     pub(super) fn of(join: &LogicalPlan) -> Option<Self> {
         let mut found = Found::default();
         found.take(join)?;
@@ -95,7 +95,7 @@ impl Group {
         for (at, (plan, kind)) in found.leaves.iter().enumerate() {
             if *kind == Kind::Inner {
                 for column in plan.schema().columns() {
-                    // Two columns of one name: nobody could tell them apart behind another order.
+                    // Columns of the same name cannot be told apart after reordering.
                     if group.columns.insert(column, at).is_some() {
                         return None;
                     }
@@ -129,12 +129,12 @@ impl Group {
         self.columns.get(column).copied()
     }
 
-    /// The leaves whose columns an expression names.
+    /// The leaves whose columns an expression references.
     fn leaves_of(&self, expr: &Expr) -> Option<Leaves> {
         expr.column_refs().into_iter().try_fold(0, |all, column| Some(all | 1 << self.leaf_of(column)?))
     }
 
-    /// The leaves that a join looks at which only takes rows away; `None`: a name is one of both sides.
+    /// The leaves that a semi or anti join references; `None` if a name is ambiguous between its sides.
     fn needs(&self, join: &Join, right: &LogicalPlan) -> Option<Leaves> {
         let mut needs = 0;
         for (left, _) in &join.on {
@@ -151,13 +151,13 @@ impl Group {
     }
 }
 
-/// What was found on the way down.
+/// The leaves and conditions collected on the way down.
 #[derive(Default)]
 struct Found<'p> {
     leaves: Vec<(&'p LogicalPlan, Kind)>,
     keys: Vec<(&'p Expr, &'p Expr)>,
     filters: Vec<&'p Expr>,
-    /// Joins that only take rows away, by the numbers of their right sides.
+    /// Semi and anti joins, by the leaf index of their right side.
     takers: Vec<(usize, &'p Join)>,
 }
 
@@ -191,12 +191,12 @@ impl<'p> Found<'p> {
     }
 }
 
-/// Is it a join of which nothing but its type says which rows it gives?
+/// Is it a join without null-safe or null-aware semantics?
 fn is_plain(join: &Join) -> bool {
     join.null_equality == NullEquality::NullEqualsNothing && !join.null_aware
 }
 
-/// Does it choose among columns and change nothing?
+/// Does it only select columns?
 fn chooses(projection: &Projection) -> bool {
     projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_)))
 }

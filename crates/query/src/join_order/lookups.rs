@@ -1,12 +1,13 @@
-//! Tables whose rows a join looks up are annotated so: the access path of a scan depends on it.
+//! Annotates tables with the lookups that a join performs, on which the choice of the access path depends.
 //!
 //! ```text
 //!   Join: few.id = many.id
 //!     few                           gives about 40 rows
 //!     TableScan: many (b)           <-- rows are looked up by 40 values of id
 //! ```
-//! A covering index is narrower than its table, but only a key that begins with the column leads to the rows of a value.
-//! The values come to the scan while the statement runs (`exec/narrowing.rs`). Nothing of the plan changes.
+//! A covering index is narrower than its table, but only an index or rowkey that begins with the column can be searched
+//! by its values. The scan receives the values while the statement runs (`exec/narrowing.rs`). The plan is otherwise
+//! unchanged.
 
 use super::estimate;
 use super::sources::Sources;
@@ -18,7 +19,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, Join, LogicalPlan};
 use std::sync::Arc;
 
-/// The plan with its tables annotated by what the joins right above them look up.
+/// Annotates tables by the joins directly above them.
 pub(super) fn annotated(plan: LogicalPlan, sources: &Sources) -> Result<LogicalPlan> {
     plan.transform_down_with_subqueries(|node| match node {
         LogicalPlan::Join(join) => Ok(Transformed::yes(LogicalPlan::Join(of_join(join, sources)))),
@@ -27,7 +28,7 @@ pub(super) fn annotated(plan: LogicalPlan, sources: &Sources) -> Result<LogicalP
     .data()
 }
 
-/// A side is narrowed by the other one if its rows without a match do not count.
+/// A side may be narrowed by the other one if the join drops its rows without a match.
 fn of_join(mut join: Join, sources: &Sources) -> Join {
     let (left_narrows, right_narrows) = join.join_type.on_lr_is_preserved();
     for (left, right) in join.on.clone() {
@@ -42,11 +43,11 @@ fn of_join(mut join: Join, sources: &Sources) -> Join {
 
 fn annotate_side(side: &LogicalPlan, key: &Expr, other: &LogicalPlan, sources: &Sources) -> Option<LogicalPlan> {
     let Expr::Column(column) = key else { return None };
-    // More values do not come as a list.
+    // More values are not passed down as a list.
     annotate(side, column, &|| Some(estimate::of(other, sources)?.rows).filter(|rows| *rows <= MOST_FOUND as f64))
 }
 
-/// Goes down through nodes that only choose rows and columns.
+/// Descends through nodes that only select rows and columns.
 fn annotate(node: &LogicalPlan, column: &Column, values: &dyn Fn() -> Option<f64>) -> Option<LogicalPlan> {
     let at = node.schema().maybe_index_of_column(column)?;
     match node {

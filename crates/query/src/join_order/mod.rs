@@ -1,14 +1,14 @@
-//! In which order inner joins of several tables are made, by statistics.
+//! Join ordering by statistics, for inner joins of several tables.
 //!
 //! ```text
 //!   inner joins, semi and anti joins above them ──Group::of──> leaves and conditions
 //!   leaves, with statistics of their tables     ──estimate──>  rows, values of columns
-//!   rows of each set of leaves                  ──search──>    a tree of joins: the one that costs least
-//!   the tree                                    ──build──>     the same columns, in the same places
+//!   rows of each set of leaves                  ──search──>    the join tree with the lowest cost
+//!   the tree                                    ──build──>     the same columns, in the same order
 //! ```
-//! Outer joins stay where they are, and so do joins whose inputs nothing is known of: without ANALYZE the order is that
-//! of the statement. It is done when a statement is bound, so that values of parameters count, and a kept plan may join in
-//! another order each time.
+//! Outer joins are not reordered, nor are joins with an input without statistics: without ANALYZE the order is that of
+//! the statement. Ordering happens when a statement is bound, so that parameter values are known, and a cached plan may
+//! use another order each time.
 
 mod build;
 mod estimate;
@@ -31,13 +31,13 @@ use sources::Sources;
 
 /// PostgreSQL's setting: 1 keeps the order of the statement.
 const SETTING: &str = "join_collapse_limit";
-/// Up to so many leaves all orders are tried, unless the setting says less.
+/// Up to this many leaves all orders are tried, unless the setting is lower.
 const MOST_TRIED: usize = 10;
 
-/// The plan with its joins in the order that costs least, and its tables told which of them are looked up.
+/// Orders the joins of a plan by cost, and annotates its tables with the joins' lookups.
 ///
 /// # Errors
-/// Those of the store when it is asked for sizes.
+/// Errors of the store's size estimates.
 pub(crate) async fn ordered(plan: LogicalPlan, cx: &QueryContext) -> QueryResult<LogicalPlan> {
     let limit = cx.settings.get(SETTING).and_then(|value| value.parse::<usize>().ok()).unwrap_or(MOST_TRIED);
     let joins = joins(&plan)?;
@@ -48,7 +48,7 @@ pub(crate) async fn ordered(plan: LogicalPlan, cx: &QueryContext) -> QueryResult
     if sources.are_none() {
         return Ok(plan);
     }
-    // Two tables alone have no order; which side is built is chosen later.
+    // Two tables have no order to choose; DataFusion chooses the build side later.
     let plan = match limit.min(MOST_TRIED) {
         tried @ 2.. if joins > 1 => in_order(plan, &sources, tried)?,
         _ => plan,
@@ -56,7 +56,7 @@ pub(crate) async fn ordered(plan: LogicalPlan, cx: &QueryContext) -> QueryResult
     Ok(lookups::annotated(plan, &sources)?)
 }
 
-/// How many joins there are: none, one, or two for more than that.
+/// The number of joins: 0, 1, or 2 for more than one.
 fn joins(plan: &LogicalPlan) -> Result<usize> {
     let mut joins = 0;
     plan.apply_with_subqueries(|node| {
@@ -66,7 +66,7 @@ fn joins(plan: &LogicalPlan) -> Result<usize> {
     Ok(joins)
 }
 
-/// Is there a table with more than one way to its rows?
+/// Does it read a table with more than one access path?
 fn reads_indexed(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
@@ -88,7 +88,7 @@ fn in_order(plan: LogicalPlan, sources: &Sources, tried: usize) -> Result<Logica
     .data()
 }
 
-/// The join, and all joins that it is a group with, in the best order; `None`: as it is.
+/// The joins of the group of `join` in the best order; `None` keeps them.
 fn reordered(join: &LogicalPlan, sources: &Sources, tried: usize) -> Result<Option<LogicalPlan>> {
     let Some(mut group) = Group::of(join) else { return Ok(None) };
     let estimates: Option<Vec<Estimate<'_>>> =

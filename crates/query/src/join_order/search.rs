@@ -1,31 +1,32 @@
-//! The tree of joins that costs least.
+//! Searches for the join tree with the lowest cost.
 //!
-//! All trees of few leaves, set by set as in "DPsub" (Moerkotte, Neumann 2006), and of many the pair of trees that gives the
-//! fewest rows, again and again. Only what a condition connects is joined. The unit of cost is a row of a scan.
+//! Enumerates all trees of few leaves, set by set as in "DPsub" (Moerkotte, Neumann 2006); for many leaves it greedily
+//! joins the pair of trees that gives the fewest rows. Only trees connected by a condition are joined. The unit of cost
+//! is a row of a scan.
 
 use super::estimate::Estimate;
 use super::factors::Factors;
 use super::group::{Group, Kind, Leaves};
 
-/// To put a row into a hash table.
+/// The cost of inserting a row into a hash table.
 const BUILD: f64 = 2.0;
-/// To look a row up there.
+/// The cost of probing the hash table with a row.
 const PROBE: f64 = 1.0;
-/// To make a row of two.
+/// The cost of an output row.
 const MAKE: f64 = 1.0;
-/// To get the rows of a key.
+/// The cost of reading the rows of a key.
 const GET: f64 = 16.0;
-/// So many keys of a built side are handed down to the scan of the other.
+/// The largest number of build-side keys that are passed down to the scan of the probe side.
 const MOST_KEYS: f64 = 4_096.0;
 
-/// In which order leaves are joined. The left side of a join is the one that is built.
+/// A tree of joins. The left side of a join is the build side.
 #[derive(Clone, Debug)]
 pub(super) enum Tree {
     Leaf(usize),
     Join(Box<Tree>, Box<Tree>),
 }
 
-/// A tree for a set of leaves.
+/// The best tree of a set of leaves.
 #[derive(Clone, Debug)]
 struct Found {
     cost: f64,
@@ -33,7 +34,7 @@ struct Found {
     tree: Tree,
 }
 
-/// `tried`: of so many leaves all trees are tried. `None`: no conditions connect all leaves.
+/// The best tree; for up to `tried` leaves all trees are tried. `None` if the conditions do not connect all leaves.
 pub(super) fn best(group: &Group, estimates: &[Estimate<'_>], factors: &Factors, tried: usize) -> Option<Tree> {
     let search = Search { group, estimates, factors };
     if estimates.len() <= tried { search.all() } else { search.greedy() }
@@ -62,7 +63,7 @@ impl Search<'_> {
         found.pop().flatten().map(|found| found.tree)
     }
 
-    /// The best way to cut a set in two.
+    /// The best partition of a set into two joined trees.
     fn best_of(&self, set: usize, found: &[Option<Found>]) -> Option<Found> {
         let mut best: Option<(f64, usize)> = None;
         let rows = self.factors.rows(set as Leaves);
@@ -111,9 +112,10 @@ impl Search<'_> {
         Some(Found { cost: estimate.cost, rows: estimate.rows, tree: Tree::Leaf(at) })
     }
 
-    /// The cost of joining two trees, the first one built; `None`: nothing connects them, or not so.
+    /// The cost of joining two trees, the first one as the build side; `None` if no condition connects them or the join
+    /// is invalid.
     fn cost(&self, (built, one): (Leaves, &Found), (probed, other): (Leaves, &Found), rows: f64) -> Option<f64> {
-        // A leaf that takes rows away stands on the right. Either side may be built then.
+        // A semi or anti join leaf is always the right side; the physical plan may build either side.
         if self.taker(built).is_some() {
             return None;
         }
@@ -126,7 +128,7 @@ impl Search<'_> {
         Some(one.cost + other.cost + joined + MAKE * rows)
     }
 
-    /// What the one leaf of a set needs, if it only takes rows away.
+    /// The leaves that a single semi or anti join leaf requires.
     fn taker(&self, set: Leaves) -> Option<Leaves> {
         if !set.is_power_of_two() {
             return None;
@@ -140,7 +142,7 @@ impl Search<'_> {
         self.group.conditions.iter().any(|condition| spans(condition.leaves()))
     }
 
-    /// A scan that is probed with few keys reads only what they lead to.
+    /// The cost saved by a scan that is probed with few keys and reads only the matching rows.
     fn spared(&self, built: Leaves, keys: f64, probed: Leaves) -> f64 {
         if keys > MOST_KEYS || !probed.is_power_of_two() {
             return 0.0;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::KeyRange;
 
-/// By the oids of the tables: each with its statistics, and how many rows the store says it has now.
+/// By table OID: the statistics, and the store's current row estimate.
 #[derive(Debug, Default)]
 pub(super) struct Sources(BTreeMap<TableOid, Source>);
 
@@ -47,7 +47,7 @@ impl Sources {
         self.0.is_empty()
     }
 
-    /// That of a scan.
+    /// The source of a scan.
     pub(super) fn get(&self, scan: &TableScan) -> Option<&Source> {
         self.0.get(&RegionTable::of(scan)?.codec().table().oid)
     }
@@ -58,7 +58,7 @@ impl Source {
         Judged::new(self.table.codec().table(), &self.statistics, self.rows)
     }
 
-    /// Names of columns whose values lead to rows by a key: the first part of the rowkey, or of an index of all rows.
+    /// Is the column the first part of the rowkey, or of an index that is not partial?
     pub(super) fn is_led_by(&self, name: &str) -> bool {
         let codec = self.table.codec();
         let columns = &codec.table().columns;

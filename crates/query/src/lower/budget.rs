@@ -1,10 +1,10 @@
-//! How much a statement may grow while it is lowered.
+//! Limits the growth of a statement while it is lowered.
 //!
-//! `x BETWEEN a AND b` is two comparisons of `x`, `(x, 1) IN (…)` one for each item. Within each other such forms double
-//! with every level, so that a few hundred bytes would fill the memory. So all who copy an operand do it here: copies
-//! are counted for the statement as a whole, and each is a chance to stop.
+//! `x BETWEEN a AND b` becomes two comparisons of `x`, `(x, 1) IN (…)` one per item. Nested, such forms double with
+//! every level, so that a few hundred bytes could exhaust the memory. So every copy of an operand is made here: copies
+//! are counted per statement, and each one checks for cancellation.
 //!
-//! The count is kept by thread. Nothing awaits while it runs.
+//! The count is thread-local. No code awaits while it is in use.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
@@ -14,10 +14,11 @@ use datafusion::logical_expr::Expr;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Most nodes that all copies of a statement have together.
+/// The largest number of nodes in all copies of a statement together.
 const MOST_COPIED: usize = 200_000;
 
-/// Operands of so few nodes are free: a list may have any number of items, and these cannot grow.
+/// Copies of up to this many nodes are free: a list may have any number of items, and small operands cannot grow
+/// exponentially.
 const SMALL: usize = 4;
 
 struct Budget {
@@ -29,12 +30,12 @@ thread_local! {
     static BUDGET: RefCell<Option<Budget>> = const { RefCell::new(None) };
 }
 
-/// Plans a statement with a budget of its own.
+/// Runs `work` with a budget of its own.
 ///
 /// # Errors
-/// Those of `work`; of [`copy`] in it 54001 and [`QueryError::Stopped`].
+/// Errors of `work`; 54001 and [`QueryError::Stopped`] of [`copy`] in it.
 pub(crate) fn bounded<T>(stop: &Arc<dyn Stop>, work: impl FnOnce() -> QueryResult<T>) -> QueryResult<T> {
-    /// Puts the old budget back, also when DataFusion panics.
+    /// Restores the previous budget, also if DataFusion panics.
     struct Restore(Option<Budget>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -46,17 +47,17 @@ pub(crate) fn bounded<T>(stop: &Arc<dyn Stop>, work: impl FnOnce() -> QueryResul
     work()
 }
 
-/// One more of an operand.
+/// Copies an operand.
 ///
 /// # Errors
-/// 54001 when the statement's budget is spent, [`QueryError::Stopped`] when it is stopped.
+/// 54001 if the statement's budget is exhausted, [`QueryError::Stopped`] if it is cancelled.
 pub(super) fn copy(expr: &Expr) -> QueryResult<Expr> {
     charge(expr)?;
     Ok(expr.clone())
 }
 
 fn charge(expr: &Expr) -> QueryResult<()> {
-    // Those that every list is made of.
+    // The usual items of a list.
     if matches!(expr, Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_)) {
         return Ok(());
     }
@@ -80,7 +81,7 @@ fn charge(expr: &Expr) -> QueryResult<()> {
     })
 }
 
-/// How many nodes an expression has, or `most + 1` if more.
+/// The number of nodes of an expression, or `most + 1` if it has more.
 fn nodes_of(expr: &Expr, most: usize) -> QueryResult<usize> {
     let mut nodes = 0;
     expr.apply(|_| {
@@ -90,7 +91,7 @@ fn nodes_of(expr: &Expr, most: usize) -> QueryResult<usize> {
     Ok(nodes)
 }
 
-/// Ends planning when the statement is stopped.
+/// Stops planning if the statement is cancelled.
 ///
 /// # Errors
 /// [`QueryError::Stopped`].

@@ -1,7 +1,7 @@
 //! The names of columns in a plan.
 //!
-//! Rules of DataFusion invent names of their own and compare flat names now and then, so no two columns of a statement
-//! that are no tables' have one name, and none has a name that a rule invents.
+//! DataFusion's rules generate names of their own and sometimes compare unqualified names, so all computed columns of a
+//! statement have distinct names, and none has a name that a rule generates.
 
 use super::COMPUTED;
 use super::error::LowerResult;
@@ -10,7 +10,7 @@ use ::bind::tree::ColId;
 use datafusion::common::{Column, TableReference};
 use std::collections::{HashMap, HashSet};
 
-/// Names that are given so far.
+/// The names assigned so far.
 #[derive(Default)]
 pub(super) struct Columns {
     by_id: HashMap<ColId, Column>,
@@ -19,13 +19,13 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// The column of an id that a node below has.
+    /// The column of an id that a node below outputs.
     pub(super) fn get(&self, id: ColId) -> LowerResult<&Column> {
         let missing = || QueryError::internal(format!("column {} out of scope", id.index()));
         self.by_id.get(&id).ok_or_else(missing)
     }
 
-    /// A qualifier for one more reference to a table of that name.
+    /// A new qualifier for a reference to a table of that name.
     pub(super) fn qualifier(&mut self, table: &str) -> TableReference {
         let taken = |name: &str| name == COMPUTED || self.qualifiers.contains(name);
         let name = unique(table, &taken);
@@ -33,25 +33,25 @@ impl Columns {
         TableReference::bare(name)
     }
 
-    /// A table's column.
+    /// Registers a table's column.
     pub(super) fn of_table(&mut self, id: ColId, table: &TableReference, name: &str) {
         self.by_id.insert(id, Column::new(Some(table.clone()), name));
     }
 
-    /// A column that a node computes; `name` is what it is called if no other is.
+    /// Registers a computed column; it is named `name` if that is unused.
     pub(super) fn computed(&mut self, id: ColId, name: &str) -> Column {
         let column = self.nameless(name);
         self.by_id.insert(id, column.clone());
         column
     }
 
-    /// Another column for an id that has one, which is given back.
+    /// Registers another column for an id; returns the previous one.
     pub(super) fn replace(&mut self, id: ColId, column: Column) -> LowerResult<Column> {
         let missing = || QueryError::internal(format!("column {} out of scope", id.index()));
         self.by_id.insert(id, column).ok_or_else(missing)
     }
 
-    /// A column that only the plan has.
+    /// A column without an id.
     pub(super) fn nameless(&mut self, name: &str) -> Column {
         let shown: String = name.chars().take(LONGEST).collect();
         let shown = if is_invented(&shown) { format!("{shown}_") } else { shown };
@@ -61,7 +61,7 @@ impl Columns {
     }
 }
 
-/// Most letters of a name.
+/// The longest name, in characters.
 const LONGEST: usize = 80;
 
 fn unique(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
@@ -72,7 +72,7 @@ fn unique(name: &str, taken: &dyn Fn(&str) -> bool) -> String {
     numbered.into_iter().find(|name| !taken(name)).unwrap_or_default()
 }
 
-/// Is it a name that rules of DataFusion give to what they make?
+/// Is it a name that DataFusion's rules generate?
 fn is_invented(name: &str) -> bool {
     let numbered = |prefix: &str| {
         name.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))

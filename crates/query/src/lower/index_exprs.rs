@@ -1,4 +1,5 @@
-//! Expressions and predicates of indexes, lowered and optimised as those of queries are, so that both look the same.
+//! Lowers and optimizes the expressions and predicates of indexes like those of queries, so that both have the same
+//! form.
 
 use super::Lowering;
 use super::error::{LowerResult, internal};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use types::temporal::Utc;
 
 impl Planner {
-    /// Lowers what is computed for indexes of these tables, unless that is done.
+    /// Lowers the expressions and predicates of these tables' indexes, unless that is done already.
     pub(super) fn lower_indexes(&self, cx: &QueryContext, tables: impl Iterator<Item = Arc<Table>>) {
         for table in tables {
             let computed = |index: &&Index| index.texts().next().is_some();
@@ -27,7 +28,7 @@ impl Planner {
             }
             let mut all = BoundIndexes::default();
             for index in table.indexes.iter().filter(computed) {
-                // What cannot be lowered is not read.
+                // An index whose expressions cannot be lowered is not used by queries.
                 if let Ok(Some(bound)) = self.lower_index(cx, &table, index) {
                     all.0.insert(index.oid, Arc::new(bound));
                 }
@@ -51,7 +52,7 @@ impl Planner {
         Ok(filters.map(|filters| BoundIndex::new(parts, Some(filters))))
     }
 
-    /// An expression over the rows of a table as a plan: of a predicate, of the rows for which it is true.
+    /// The plan of an expression over the rows of a table. A predicate becomes a filter.
     fn over_table(&self, cx: &QueryContext, table: &Table, text: &str, clause: Clause) -> LowerResult<LogicalPlan> {
         let Ok(expr) = sql::parse_expr(text) else { return internal("the text of an index") };
         let columns: Vec<_> = table.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
@@ -107,7 +108,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The one expression of a plan over a row; `None` if it is computed in steps.
+/// The single expression of a plan over a row; `None` if the plan has several steps.
 fn only_expr(plan: &LogicalPlan) -> Option<Expr> {
     match plan {
         LogicalPlan::Projection(projection) => match (projection.expr.as_slice(), projection.input.as_ref()) {
@@ -118,7 +119,7 @@ fn only_expr(plan: &LogicalPlan) -> Option<Expr> {
     }
 }
 
-/// All conditions of a plan; `None` if no row fulfils them: such an index has no entries, and implies nothing.
+/// All conditions of a plan; `None` if the predicate is never true: such an index has no entries, and implies nothing.
 fn filters(plan: &LogicalPlan) -> LowerResult<Option<Vec<Expr>>> {
     let (mut all, mut never) = (Vec::new(), false);
     plan.apply_with_subqueries(|node| {

@@ -1,18 +1,18 @@
-//! The bound tree to DataFusion's logical plan.
+//! Lowers the bound tree to DataFusion's logical plan.
 //!
 //! ```text
-//!   Bound ──lower──> LogicalPlan ──decorrelation──> optimised Plan
+//!   Bound ──lower──> LogicalPlan ──decorrelation──> optimized Plan
 //! ```
-//! Names, types and functions were resolved by `bind`; nothing here looks one up again. Nodes are made by their own
-//! constructors. A column is found by its [`ColId`]: a table's has the table's qualifier (`t`, the next of that name
-//! `t_1`), every other one the qualifier [`COMPUTED`] and a name that no other column of the statement has.
+//! `bind` has resolved names, types and functions; no lookup happens here. Plan nodes are built by their own
+//! constructors. A column is identified by its [`ColId`]: a table's column has the table's qualifier (`t`, the next
+//! table of that name `t_1`), any other column the qualifier [`COMPUTED`] and a name that is unique in the statement.
 //!
-//! Values get the form that DataFusion's operators want of PostgreSQL's types where the expression is made: intervals that
-//! are compared are their lengths, floats lose the sign of zero, `char(n)` is padded where its blanks count, casts and
-//! calls that depend on the session's zone name it, `now()` is a parameter. No pass goes over the plan for that later.
+//! Where DataFusion's semantics differ from PostgreSQL's, each expression is adapted when it is built: intervals are
+//! compared by their lengths, floats lose the sign of zero, `char(n)` is padded where its blanks count, casts and calls
+//! that depend on the session's time zone name it, `now()` is a parameter. No later pass over the plan does that.
 //!
-//! All that the binder makes has a form here. A function of the list of built-ins without a planned one is refused (0A000); a
-//! tree that the binder does not make is a defect (XX000).
+//! Every bound tree can be lowered. A built-in function without an implementation is refused (0A000); a tree that the
+//! binder never builds is an internal error (XX000).
 
 mod budget;
 mod columns;
@@ -45,7 +45,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 use types::DataType;
 
-/// The qualifier of all columns that are no table's.
+/// The qualifier of all columns that are not a table's.
 pub(crate) const COMPUTED: &str = "#";
 
 /// Lowers one statement.
@@ -55,21 +55,21 @@ struct Lowering<'a> {
     bound: &'a Bound,
     ctes: &'a [Cte],
     columns: Columns,
-    /// Rows of queries around the place, the innermost last.
+    /// The schemas of the enclosing queries, the innermost last.
     outer: Vec<DFSchemaRef>,
-    /// Queries of WITH that are computed once though they need not be.
+    /// The `Either` CTEs that are materialized.
     shared_ctes: HashSet<CteId>,
-    /// Numbers of queries of WITH that are computed once.
+    /// The numbers of the materialized CTEs.
     cte_numbers: HashMap<CteId, u64>,
-    /// How many queries of WITH were lowered, each as often as it is read.
+    /// The number of lowered CTE references.
     cte_reads: usize,
-    /// Recursive queries that are lowered: what their second terms read.
+    /// The recursive queries being lowered, with their work tables.
     work_tables: HashMap<CteId, recursive::WorkTable>,
-    /// What is behind computed relations.
+    /// The table providers of computed relations.
     providers: computed::Providers,
-    /// Is a function called that is bound to the session?
+    /// Is a function of the session called?
     calls_bound: bool,
-    /// The session's zone and style, if they are not UTC and PostgreSQL's own.
+    /// The session's time zone and style, if they are not the defaults.
     zone: Option<Zone>,
 }
 
@@ -77,7 +77,7 @@ impl Planner {
     /// Plans a bound query. `parameters` are the types of its parameters.
     ///
     /// # Errors
-    /// All that can be wrong with a query before it runs.
+    /// All errors of planning.
     pub async fn plan_bound(&self, cx: &QueryContext, bound: &Bound, parameters: Vec<DataType>) -> QueryResult<Plan> {
         guarded(Box::pin(async {
             let Body::Query(query) = &bound.body else { return internal("a statement that is no query") };
@@ -119,18 +119,19 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The query with its outputs on top.
+    /// The query, projected to its outputs.
     fn query(&mut self, query: &::bind::tree::Query) -> LowerResult<LogicalPlan> {
         let plan = self.rel(&query.rel)?;
         self.outputs(plan, &query.outputs)
     }
 
-    /// The type of a column's values; `None` of rows.
+    /// The SQL type of a column; `None` for a row type.
     fn type_of(&self, col: ColId) -> Option<DataType> {
         self.bound.col(col).and_then(|info| constant::value_type(info.ty).ok()).map(DataType::unlimited)
     }
 
-    /// An operand of an aggregate or a window function over the rows of `input`: DataFusion wants some written out.
+    /// An operand of an aggregate or window function over the rows of `input`. DataFusion requires some operands to be
+    /// literals.
     fn operand(&self, col: ColId, input: &Rel) -> LowerResult<Expr> {
         match constant::constant_column(input, col) {
             Some((value, ty)) => constant::constant(value, ty),

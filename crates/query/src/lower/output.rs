@@ -1,4 +1,4 @@
-//! The columns of an answer: names and types are the bound query's.
+//! The columns of a result: names and types are those of the bound query.
 
 use super::Lowering;
 use super::error::LowerResult;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use types::DataType;
 
 impl Lowering<'_> {
-    /// Only the outputs, in their order.
+    /// Projects the plan to the outputs, in their order.
     pub(super) fn outputs(&mut self, plan: LogicalPlan, outputs: &[Output]) -> LowerResult<LogicalPlan> {
         let mut exprs: Vec<Expr> = Vec::with_capacity(outputs.len());
         for output in outputs {
@@ -24,7 +24,7 @@ impl Lowering<'_> {
                 Some(info) => self.as_shown(column.clone(), info.ty)?,
                 None => column.clone(),
             };
-            // No two columns of a plan have one name.
+            // Column names of a plan must be unique.
             exprs.push(if value != column || exprs.contains(&value) {
                 let column = self.columns.nameless(&output.name);
                 value.alias_qualified(computed(), column.name)
@@ -42,7 +42,7 @@ impl Lowering<'_> {
 }
 
 impl Planner {
-    /// A plan that can be kept: outputs in the Arrow types of their SQL types, rules applied.
+    /// Optimizes the plan for caching; its outputs get the Arrow types of their SQL types.
     pub(super) fn finish_bound(
         &self,
         cx: &QueryContext,
@@ -59,22 +59,22 @@ impl Planner {
     }
 }
 
-/// A column as the binder has it. How many digits numerics have is the plan's.
+/// The result column as the binder declares it. The precision of a numeric is the plan's.
 fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<OutputColumn> {
     let name = output.name.clone();
     let missing = || QueryError::internal("an output without a column");
     let info = bound.col(output.col).ok_or_else(missing)?;
     let (table_oid, column_number) = info.origin.map_or((0, 0), |(oid, number)| (oid.0, number));
     if table_oid != 0 && table_oid == found.table_oid {
-        // A table's column has all limits of its declaration.
+        // A table's column keeps the type modifier of its declaration.
         return Ok(OutputColumn { name, table_oid, column_number, ..found });
     }
-    // Of how many letters a computed `char(n)` is only the plan knows.
+    // Only the plan knows the length of a computed `char(n)`.
     let is_open_char = info.ty.id == TypeId::BPCHAR && info.ty.typmod == -1;
     let (ty, declared) = match info.ty.data_type().filter(|_| !is_open_char) {
         Some(DataType::Numeric(_)) => (found.ty, DataType::Numeric(digits_of(info.ty))),
         Some(ty) if arrow_type(&ty) == arrow_type(&found.ty) => (ty, ty),
-        // An array of several dimensions has the type of one.
+        // An array of several dimensions has the type of a one-dimensional array.
         Some(ty) if ty.item().is_some() && found.ty.item().is_some() => (found.ty, found.declared),
         Some(ty) => {
             let what = format!("a column of type {ty} that the plan has as {}", found.ty);
@@ -85,7 +85,7 @@ fn column(bound: &Bound, output: &Output, found: OutputColumn) -> LowerResult<Ou
     Ok(OutputColumn { name, ty, declared, table_oid, column_number })
 }
 
-/// Precision and scale that a numeric is declared with.
+/// The declared precision and scale of a numeric.
 fn digits_of(ty: Ty) -> Option<(u8, u8)> {
     match ty.data_type() {
         Some(DataType::Numeric(digits)) => digits,

@@ -1,7 +1,7 @@
-//! Expressions over rows at hand, from the bound tree: what row programs have no body for.
+//! Compiles expressions of the bound tree over rows in memory, for expressions that row programs do not support.
 //!
-//! They are lowered over a scan of one row of their columns, go through the rules of a plan, and become stages of physical
-//! expressions (`plan/row_exprs.rs`): nothing is planned where they are evaluated.
+//! They are lowered over a scan of a table with one row type, optimized like a plan, and compiled to stages of physical
+//! expressions (`plan/row_exprs.rs`), so that evaluation needs no planning.
 
 use super::Lowering;
 use super::budget::bounded;
@@ -18,24 +18,24 @@ use datafusion::logical_expr::{EmptyRelation, LogicalPlan, Projection};
 use std::sync::Arc;
 use types::DataType;
 
-/// A column of rows at hand.
+/// A column of the rows in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct RowInput {
     /// Its id.
     pub col: ColId,
-    /// Which of the rows that stand side by side has it.
+    /// The index of its row among rows side by side.
     pub row: usize,
-    /// Its place in that row.
+    /// Its index in that row.
     pub place: usize,
     /// Its type.
     pub ty: DataType,
 }
 
-/// The qualifier of the row.
+/// The qualifier of the row's columns.
 const ROW: &str = "r0";
 
 impl Planner {
-    /// Compiles expressions of a bound statement over rows at hand; `None`: only a plan computes them.
+    /// Compiles expressions of a bound statement over rows in memory; `None` if they need a plan.
     ///
     /// # Errors
     /// As [`Planner::plan_bound`].
@@ -87,7 +87,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The values in the types of the bound tree.
+/// The output columns with the types of the bound tree.
 fn typed(found: Vec<OutputColumn>, scalars: &[&Scalar]) -> LowerResult<Vec<OutputColumn>> {
     let typed = found.into_iter().zip(scalars).map(|(found, scalar)| match scalar.ty.data_type() {
         Some(DataType::Numeric(_) | DataType::Array(_)) | None => Ok(found),

@@ -1,4 +1,4 @@
-//! Operators whose expressions make long values compute them of as many rows as the memory of a batch takes.
+//! Bounds the memory of a batch where expressions compute long values or operators copy long rows.
 
 use crate::exec::{ComputeExec, FewerRowsExec, FittingRowsExec, HeldWindowExec, LongRowsExec, is_long};
 use datafusion::common::Result;
@@ -24,7 +24,7 @@ use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use std::sync::Arc;
 
-/// Functions whose values may be any number of times as long as their arguments.
+/// Functions whose results may be arbitrarily longer than their arguments.
 const GROWING: [&str; 17] = [
     "array_fill",
     "array_repeat",
@@ -45,10 +45,11 @@ const GROWING: [&str; 17] = [
     "string_to_array",
 ];
 
-/// A constant of so many bytes is a column of many for a batch of rows, and beyond what offsets reach for a long one.
+/// In bytes. A larger constant, expanded to a column for a batch of rows, takes much memory or overflows 32-bit
+/// offsets.
 const LARGE_CONSTANT: usize = 1 << 16;
 
-/// Cuts batches by what is computed of them.
+/// Limits batches by the size of the values in them.
 #[derive(Debug)]
 pub(super) struct BoundedBatches;
 
@@ -80,7 +81,7 @@ impl PhysicalOptimizerRule for BoundedBatches {
     }
 }
 
-/// Below an operator that computes what grows, batches are cut.
+/// Cuts the input batches of an operator that computes growing values.
 fn with_fewer_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     if !computes_of_input(plan.as_ref()) {
         return Ok(Transformed::no(plan));
@@ -95,7 +96,7 @@ fn with_fewer_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn E
     plan.replace_children(vec![Arc::new(fewer)], anew).map(Transformed::yes)
 }
 
-/// Below an operator that puts rows into batches of its own, long rows are seen.
+/// Measures the rows below an operator that builds new batches of them.
 fn with_measured_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let multiplies = multiplies(plan.as_ref());
     if !multiplies && !gathers(plan.as_ref()) {
@@ -116,7 +117,7 @@ fn with_measured_rows(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dy
     Ok(Transformed::yes(if is_window(plan.as_ref()) { Arc::new(HeldWindowExec::new(plan)) } else { plan }))
 }
 
-/// Does an operator make several rows of one?
+/// May an operator return several rows for one input row?
 fn multiplies(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<HashJoinExec>()
         || plan.is::<SortMergeJoinExec>()
@@ -131,20 +132,20 @@ fn is_window(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>()
 }
 
-/// Does an operator put rows of several batches into one?
+/// Does an operator combine rows of several batches?
 fn gathers(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<FilterExec>() || plan.is::<AggregateExec>() || plan.is::<RepartitionExec>()
 }
 
-/// Is it an operator that computes its expressions of whole batches of its input?
+/// Does an operator evaluate its expressions over whole input batches?
 fn computes_of_input(plan: &dyn ExecutionPlan) -> bool {
-    // The input of other modes is not rows, but states of groups.
+    // The input of the other modes is aggregate states, not rows.
     let of_rows = [AggregateMode::Partial, AggregateMode::Single, AggregateMode::SinglePartitioned];
     plan.is::<FilterExec>()
         || plan.downcast_ref::<AggregateExec>().is_some_and(|aggregate| of_rows.contains(aggregate.mode()))
 }
 
-/// Does a projection compute texts or lists, or of them what is short?
+/// Does a projection compute values of variable length, or shorter values from growing ones?
 fn makes_long_values(projection: &ProjectionExec) -> Result<bool> {
     let schema = projection.input().schema();
     for item in projection.expr() {
@@ -160,7 +161,7 @@ fn is_small_constant(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.downcast_ref::<Literal>().is_some_and(|literal| literal.value().size() < 1 << 10)
 }
 
-/// The expressions of an operator that call functions which grow or have large constants, and that its input's rows are enough for.
+/// The operator's expressions that call growing functions or contain large constants.
 fn growing(plan: &dyn ExecutionPlan) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
     let mut found = Vec::new();
     plan.apply_expressions(&mut |expr| {

@@ -1,12 +1,12 @@
-//! What columns of a group depend on, told right.
+//! Corrects the functional dependencies of aggregates and unnested arrays.
 //!
-//! A table's key determines its columns, and rules drop keys of ORDER BY and GROUP BY that others determine. Of a group
-//! over a join DataFusion (55.2, `Aggregate::try_new`) says that the key of one joined table determines *all* columns of the
-//! group, those of the other tables, too. So before those rules run, each group is told what is always true: the columns that
-//! it is grouped by determine the others.
+//! A table's key determines its columns, and rules drop keys of ORDER BY and GROUP BY that others determine. For an
+//! aggregate over a join, DataFusion (55.2, `Aggregate::try_new`) claims that the key of one joined table determines
+//! *all* output columns, those of the other tables, too. So before those rules run, each aggregate gets the one
+//! dependency that always holds: its group columns determine the others.
 //!
-//! Of arrays that are taken apart it says that a key determines the elements, though a row has become several. Of these
-//! rows nothing is said.
+//! For unnested arrays DataFusion claims that the key of the input determines the elements, though one row has become
+//! several. Their dependencies are dropped.
 
 use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
 use datafusion::common::{Dependency, FunctionalDependence, FunctionalDependencies, Result};
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Aggregate, LogicalPlan, Unnest};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// Corrects the dependencies of groups and of elements, and of all that is made of them.
+/// Corrects the dependencies of aggregates and of unnested arrays, and of all nodes above them.
 #[derive(Debug)]
 pub(super) struct SoundDependencies;
 
@@ -24,15 +24,15 @@ impl OptimizerRule for SoundDependencies {
     }
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        // No plan is another one for it: other rules need no new turn.
+        // Reported as unchanged: other rules need no further pass because of it.
         Ok(Transformed::no(corrected(plan)?))
     }
 }
 
-/// The plan with sound dependencies, in its subqueries as well.
+/// The plan with sound dependencies, including its subqueries.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut wrong = false;
     plan.apply_with_subqueries(|node| {
@@ -49,7 +49,7 @@ pub(crate) fn corrected(plan: LogicalPlan) -> Result<LogicalPlan> {
     let corrected = plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Aggregate(aggregate) => Ok(Transformed::yes(LogicalPlan::Aggregate(of_group(aggregate)?))),
         LogicalPlan::Unnest(unnest) => Ok(Transformed::yes(LogicalPlan::Unnest(of_elements(unnest)?))),
-        // A scan depends on nothing that was changed.
+        // A leaf keeps its dependencies.
         node if node.inputs().is_empty() => Ok(Transformed::no(node)),
         node => Ok(Transformed::yes(node.recompute_schema()?)),
     })?;
@@ -62,8 +62,8 @@ fn of_elements(mut unnest: Unnest) -> Result<Unnest> {
     Ok(unnest)
 }
 
-/// The dependencies of a group, if it claims others: of its input more was known than is true of the group, or what it claims
-/// is known no longer.
+/// The sound dependencies of an aggregate, if it may claim others: its input has none (so that the claim is outdated)
+/// or has some that allow repeated rows.
 fn right_of_group(aggregate: &Aggregate) -> Result<Option<FunctionalDependencies>> {
     let (input, claimed) =
         (aggregate.input.schema().functional_dependencies(), aggregate.schema.functional_dependencies());
@@ -82,7 +82,7 @@ fn right_of_group(aggregate: &Aggregate) -> Result<Option<FunctionalDependencies
 
 fn of_group(mut aggregate: Aggregate) -> Result<Aggregate> {
     if let Some(right) = right_of_group(&aggregate)? {
-        // Not by its constructor: that is what goes wrong.
+        // Bypasses the constructor, which computes the unsound dependencies.
         aggregate.schema = Arc::new(aggregate.schema.as_ref().clone().with_functional_dependencies(right)?);
     }
     Ok(aggregate)

@@ -1,9 +1,9 @@
-//! Fences around DataFusion's rules: where a rule of DataFusion gives wrong rows, fails or takes too long, what stands in its
-//! place or before it, and the case that shows it.
+//! Fences around DataFusion's rules: for each rule that returns wrong rows, fails or takes too long, the rule of ours
+//! that replaces or precedes it, and a case that shows the defect.
 //!
-//! A fence finds the rule by its name. An upgrade of DataFusion that renames or drops the rule would take the fence down without
-//! a word, so a name that is not there is an error when a planner is made. The cases were seen with [`CHECKED_WITH`]; none of
-//! them has a number in DataFusion's tracker that we know of, so each names a record of `sql-tests` that fails without the fence.
+//! A fence finds DataFusion's rule by its name. A release that renames or drops the rule would silently disable the
+//! fence, so a missing name is an error when a planner is built. The cases were verified with [`CHECKED_WITH`]; no
+//! upstream issue is known for any of them, so each names a file of `sql-tests` that fails without the fence.
 
 use super::dependencies::SoundDependencies;
 use super::flat_choices::FlatChoices;
@@ -23,7 +23,7 @@ use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use std::sync::Arc;
 
-/// The release of DataFusion with which the cases were seen.
+/// The release of DataFusion with which the cases were verified.
 #[cfg(test)]
 pub(super) const CHECKED_WITH: &str = "55.2.0";
 
@@ -32,30 +32,30 @@ pub(super) type Logical = dyn OptimizerRule + Send + Sync;
 /// A rule for physical plans.
 pub(super) type Physical = dyn PhysicalOptimizerRule + Send + Sync;
 
-/// A rule of ours and the rule of DataFusion's that it is about.
+/// A rule of ours and the DataFusion rule that it replaces or precedes.
 pub(super) struct Fence<R: ?Sized> {
-    /// DataFusion's rule.
+    /// The name of DataFusion's rule.
     pub(super) rule: &'static str,
-    /// Where ours stands.
+    /// The position of our rule.
     pub(super) place: Place,
     pub(super) ours: fn() -> Arc<R>,
-    /// What happens without it.
+    /// What fails without the fence.
     pub(super) case: &'static str,
-    /// The file of `sql-tests` that shows it, or the test of this crate.
+    /// The file of `sql-tests`, or the test of this crate, that shows the case.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests look whether it is there"))]
     pub(super) shown_by: &'static str,
 }
 
-/// How a rule of ours stands to one of DataFusion's.
+/// The position of our rule relative to DataFusion's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In its place.
+    /// Replaces the rule.
     Instead,
-    /// Directly before each of its turns.
+    /// Directly before each occurrence of the rule.
     Before,
 }
 
-/// Around rules for logical plans.
+/// The fences of rules for logical plans.
 pub(super) const LOGICAL: [Fence<Logical>; 9] = [
     Fence {
         rule: "simplify_expressions",
@@ -123,7 +123,7 @@ pub(super) const LOGICAL: [Fence<Logical>; 9] = [
     },
 ];
 
-/// Rules for logical plans that find nothing in those that lowering makes, and why. Each goes through all of a plan, in each pass.
+/// Rules for logical plans that never apply to lowered plans, and why. Each would visit the whole plan in each pass.
 pub(super) const IDLE: [(&str, &str); 5] = [
     ("rewrite_set_comparison", "quantified comparisons are lowered to joins and EXISTS"),
     ("unions_to_filter", "it is off by its setting"),
@@ -135,7 +135,7 @@ pub(super) const IDLE: [(&str, &str); 5] = [
 const UNSOUND: &str = "of a group over a join the key of one table is said to determine all columns, and of unnested arrays the \
                        elements: keys of ORDER BY and GROUP BY are dropped";
 
-/// Around rules for physical plans. Of two before the same rule the first comes first.
+/// The fences of rules for physical plans. Of two before the same rule, the first in this list runs first.
 pub(super) const PHYSICAL: [Fence<Physical>; 6] = [
     Fence {
         rule: "aggregate_statistics",
@@ -181,10 +181,10 @@ pub(super) const PHYSICAL: [Fence<Physical>; 6] = [
     },
 ];
 
-/// The rules with the fences around them.
+/// Builds the list of rules with the fences applied.
 ///
 /// # Errors
-/// [`QueryError::Internal`] when DataFusion has no such rule.
+/// [`QueryError::Internal`] if DataFusion lacks a rule that a fence names.
 pub(super) fn fenced<R: ?Sized>(
     mut rules: Vec<Arc<R>>,
     fences: &[Fence<R>],
@@ -199,10 +199,10 @@ pub(super) fn fenced<R: ?Sized>(
     Ok(rules)
 }
 
-/// The rules but for those that are idle.
+/// Drops the idle rules.
 ///
 /// # Errors
-/// [`QueryError::Internal`] when DataFusion has no such rule: what stands in its place may not be idle.
+/// [`QueryError::Internal`] if DataFusion lacks such a rule: the rule that succeeds it may not be idle.
 pub(super) fn without(mut rules: Vec<Arc<Logical>>, idle: &[(&str, &str)]) -> QueryResult<Vec<Arc<Logical>>> {
     for (name, why) in idle {
         let before = rules.len();
@@ -234,8 +234,8 @@ fn missing(rule: &str, place: Place, case: &str) -> QueryError {
     ))
 }
 
-/// Are these all of DataFusion's rules that make a plan's meaning explicit? Ours are a list of their own, in which a new one of
-/// DataFusion's would be missing.
+/// Checks that DataFusion has exactly the analyzer rules that are run. The run rules are listed explicitly, so a new
+/// rule of a DataFusion release would otherwise be missed.
 ///
 /// # Errors
 /// [`QueryError::Internal`] that names both lists.

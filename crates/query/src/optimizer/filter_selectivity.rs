@@ -1,7 +1,7 @@
-//! How many rows a filter lets through, by the statistics of the table that it stands on.
+//! The selectivity of filters over a scan, by the table's statistics.
 //!
-//! DataFusion 55.2 judges comparisons of numbers by the ranges of columns, and takes every other filter to let a fifth of the
-//! rows through (`FilterExec::default_selectivity`). That decides which side of a join is built.
+//! DataFusion 55.2 estimates numeric comparisons from column ranges, and assumes that every other filter passes a fifth
+//! of the rows (`FilterExec::default_selectivity`). The estimate decides which side of a join is the build side.
 
 use crate::exec::RegionScanExec;
 use datafusion::common::Result;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct FilterSelectivity;
 
-/// The rule that asks how many rows there are.
+/// The rule that uses the row estimates.
 pub(super) const BEFORE: &str = "join_selection";
 
 impl PhysicalOptimizerRule for FilterSelectivity {
@@ -27,7 +27,7 @@ impl PhysicalOptimizerRule for FilterSelectivity {
             let Some(share) = scan.and_then(|scan| scan.share_passing(filter.predicate())) else {
                 return Ok(Transformed::no(plan));
             };
-            // Whole percents; none of them would be no rows at all.
+            // Whole percents; 0 percent would mean no rows.
             let percent = (share * 100.0).ceil().clamp(1.0, 100.0) as u8;
             let filter = FilterExecBuilder::from(filter).with_default_selectivity(percent).build()?;
             Ok(Transformed::yes(Arc::new(filter) as Arc<dyn ExecutionPlan>))

@@ -1,9 +1,9 @@
-//! COALESCE in COALESCE is one COALESCE.
+//! Flattens nested COALESCE calls into one.
 //!
-//! DataFusion's rules write `coalesce(a, b)` as `CASE WHEN a IS NOT NULL THEN a ELSE b END`, with `a` twice. In each
-//! other they would double with every level: a chain of FULL JOIN … USING, whose merged column is such a nest, would
-//! take DataFusion exponential time (DataFusion 55.2, sixteen joins take seconds). Put side by side their items grow no more;
-//! what is nested in another way is bounded.
+//! DataFusion's rules rewrite `coalesce(a, b)` as `CASE WHEN a IS NOT NULL THEN a ELSE b END`, which repeats `a`.
+//! Nested calls double with every level: the merged columns of a chain of FULL JOIN … USING would take exponential time
+//! to plan (DataFusion 55.2: seconds for sixteen joins). A flat COALESCE grows linearly. Other nestings are limited in
+//! size.
 
 use crate::Refusal;
 use datafusion::common::Result;
@@ -13,10 +13,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// Most nodes that the copies in one expression may have together.
+/// The largest number of copied nodes in one expression.
 const MOST_COPIED: usize = 200_000;
 
-/// Comes before the rules that copy.
+/// Runs before the rules that copy operands.
 #[derive(Debug)]
 pub(super) struct FlatChoices;
 
@@ -44,7 +44,7 @@ impl OptimizerRule for FlatChoices {
     }
 }
 
-/// Mostly there are none, and all expressions would be made anew, in each pass.
+/// Most plans have none, and rewriting all expressions in each pass would be expensive.
 fn makes_choices(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_expressions(|expr| {
@@ -54,7 +54,7 @@ fn makes_choices(plan: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// How many operands of a call are written twice where it becomes CASE: all but the last.
+/// The number of operands that are repeated in the CASE of a call: all but the last.
 fn choices(expr: &Expr) -> usize {
     match expr {
         Expr::ScalarFunction(call) if matches!(call.func.name(), "coalesce" | "nvl" | "ifnull") => {
@@ -81,7 +81,7 @@ fn flat(expr: Expr) -> Transformed<Expr> {
     }
 }
 
-/// An expression as DataFusion's rules will have made it.
+/// The size of an expression after DataFusion's rewrite to CASE.
 #[derive(Clone, Copy, Default)]
 struct Grown {
     nodes: usize,

@@ -1,7 +1,7 @@
-//! Groups by floats, and their least and greatest values, are not kept in DataFusion's heap of the first ones.
+//! Excludes aggregates with floats from DataFusion's TopK aggregation.
 //!
-//! For `GROUP BY … ORDER BY … LIMIT n` that rule keeps `n` groups only, and finds them by `==` (DataFusion 55.2,
-//! `aggregates/topk/hash_table.rs`): NaN is in a group of its own each time, and a full heap of them panics.
+//! For `GROUP BY … ORDER BY … LIMIT n` that rule keeps only `n` groups and compares them by `==` (DataFusion 55.2,
+//! `aggregates/topk/hash_table.rs`): each NaN forms a group of its own, and a heap full of NaN panics.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Result;
@@ -13,7 +13,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use std::sync::Arc;
 
-/// Stands in the place of DataFusion's rule, which it asks where no group has a float.
+/// Replaces DataFusion's rule; runs it if no aggregate returns a float.
 #[derive(Debug)]
 pub(super) struct FloatGroups(TopKAggregation);
 

@@ -1,15 +1,15 @@
-//! Filters that stay above operators below which they would mean something else.
+//! Keeps filters above operators where pushing them down would change the result.
 //!
-//! DataFusion's rule (55.2, `PushDownFilter`) hands a condition on if the operator passes all its columns on. One without columns it hands on
-//! always:
+//! DataFusion's rule (55.2, `PushDownFilter`) pushes a condition below an operator that passes through all columns of
+//! the condition. A condition without columns is always pushed down:
 //!
 //! ```text
 //!   Filter now() < '2000-01-01'          no row
-//!     Aggregate count(*), one group      one row, whatever comes in: with the filter below it the row is there, with 0
+//!     Aggregate count(*), one group      one row for any input: with the filter below, the row with count 0 remains
 //! ```
-//! So it is with ROLLUP and other grouping sets that have a group of all rows. Below a query of WITH that is computed once it would
-//! be a condition of all its readers. And what differs with each call is asked as often as
-//! there are rows: below groups, windows, joins and sets that is another number.
+//! The same holds for ROLLUP and other grouping sets that have a group of all rows. Below a materialized CTE a filter
+//! would apply to all its readers. A volatile condition is evaluated once per row, and below aggregates, windows, joins
+//! and set operations that is a different number of times.
 
 use crate::functions::is_nullable;
 use crate::plan::is_materialized_cte;
@@ -21,7 +21,7 @@ use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// Takes the place of DataFusion's rule, and keeps such filters from it.
+/// Replaces DataFusion's rule, and hides such filters from it.
 #[derive(Debug, Default)]
 pub(super) struct HeldFilters {
     rule: PushDownFilter,
@@ -60,7 +60,7 @@ impl HeldFilters {
     }
 }
 
-/// Filters over one another as one, the conditions of the lowest first; and whether there were several.
+/// Merges adjacent filters, the conditions of the lowest first; the flag says whether there were several.
 fn one_filter(mut filter: Filter) -> Result<(LogicalPlan, bool)> {
     let mut merged = false;
     while let LogicalPlan::Filter(below) = filter.input.as_ref() {
@@ -71,7 +71,7 @@ fn one_filter(mut filter: Filter) -> Result<(LogicalPlan, bool)> {
                 all.push(condition);
             }
         }
-        // There are at least those of one of the two.
+        // A filter has at least one condition.
         let Some(predicate) = conjunction(all) else { return Ok((input.as_ref().clone(), true)) };
         filter = Filter::try_new(predicate, input)?;
         merged = true;
@@ -79,7 +79,7 @@ fn one_filter(mut filter: Filter) -> Result<(LogicalPlan, bool)> {
     Ok((LogicalPlan::Filter(filter), merged))
 }
 
-/// Has a plan a row that no row below it is the reason of?
+/// Does a plan return a row even for empty input?
 fn makes_a_row(plan: &LogicalPlan) -> bool {
     let LogicalPlan::Aggregate(Aggregate { group_expr, .. }) = plan else { return false };
     let of_all = |group: &Expr| match group {
@@ -90,12 +90,12 @@ fn makes_a_row(plan: &LogicalPlan) -> bool {
     group_expr.is_empty() || group_expr.iter().any(of_all)
 }
 
-/// Conditions that the rule does not see.
+/// Conditions that are hidden from the rule.
 #[derive(Default)]
 struct Held {
-    /// Those of a filter.
+    /// The conditions of the filter.
     above: Vec<Expr>,
-    /// Those of a join.
+    /// The conditions of the join.
     on: Vec<Expr>,
 }
 
@@ -109,7 +109,7 @@ impl Held {
     }
 }
 
-/// The plan, a filter or a join, without conditions that stay where they are.
+/// Takes the conditions that must stay out of a filter or a join.
 fn without_held(plan: LogicalPlan) -> Result<(Held, LogicalPlan)> {
     let mut held = Held::default();
     let plan = match plan {
@@ -132,7 +132,7 @@ fn without_held(plan: LogicalPlan) -> Result<(Held, LogicalPlan)> {
     Ok((held, plan))
 }
 
-/// Are its rows others, or in another number, than those below it?
+/// Are its rows different from, or more or fewer than, those of its input?
 fn counts_rows(plan: &LogicalPlan) -> bool {
     matches!(
         plan,
@@ -145,7 +145,7 @@ fn counts_rows(plan: &LogicalPlan) -> bool {
     )
 }
 
-/// The conditions that differ with each call, and the others. Over a join those about one side are about its rows.
+/// The volatile conditions, and the others. Over a join only volatile conditions without columns count as such.
 fn split(predicate: Expr, joins: bool) -> (Vec<Expr>, Vec<Expr>) {
     let conditions = split_conjunction_owned(predicate);
     conditions
@@ -170,7 +170,7 @@ fn without_on(mut join: Join, held: &mut Held) -> LogicalPlan {
     LogicalPlan::Join(join)
 }
 
-/// The join, perhaps below filters, with these conditions again.
+/// Adds the conditions to the join again, which may stand below filters.
 fn joined_on(plan: LogicalPlan, on: Vec<Expr>) -> Result<LogicalPlan> {
     if on.is_empty() {
         return Ok(plan);

@@ -1,9 +1,9 @@
-//! Optimizing that ends when its statement is stopped.
+//! Makes planning interruptible.
 //!
-//! Planning never gives way, and a join of a hundred wide tables takes it seconds: whoever cancels the statement would
-//! wait for as long. So each rule asks before it looks at a node of the plan. Before the rules ask the steps of
-//! `plan/mod.rs` and, node by node, lowering; after them ask the scans (`provider.rs`) and each rule for
-//! operators, before it looks at the plan.
+//! Planning never yields, and a join of a hundred wide tables takes it seconds, for which a cancel request would have
+//! to wait. So each logical rule checks for an interrupt before it visits a node. Before the rules, the steps of
+//! `plan/mod.rs` and, node by node, lowering check; after them the scans (`provider.rs`), and each physical rule before
+//! it visits the plan.
 
 use crate::error::QueryError;
 use crate::plan::Stop;
@@ -18,7 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 use types::interrupt::check;
 
-/// The rules of `optimizer`, which fail with [`QueryError::Stopped`] once `stop` says so.
+/// The rules of `optimizer`, which fail with [`QueryError::Stopped`] once `stop` is set.
 pub(crate) fn interruptible(optimizer: &Optimizer, stop: &Arc<dyn Stop>) -> Optimizer {
     let asking = |rule: &Arc<dyn OptimizerRule + Send + Sync>| {
         Arc::new(Asking { rule: Arc::clone(rule), stop: Arc::clone(stop) }) as Arc<dyn OptimizerRule + Send + Sync>
@@ -26,7 +26,7 @@ pub(crate) fn interruptible(optimizer: &Optimizer, stop: &Arc<dyn Stop>) -> Opti
     Optimizer::with_rules(optimizer.rules.iter().map(asking).collect())
 }
 
-/// The rules of `analyzer`, each asking first whoever the thread works for.
+/// The rules of `analyzer`, each preceded by a check for an interrupt.
 pub(crate) fn interruptible_analyzer(analyzer: &Analyzer) -> Analyzer {
     let asking = |rule: &Arc<dyn AnalyzerRule + Send + Sync>| {
         Arc::new(AskingAnalysis(Arc::clone(rule))) as Arc<dyn AnalyzerRule + Send + Sync>
@@ -50,7 +50,7 @@ impl AnalyzerRule for AskingAnalysis {
     }
 }
 
-/// The rule for operators, asking first whoever the thread works for.
+/// The physical rule, preceded by a check for an interrupt.
 pub(super) fn asking(
     rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
 ) -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
@@ -84,7 +84,7 @@ impl PhysicalOptimizerRule for AskingOperators {
     }
 }
 
-/// A rule that asks first.
+/// A logical rule that checks before each node.
 #[derive(Debug)]
 struct Asking {
     rule: Arc<dyn OptimizerRule + Send + Sync>,

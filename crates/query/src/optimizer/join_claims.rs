@@ -1,18 +1,18 @@
-//! What joins say of their rows that is not so, and sorts are left out for it.
+//! Hides unsound properties of joins, because of which DataFusion would drop sorts.
 //!
 //! Two claims of DataFusion 55.2 (`join_equivalence_properties`, `EquivalenceGroup::join`) are wrong:
 //!
 //! ```text
-//!   probe side in order of a, build side in order of a, b     claimed: in order of a, b
+//!   probe side ordered by a, build side ordered by a, b     claimed: ordered by a, b
 //!       a              a b
-//!       1  (b = 2)     1 1        each row of the probe side finds its rows in order of b; but the next one
-//!       1  (b = 1)     1 2        with the same a begins anew. True is the probe side's order, and no more.
+//!       1  (b = 2)     1 1        the matches of one probe row are ordered by b; those of the next row
+//!       1  (b = 1)     1 2        with the same a start again. Only the order of the probe side holds.
 //!
-//!   t LEFT JOIN (… WHERE k = 5)                               claimed: k is the same in all rows
-//!                                                             it is NULL in those without a match
+//!   t LEFT JOIN (… WHERE k = 5)                           claimed: k is constant
+//!                                                         it is NULL in rows without a match
 //! ```
-//! So the order of a build side is hidden from the join, and so is everything that is said of a side whose rows may be
-//! made of NULLs. A merge join wants its inputs in order: what it says itself is hidden.
+//! So the order of a build side is hidden from the join, and so are all properties of a side whose rows may be
+//! NULL-extended. A merge join requires ordered inputs, so its own output order is hidden instead.
 
 use super::misplaced_keys::UnorderedExec;
 use datafusion::common::config::ConfigOptions;
@@ -24,7 +24,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use std::sync::Arc;
 
-/// Hides what joins would wrongly conclude, before sorts are placed.
+/// Hides properties from which joins draw wrong conclusions, before sorts are placed.
 #[derive(Debug)]
 pub(super) struct SoundJoins;
 
@@ -70,7 +70,7 @@ fn join_type(plan: &dyn ExecutionPlan) -> Option<JoinType> {
     hash.or_else(merge).or_else(nested)
 }
 
-/// May rows of that side be made of NULLs?
+/// May rows of that side be NULL-extended?
 fn is_padded(join_type: JoinType, side: usize) -> bool {
     match join_type {
         JoinType::Left => side == 1,
@@ -80,7 +80,7 @@ fn is_padded(join_type: JoinType, side: usize) -> bool {
     }
 }
 
-/// Neither order nor constants nor equal columns?
+/// Has it neither an order nor constants, equal columns or constraints?
 fn says_nothing(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let known = plan.properties().equivalence_properties();
     known.oeq_class().is_empty() && known.eq_group().is_empty() && known.constraints().is_empty()

@@ -1,8 +1,8 @@
-//! Aggregates of which statistics know the values: `count(*)` of a whole table, the one row of a subquery.
+//! Replaces aggregates by values that statistics give: `count(*)` of a whole table, or of a one-row subquery.
 //!
-//! DataFusion's rule (55.2, `aggregate_statistics.rs`, `take_optimizable`) looks below a final aggregate for any partial one
-//! without FILTER: where its own has one, that is the aggregate of a subquery, whose values then stand in its place. Here it
-//! is the first aggregate below or none.
+//! DataFusion's rule (55.2, `aggregate_statistics.rs`, `take_optimizable`) searches below a final aggregate for any
+//! partial one without FILTER: if the matching one has a FILTER, it finds the aggregate of a subquery and uses that
+//! one's values. This rule accepts only the first aggregate below.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -17,7 +17,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::udaf::{AggregateFunctionExpr, StatisticsArgs as Known};
 use std::sync::Arc;
 
-/// Stands in the place of DataFusion's rule.
+/// Replaces DataFusion's rule.
 #[derive(Debug)]
 pub(super) struct KnownAggregates;
 
@@ -36,13 +36,13 @@ impl PhysicalOptimizerRule for KnownAggregates {
         "aggregate_statistics"
     }
 
-    /// Values that are known are not NULL, which the schema of the aggregate does not say.
+    /// Known values are not NULL, unlike the columns of the aggregate's schema.
     fn schema_check(&self) -> bool {
         false
     }
 }
 
-/// The one row of an aggregate whose values are all known.
+/// The constant row of an aggregate whose values are all known.
 fn known(node: &dyn ExecutionPlan) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(aggregate) = node.downcast_ref::<AggregateExec>() else { return Ok(None) };
     let Some(of_rows) = of_rows(aggregate) else { return Ok(None) };
@@ -67,7 +67,7 @@ fn known(node: &dyn ExecutionPlan) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     Ok(Some(Arc::new(ProjectionExec::try_new(values, Arc::new(row))?)))
 }
 
-/// The aggregate that takes the rows in: the same, or the first one below that makes what it ends.
+/// The aggregate that reads the rows: `aggregate` itself, or the partial aggregate below it.
 fn of_rows(aggregate: &AggregateExec) -> Option<&AggregateExec> {
     if matches!(aggregate.mode(), AggregateMode::Single | AggregateMode::SinglePartitioned) {
         return Some(aggregate);

@@ -1,9 +1,9 @@
-//! Two lists for one value stay two.
+//! Keeps DataFusion from merging IN lists of one value.
 //!
-//! DataFusion (55.2, `inlist_intersection` and `inlist_except`) makes one list of `a IN (…) AND a [NOT] IN (…)` and of
-//! `a NOT IN (…) OR a NOT IN (…)`, comparing the items as expressions: `$1` and `$3` differ for it whatever their values are,
-//! and where no item is left, it says false and not NULL of an `a` that is NULL. `a = 1 OR a = 2 OR …` is a list for it, too.
-//! All but the first get a label around them that changes nothing, behind which it does not see lists.
+//! DataFusion (55.2, `inlist_intersection` and `inlist_except`) merges `a IN (…) AND a [NOT] IN (…)` and `a NOT IN (…)
+//! OR a NOT IN (…)` into one list, comparing the items as expressions: `$1` and `$3` differ whatever their values are,
+//! and if no item remains, the result is false where a NULL `a` must give NULL. It also treats `a = 1 OR a = 2 OR …` as
+//! a list. All lists but the first are wrapped in a no-op label, which hides them from the rule.
 
 use crate::functions::labelled;
 use datafusion::common::Result;
@@ -13,7 +13,7 @@ use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use types::DataType;
 
-/// Comes before the rule that makes one of them.
+/// Runs before the rule that merges lists.
 #[derive(Debug)]
 pub(super) struct ListsApart;
 
@@ -34,7 +34,7 @@ impl OptimizerRule for ListsApart {
     }
 }
 
-/// May there be two lists? Two comparisons can be one.
+/// May there be two lists? Two equality comparisons can form a list.
 fn has_several_lists(plan: &LogicalPlan) -> Result<bool> {
     let mut items = 0;
     plan.apply_expressions(|expr| {
@@ -51,7 +51,7 @@ fn has_several_lists(plan: &LogicalPlan) -> Result<bool> {
     Ok(items > 3)
 }
 
-/// A value that is in a list, or `negated` in none of it.
+/// The tested value of an IN list, or of a NOT IN list if `negated`.
 #[derive(Clone, Copy, PartialEq)]
 struct Listed<'e> {
     value: &'e Expr,
@@ -59,7 +59,7 @@ struct Listed<'e> {
 }
 
 impl<'e> Listed<'e> {
-    /// What DataFusion takes for a list.
+    /// The list that DataFusion sees in the expression.
     fn of(expr: &'e Expr) -> Option<Self> {
         match expr {
             Expr::InList(list) => Some(Self { value: &list.expr, negated: list.negated }),
@@ -84,7 +84,7 @@ impl<'e> Listed<'e> {
         }
     }
 
-    /// Would DataFusion leave out items of these, joined by `op`?
+    /// Would DataFusion drop items if these two lists are joined by `op`?
     fn loses_items(self, op: Operator, other: Self) -> bool {
         let combined = match op {
             Operator::And => !(self.negated && other.negated),
@@ -112,7 +112,7 @@ fn apart(expr: Expr) -> Transformed<Expr> {
     Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
 }
 
-/// The lists among the operands of a chain of one operator.
+/// Collects the lists among the operands of a chain of one operator.
 fn lists<'e>(expr: &'e Expr, of: Operator, found: &mut Vec<Listed<'e>>) {
     match (Listed::of(expr), expr) {
         (Some(list), _) => found.push(list),

@@ -1,4 +1,4 @@
-//! `min` and `max` of a column of a key or of an index: the first row of a scan in its order, instead of all rows.
+//! `min` and `max` of a key or index column: reads the first row of a scan in key order instead of all rows.
 //!
 //! ```text
 //!   Aggregate: max(departed)                Aggregate: max(departed)
@@ -6,8 +6,8 @@
 //!                                               Sort: departed DESC
 //!                                                 TableScan: carrier = 'UA', ...
 //! ```
-//! The sort then becomes a direction of the scan. Only where key order gives the answer: the parts in front of the
-//! column are bound to one value each. NULLs are no answer: where there may be some, the scan gets a filter more.
+//! The sort then becomes the scan direction. It applies only if all parts in front of the column are bound to one value
+//! each. `min` and `max` ignore NULLs: if the column may have some, the scan gets an IS NOT NULL filter.
 
 use crate::bound_index::bare;
 use crate::provider::RegionTable;
@@ -50,7 +50,7 @@ impl OptimizerRule for MinMaxOfKey {
     }
 }
 
-/// What is asked for by a lone `min` (true) or `max` over all rows.
+/// The argument of a lone `min` (true) or `max` (false) without GROUP BY.
 fn only_min_or_max(aggregate: &Aggregate) -> Option<(Expr, bool)> {
     let ([], [only]) = (aggregate.group_expr.as_slice(), aggregate.aggr_expr.as_slice()) else { return None };
     let Expr::AggregateFunction(call) = only else { return None };
@@ -65,8 +65,8 @@ fn only_min_or_max(aggregate: &Aggregate) -> Option<(Expr, bool)> {
     }
 }
 
-/// The input without NULLs of the value, if it is a table's scan and the first row of a key order has the answer; and
-/// where that order has NULLs.
+/// The input with NULLs filtered out, if it is a table scan and the first row in a key order has the result; and
+/// whether that order has NULLs first.
 fn in_order(input: &LogicalPlan, value: &Expr, ascending: bool) -> Option<(LogicalPlan, bool)> {
     match (input, value) {
         (LogicalPlan::TableScan(scan), value) => {
@@ -86,7 +86,7 @@ fn in_order(input: &LogicalPlan, value: &Expr, ascending: bool) -> Option<(Logic
     }
 }
 
-/// A column in the order of the key or of an index.
+/// A column in key order of the table or of an index.
 fn in_key_order(scan: &TableScan, column: &Expr, ascending: bool) -> Option<(TableScan, bool)> {
     let Expr::Column(named) = column else { return None };
     let table = RegionTable::of(scan)?;
@@ -113,7 +113,7 @@ fn in_key_order(scan: &TableScan, column: &Expr, ascending: bool) -> Option<(Tab
     Some((scan, nulls_first))
 }
 
-/// An expression in the order of an index that begins with it.
+/// An expression in key order of an index whose first part it is.
 fn scan_in_order_of(scan: &TableScan, computed: &Expr, ascending: bool) -> Option<(TableScan, bool)> {
     if matches!(computed, Expr::Column(_)) || computed.is_volatile() {
         return None;
@@ -130,7 +130,7 @@ fn scan_in_order_of(scan: &TableScan, computed: &Expr, ascending: bool) -> Optio
     Some((scan, nulls_first))
 }
 
-/// `name = something without columns`.
+/// Is it `name = expression without columns`?
 fn binds(filter: &Expr, name: &str) -> bool {
     let Expr::BinaryExpr(binary) = filter else { return false };
     let is_column = |expr: &Expr| matches!(expr, Expr::Column(column) if column.name == name);

@@ -1,22 +1,22 @@
-//! Keys of groups that a projection puts in another column.
+//! Hides unique keys and orders that DataFusion derives wrongly.
 //!
-//! An aggregate says which of its columns tell its rows apart, and rows in the order of such columns need no further
-//! sort keys. DataFusion's projections (55.2) pass that on by place, not by column:
+//! An aggregate declares its group columns a unique key, and rows ordered by a unique key need no further sort keys.
+//! DataFusion's projections (55.2) pass a key on by column index, not by column:
 //!
 //! ```text
-//!   Sort r, b                       no sort needed: rows are in order of r, and "column 0 tells rows apart"
+//!   Sort r, b                       dropped: rows are ordered by r, and "column 0 is unique"
 //!     Project rank() AS r, b        column 0 is r here
-//!       Window rank() OVER c        in order of c, so in order of rank()
-//!         Group by b: b, count c    column 0, b, tells rows apart
+//!       Window rank() OVER c        ordered by c, so by rank()
+//!         Aggregate by b: b, count c  column 0, b, is unique
 //! ```
 //!
-//! Groups by ROLLUP, CUBE and GROUPING SETS are told to be in their input's order, with its constants and equal columns;
-//! but a column is NULL in the groups that are not by it. `SELECT 1 … UNION ALL SELECT 2 …` is told to have a constant, as each
-//! of its inputs has, and a sort by it with a limit would leave it out. Of columns that are equal in one of the inputs only, as in
-//! `SELECT j, j … UNION ALL SELECT 3, j …`, that input is sorted by one, and then the rows together are not known to be sorted.
+//! For ROLLUP, CUBE and GROUPING SETS, DataFusion claims the order, the constants and the equal columns of the input,
+//! but a column is NULL in the grouping sets without it. For `SELECT 1 … UNION ALL SELECT 2 …` it claims a constant,
+//! because each input has one, and would drop a sort by it with a limit. If columns are equal in one input only, as in
+//! `SELECT j, j … UNION ALL SELECT 3, j …`, that input is sorted by one of them, and the order of the union is lost.
 //!
-//! What stands over such a node is said to have neither keys nor order. It stays: a sort that runs asks once more
-//! whether it is needed.
+//! Over such a node an [`UnorderedExec`] declares neither keys nor order. It stays in the plan, because an executing
+//! sort checks again whether it is needed.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -39,7 +39,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use std::fmt;
 use std::sync::Arc;
 
-/// Hides what is wrongly said of rows, before sorts are placed.
+/// Hides unsound properties before sorts are placed.
 #[derive(Debug)]
 pub(super) struct HideMisplacedKeys;
 
@@ -64,7 +64,7 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
     }
 }
 
-/// Is all that a node says of its rows to be forgotten?
+/// Are all equivalence properties of the node unsound?
 fn knows_too_much(plan: &dyn ExecutionPlan) -> bool {
     groups_by_sets(plan) || appends_constants(plan) || appends_equal_columns(plan)
 }
@@ -73,7 +73,7 @@ fn groups_by_sets(plan: &dyn ExecutionPlan) -> bool {
     plan.downcast_ref::<AggregateExec>().is_some_and(|aggregate| aggregate.group_expr().has_grouping_set())
 }
 
-/// Is a column the same in all rows of each input, but perhaps not in all of them together?
+/// Is a column constant in each input, but perhaps not in all of them together?
 fn appends_constants(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<UnionExec>()
         && plan
@@ -84,7 +84,7 @@ fn appends_constants(plan: &dyn ExecutionPlan) -> bool {
             .any(|constant| !matches!(constant.across_partitions, AcrossPartitions::Uniform(Some(_))))
 }
 
-/// Has one of several inputs columns that are equal in each of its rows?
+/// Does an input of a union have equal columns?
 fn appends_equal_columns(plan: &dyn ExecutionPlan) -> bool {
     let equal = |input: &&Arc<dyn ExecutionPlan>| {
         let known = input.properties().equivalence_properties();
@@ -93,7 +93,7 @@ fn appends_equal_columns(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<UnionExec>() && plan.children().iter().any(equal)
 }
 
-/// What stays true of a node's rows.
+/// The properties that hold for the node's rows.
 fn still_known(plan: &dyn ExecutionPlan) -> EquivalenceProperties {
     if knows_too_much(plan) {
         return EquivalenceProperties::new(plan.schema());
@@ -103,11 +103,11 @@ fn still_known(plan: &dyn ExecutionPlan) -> EquivalenceProperties {
     known
 }
 
-/// Does a node say of columns that they tell rows apart, of which its input does not say so?
+/// Does a node declare a unique key that its input does not have?
 fn misplaces_keys(plan: &dyn ExecutionPlan) -> bool {
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         let columns: Vec<_> = projection.expr().iter().map(|part| column_of(&part.expr)).collect();
-        // Without these no rows are in the order of anything but their keys.
+        // Without a sort or window below, rows are ordered by their keys at most.
         return !all_hold(plan, &columns, projection.input().as_ref()) && orders_rows(projection.input().as_ref());
     }
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
@@ -122,7 +122,7 @@ fn column_of(expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
     expr.downcast_ref::<Column>().map(Column::index)
 }
 
-/// `columns`: which of the input's columns each of the node's is.
+/// Do all unique keys of the node hold? `columns` maps its columns to those of the input.
 fn all_hold(plan: &dyn ExecutionPlan, columns: &[Option<usize>], input: &dyn ExecutionPlan) -> bool {
     let known = input.properties().equivalence_properties().constraints();
     let grouped = plan.is::<AggregateExec>();
@@ -153,23 +153,23 @@ fn orders_rows(plan: &dyn ExecutionPlan) -> bool {
     false
 }
 
-/// Rows as they come, of which nothing is known.
+/// Passes rows on and hides properties of its input.
 #[derive(Debug)]
 pub(crate) struct UnorderedExec {
     input: Arc<dyn ExecutionPlan>,
-    /// Are columns that are the same in all rows, or equal to others, forgotten as well?
+    /// Are constants and equal columns hidden as well?
     all: bool,
     properties: Arc<PlanProperties>,
 }
 
 impl UnorderedExec {
-    /// Rows without keys and order.
+    /// Hides keys and order.
     pub(super) fn new(input: Arc<dyn ExecutionPlan>) -> Self {
         let known = still_known(input.as_ref());
         Self::knowing(input, known, false)
     }
 
-    /// Rows of which nothing at all is said.
+    /// Hides all equivalence properties.
     pub(super) fn unknown(input: Arc<dyn ExecutionPlan>) -> Self {
         let known = EquivalenceProperties::new(input.schema());
         Self::knowing(input, known, true)
@@ -219,7 +219,7 @@ impl ExecutionPlan for UnorderedExec {
         self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
     }
 
-    /// Where nothing else is known of the input, what is hidden stays the same, and what stands above is not made anew.
+    /// With [`ChildrenPropertiesMode::Keep`] the properties stay, so that the operators above need not be recomputed.
     fn replace_children(
         self: Arc<Self>,
         children: Vec<Arc<dyn ExecutionPlan>>,

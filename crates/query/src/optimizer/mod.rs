@@ -1,4 +1,4 @@
-//! Which rules run, in which order: one list for each of the three phases.
+//! The optimizer rules and their order: one list per phase.
 
 mod bounded_batches;
 mod dependencies;
@@ -36,19 +36,19 @@ pub(crate) use misplaced_keys::UnorderedExec;
 pub(crate) use null_safe_keys::null_safe_keys;
 use std::sync::Arc;
 
-/// DataFusion's rules that make a plan's meaning explicit.
+/// DataFusion's analyzer rules.
 fn analyzer_rules_of_datafusion() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     vec![Arc::new(ResolveGroupingFunction::new()), Arc::new(TypeCoercion::new())]
 }
 
-/// Rules that make a plan's meaning explicit: DataFusion's own.
+/// The analyzer rules that are run: DataFusion's own.
 fn analyzer_rules() -> QueryResult<Vec<Arc<dyn AnalyzerRule + Send + Sync>>> {
     let rules = analyzer_rules_of_datafusion();
     fences::check_analyzer(&Analyzer::new().rules, &rules)?;
     Ok(rules)
 }
 
-/// Rules that make a logical plan cheaper.
+/// The rules for logical plans.
 fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
     let used = fences::without(Optimizer::new().rules, &fences::IDLE)?;
     let mut rules = fences::fenced(used, &fences::LOGICAL, |rule| rule.name())?;
@@ -57,21 +57,21 @@ fn logical_rules() -> QueryResult<Vec<Arc<fences::Logical>>> {
     Ok(rules)
 }
 
-/// Rules that make a physical plan cheaper.
+/// The rules for physical plans.
 fn physical_rules() -> QueryResult<Vec<Arc<fences::Physical>>> {
     let mut rules = fences::fenced(PhysicalOptimizer::new().rules, &fences::PHYSICAL, |rule| rule.name())?;
     let asks = rules.iter().position(|rule| rule.name() == filter_selectivity::BEFORE);
     let asks = asks.ok_or_else(|| QueryError::internal(format!("no rule {}", filter_selectivity::BEFORE)))?;
     rules.insert(asks, Arc::new(filter_selectivity::FilterSelectivity));
-    // The others look for projections.
+    // After the rules that match on `ProjectionExec`.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
-    // Last: nobody expects what it puts between operators.
+    // Last: no other rule expects the operators that it inserts.
     rules.push(Arc::new(pauses::Pauses));
     Ok(rules.into_iter().map(interrupt::asking).collect())
 }
 
-/// What rules may ask for. No time of day: a plan that is kept must not have one. Names that rules make begin
-/// anew for each plan, so that equal queries have equal plans.
+/// The context of the rules. It has no current time, because a cached plan must not contain one. Generated aliases
+/// start anew for each plan, so that equal queries have equal plans.
 pub(crate) struct Context<'a> {
     state: &'a SessionState,
     names: Arc<AliasGenerator>,
@@ -101,10 +101,10 @@ impl OptimizerConfig for Context<'_> {
     }
 }
 
-/// Installs the lists.
+/// Installs the rule lists.
 ///
 /// # Errors
-/// [`crate::QueryError::Internal`] when DataFusion lacks a rule that a fence is about.
+/// [`crate::QueryError::Internal`] if DataFusion lacks a rule that a fence names.
 pub(crate) fn install(builder: SessionStateBuilder) -> QueryResult<SessionStateBuilder> {
     Ok(builder
         .with_analyzer_rules(analyzer_rules()?)

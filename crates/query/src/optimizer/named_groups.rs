@@ -1,7 +1,7 @@
-//! Groups that others determine are left out only where each group has a name of its own.
+//! Restricts the elimination of redundant group keys to aggregates whose output names differ.
 //!
-//! Of `GROUP BY x, x::date` DataFusion's rule (55.2, `EliminateGroupByConstant`) leaves `x` and computes the date behind the group, from columns that are
-//! known by their names. A cast is not part of a name: both would be `x`, and the rule fails.
+//! For `GROUP BY x, x::date` DataFusion's rule (55.2, `EliminateGroupByConstant`) keeps `x` and computes the date above
+//! the aggregate, finding columns by name. A cast is not part of a name: both keys are named `x`, and the rule fails.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{HashSet, Result};
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{Aggregate, LogicalPlan};
 use datafusion::optimizer::eliminate_group_by_constant::EliminateGroupByConstant;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Takes the place of DataFusion's rule.
+/// Replaces DataFusion's rule.
 #[derive(Debug, Default)]
 pub(super) struct NamedGroups {
     rule: EliminateGroupByConstant,

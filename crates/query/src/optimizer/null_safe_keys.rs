@@ -1,15 +1,15 @@
-//! Joins on `a IS NOT DISTINCT FROM b` as joins on equal values.
+//! Rewrites joins on `a IS NOT DISTINCT FROM b` as equijoins.
 //!
-//! DataFusion (55.2) has joins in which NULLs of *all* keys are equal, and rules that hand plain equalities on to them as
-//! further keys: there NULL would be equal to NULL, too. So such a key becomes two that are never NULL:
+//! DataFusion (55.2) has joins in which NULLs are equal for *all* keys, and rules that add plain equalities to them as
+//! further keys, for which NULLs must not be equal. So such a key becomes two keys that are never NULL:
 //!
 //! ```text
 //!   a IS NOT DISTINCT FROM b      a IS NULL = b IS NULL  AND  coalesce(a, zero) = coalesce(b, zero)
-//!                                 a = b                       where one of them is never NULL
+//!                                 a = b                       if one of them is never NULL
 //! ```
-//! When a later rule finds that one of them is never NULL, the first of these is `false = false`. Such keys are left out:
-//! DataFusion names key columns by their expressions, and equal names on both sides are an error where a side has columns
-//! of one name from two tables.
+//! If a later rule finds that one of them is never NULL, the first key becomes `false = false`. Such keys are dropped:
+//! DataFusion names key columns by their expressions, and equal names on both sides are an error if a side has columns
+//! of the same name from two tables.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, JoinType, Result, ScalarValue};
@@ -19,7 +19,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Ope
 use datafusion::optimizer::extract_equijoin_predicate::ExtractEquijoinPredicate;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Takes the place of DataFusion's rule, and is that with such keys told first.
+/// Replaces DataFusion's rule, and runs it after the rewrite.
 #[derive(Debug, Default)]
 pub(super) struct NullSafeKeys {
     rule: ExtractEquijoinPredicate,
@@ -54,12 +54,12 @@ impl OptimizerRule for NullSafeKeys {
     }
 }
 
-/// Two keys of one value.
+/// Are both sides the same non-NULL literal?
 fn is_always_equal((left, right): &(Expr, Expr)) -> bool {
     matches!((left, right), (Expr::Literal(left, _), Expr::Literal(right, _)) if left == right && !left.is_null())
 }
 
-/// A condition of a join, as equalities if it is a null-safe one between the sides.
+/// Rewrites a join condition into equalities if it is IS NOT DISTINCT FROM between the two sides.
 fn as_equalities(part: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Expr> {
     let Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) = part else { return Ok(part) };
     let of = |expr: &Expr, schema: &DFSchema| {
@@ -75,10 +75,10 @@ fn as_equalities(part: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Expr> {
     Ok(conjunction(keys).unwrap_or_else(|| lit(true)))
 }
 
-/// Pairs that are equal where `left` and `right` are, or are both NULL.
+/// Key pairs that are all equal exactly where `left IS NOT DISTINCT FROM right`.
 ///
 /// # Errors
-/// Those of their types.
+/// If the type of an operand cannot be derived.
 pub(crate) fn null_safe_keys(left: Expr, right: Expr, sides: (&DFSchema, &DFSchema)) -> Result<Vec<(Expr, Expr)>> {
     if !left.nullable(sides.0)? || !right.nullable(sides.1)? {
         return Ok(vec![(left, right)]);

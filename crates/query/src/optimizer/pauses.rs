@@ -1,9 +1,10 @@
-//! Where a plan asks whether to go on: at its leaves, and above operators that make many batches of what they read.
+//! Places `PausingExec`: at the leaves, and above operators that return many batches for few input batches.
 //!
-//! Joins that make many rows of few let others run in between, too. A task gives way when it waits, or when an operator counts its
-//! turns. DataFusion's rule counts turns of leaves; a join of small inputs reads its leaves once and then computes for hours, and no
-//! cancel request would reach it. A task has 128 turns at a time, and a poll that goes down through counting joins takes one at
-//! each: of joins nested deeper than that none would ever be reached. So of many only some count.
+//! Joins that multiply rows also count against Tokio's cooperative budget. A task yields when it waits or when its
+//! budget is used up. DataFusion's rule counts the batches of leaves; a join of small inputs reads its leaves once and
+//! then computes for hours, and no cancel request would reach it. The budget is 128, and a poll that descends through
+//! counting joins uses one unit per join: joins nested deeper than that would never make progress. So in deep nestings
+//! only some joins count.
 
 use crate::exec::{FittingRowsExec, PausingExec};
 use datafusion::common::Result;
@@ -22,8 +23,8 @@ use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use std::sync::Arc;
 
-/// Does it make batches without reading one for each? Leaves that do not count turns are in DataFusion's operator that does it for
-/// them.
+/// May it return batches without reading one for each? Leaves that do not count batches are below DataFusion's
+/// `CooperativeExec`.
 fn makes_batches(plan: &dyn ExecutionPlan) -> bool {
     let counts = plan.properties().scheduling_type == SchedulingType::Cooperative;
     plan.children().is_empty() && counts
@@ -39,10 +40,10 @@ fn makes_batches(plan: &dyn ExecutionPlan) -> bool {
         || plan.is::<RecursiveQueryExec>()
 }
 
-/// Up to so many joins in each other all count, and of more each time so many one.
+/// Up to this depth all nested joins count; deeper ones only at multiples of it.
 const ALL: usize = 24;
 
-/// Does a join over so many levels of joins count its turns?
+/// Does a join with `below` levels of joins under it count its batches?
 fn counts(below: usize) -> bool {
     below < ALL || below.is_multiple_of(ALL)
 }
@@ -51,7 +52,7 @@ fn multiplies(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<CrossJoinExec>() || plan.is::<NestedLoopJoinExec>() || plan.is::<HashJoinExec>()
 }
 
-/// How many levels of joins are under a plan.
+/// The number of levels of joins under a plan.
 fn joins_below(plan: &dyn ExecutionPlan) -> usize {
     let mut deepest = 0;
     let mut open = vec![(plan.children(), 0)];
@@ -65,7 +66,7 @@ fn joins_below(plan: &dyn ExecutionPlan) -> usize {
     deepest
 }
 
-/// Puts them there.
+/// The rule that places them.
 #[derive(Debug)]
 pub(super) struct Pauses;
 

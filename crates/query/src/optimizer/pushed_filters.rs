@@ -1,10 +1,10 @@
-//! Filters are handed down through a physical plan only where names cannot mislead them.
+//! Restricts the pushdown of physical filters to plans in which column names are unambiguous.
 //!
-//! DataFusion's rules (55.2, `FilterPushdown`) lead a filter through the operators below by the names of its columns, and take the first column of
-//! a name. In the answer of `SELECT a.x, b.x FROM a JOIN b …` two have the same: a bound on `a.x` would end as one on
-//! `b.x`, and drop rows that are wanted. A semi join has the columns of one side only, and hands a filter on its keys to the
-//! other side as well, again by name. So the rules get the parts of a plan in which that cannot happen. There are two: one
-//! for conditions of queries, one for filters that joins and sorts make while they run.
+//! DataFusion's rules (55.2, `FilterPushdown`) map the columns of a filter through operators by name, and take the
+//! first column of a name. In the output of `SELECT a.x, b.x FROM a JOIN b …` two columns have the same name: a bound
+//! on `a.x` could become one on `b.x` and drop wanted rows. A semi join outputs the columns of one side only, but
+//! passes a filter on its keys to the other side as well, again by name. So the rules run only on the subplans in which
+//! that cannot happen. There are two: one for the query's conditions, one for dynamic filters of joins and sorts.
 
 use arrow::datatypes::Schema;
 use datafusion::common::config::ConfigOptions;
@@ -21,30 +21,30 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use std::sync::Arc;
 
-/// Takes the place of one of DataFusion's rules.
+/// Replaces one of DataFusion's rules.
 #[derive(Debug)]
 pub(super) struct PushedFilters {
     rule: FilterPushdown,
-    /// Does a child, by its place, get filters of this operator's own?
+    /// Does the operator create filters for its child with this index?
     makes: fn(&Arc<dyn ExecutionPlan>, usize) -> bool,
 }
 
 impl PushedFilters {
-    /// For conditions of the query.
+    /// For the query's conditions.
     pub(super) fn of_queries() -> Self {
         Self { rule: FilterPushdown::new(), makes: |plan, _| plan.is::<FilterExec>() }
     }
 
-    /// For filters made while the query runs.
+    /// For dynamic filters.
     pub(super) fn running() -> Self {
-        // A join's filter is about the rows that it probes with.
+        // A join's dynamic filter applies to its probe side.
         let makes = |plan: &Arc<dyn ExecutionPlan>, child| {
             plan.is::<SortExec>() || plan.is::<AggregateExec>() || (plan.is::<HashJoinExec>() && child == 1)
         };
         Self { rule: FilterPushdown::new_post_optimization(), makes }
     }
 
-    /// Does no operator that a filter comes through take one column for another, and is none of the filters about lists?
+    /// Are the columns of all filters unambiguous on the way down, and is no filter about lists?
     fn is_sound(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
         let mut open = vec![(plan, false)];
         while let Some((plan, below)) = open.pop() {
@@ -82,7 +82,7 @@ impl PhysicalOptimizerRule for PushedFilters {
     }
 }
 
-/// Would its filter be about the order of lists?
+/// Would its dynamic filter compare lists?
 fn compares_lists(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let is_list = |expr: &PhysicalExprRef, of: &Arc<dyn ExecutionPlan>| {
         expr.data_type(&of.schema()).is_ok_and(|ty| ty.is_nested())
@@ -99,7 +99,7 @@ fn repeats_a_name(schema: &Schema) -> bool {
     schema.fields().iter().any(|field| !names.insert(field.name()))
 }
 
-/// Is it a semi join where a key's name is that of another column on the side that is only looked at?
+/// Is it a semi join with a key whose name belongs to another column on the side that is not output?
 fn misleads_the_other_side(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return false };
     match join.join_type() {
@@ -109,7 +109,7 @@ fn misleads_the_other_side(plan: &Arc<dyn ExecutionPlan>) -> bool {
     }
 }
 
-/// Does a schema have a column of the key's name that is not the one which the key is compared with?
+/// Does the schema have a column with the key's name that is not the key's join partner?
 fn is_another(key: &PhysicalExprRef, partner: &PhysicalExprRef, schema: &Schema) -> bool {
     let Some(key) = key.downcast_ref::<Column>() else { return false };
     let Ok(found) = schema.index_of(key.name()) else { return false };

@@ -1,13 +1,13 @@
-//! Groups with one DISTINCT argument, whose other aggregates keep their types.
+//! Restricts the rewrite of a single DISTINCT aggregate to plans that keep their types.
 //!
-//! DataFusion's rule (55.2, `SingleDistinctToGroupBy`) groups twice, and sums of the upper group are sums of sums. A sum of decimals has
-//! ten digits more than what it sums:
+//! DataFusion's rule (55.2, `SingleDistinctToGroupBy`) aggregates twice, so a sum becomes a sum of sums. A sum of
+//! decimals has ten digits more than its argument:
 //!
 //! ```text
 //!   sum(v), count(DISTINCT id)          v numeric(6, 2): sum numeric(16, 2)
-//!   sum(sum(v)), count(id)              sum numeric(26, 2), while what reads it expects (16, 2)
+//!   sum(sum(v)), count(id)              sum numeric(26, 2), but the nodes above expect (16, 2)
 //! ```
-//! Such groups stay as they are.
+//! Such aggregates are not rewritten.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
@@ -15,7 +15,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::single_distinct_to_groupby::SingleDistinctToGroupBy;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Takes the place of DataFusion's rule.
+/// Replaces DataFusion's rule.
 #[derive(Debug, Default)]
 pub(super) struct SameTypes {
     rule: SingleDistinctToGroupBy,

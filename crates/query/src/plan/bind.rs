@@ -1,4 +1,4 @@
-//! A kept plan made ready to run: parameters get values, tables the view that the statement reads.
+//! Binds a cached plan for execution: parameters get values, tables the read view of the statement.
 
 use super::parameters::number_of;
 use super::{distinct_prefix, first_rows};
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use types::{DataType, Datum, coerce, text};
 
-/// The parameters' values in the types of the plan.
+/// Converts the parameters' values to the types of the plan.
 ///
 /// # Errors
 /// [`QueryError::ParameterCount`]; [`QueryError::Type`] for a value that does not fit.
@@ -36,19 +36,19 @@ pub(super) fn parameter_scalars(types: &[DataType], values: &[Datum]) -> QueryRe
     types.iter().zip(values).map(|(ty, value)| datum_to_scalar(ty, &fitted(ty, value)?)).collect()
 }
 
-/// A value of another type than the plan's, cast as an assignment would.
+/// Applies an assignment cast if the value has another type than the plan expects.
 pub(super) fn fitted(ty: &DataType, value: &Datum) -> QueryResult<Datum> {
     match value {
-        // Text is how clients send what they do not know the type of.
+        // Clients send values of unknown type as text.
         Datum::Text(text) if !ty.is_text() => Ok(text::parse(ty, text)?),
         value => Ok(coerce::assign(ty, value.clone())?),
     }
 }
 
-/// The plan with values and views.
+/// Binds the parameters and the read view.
 ///
 /// # Errors
-/// [`QueryError::Internal`] for a parameter without a value.
+/// [`QueryError::Internal`] for a parameter without a value; errors of evaluating LIMIT and OFFSET.
 pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarValue]) -> QueryResult<LogicalPlan> {
     let scans = Scans::of(plan)?;
     let choice = cx.settings.get("bennu.index_choice").and_then(|value| IndexChoice::from_setting(&value));
@@ -57,7 +57,7 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         let node = bind_table(node, cx, &scans, choice)?;
         let bound = node.map_data(|node| {
             let limits = matches!(node, LogicalPlan::Limit(_));
-            // What is above them finds their results by name, and a parameter is part of the name.
+            // The nodes above find aggregates and windows by name, and a parameter is part of the name.
             let named = matches!(node, LogicalPlan::Aggregate(_) | LogicalPlan::Window(_));
             let inputs = Inputs::of(&node);
             let bound = |expr: Expr| {
@@ -73,16 +73,16 @@ pub(super) fn bind(plan: &LogicalPlan, cx: &QueryContext, parameters: &[ScalarVa
         })?;
         check_limit(&bound.data)?;
         check_windows(&bound.data)?;
-        // Now that limits are known, and before the tables below are bound.
+        // After limits are known, and before the tables below are bound.
         bound.transform_data(first_rows::annotated)?.transform_data(distinct_prefix::annotated)
     });
     Ok(bound.data()?)
 }
 
-/// Computes LIMIT and OFFSET of constants: DataFusion takes what is computed for any number.
+/// Evaluates LIMIT and OFFSET expressions over constants: for DataFusion a computed limit is unknown.
 ///
 /// # Errors
-/// 2201W and 2201X; what computing gives.
+/// 2201W and 2201X; errors of the evaluation.
 pub(super) fn fold_limits(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
     let folded = plan.transform_up_with_subqueries(|node| {
         if !matches!(node, LogicalPlan::Limit(_)) {
@@ -98,7 +98,7 @@ pub(super) fn fold_limits(plan: LogicalPlan) -> QueryResult<LogicalPlan> {
     Ok(folded.data()?)
 }
 
-/// Counts of rows are not negative.
+/// Rejects negative LIMIT and OFFSET.
 ///
 /// # Errors
 /// 2201W and 2201X.
@@ -120,7 +120,7 @@ fn check_limit(node: &LogicalPlan) -> QueryResult<()> {
     Ok(())
 }
 
-/// LIMIT and OFFSET must be constants, not what is computed of some.
+/// Evaluates an expression without columns or subqueries to an `Int64` literal.
 fn constant(expr: Expr) -> Result<Expr> {
     let is_fixed = |part: &Expr| !matches!(part, Expr::ScalarSubquery(_) | Expr::OuterReferenceColumn(..));
     if matches!(expr, Expr::Literal(..)) || expr.any_column_refs() || expr.exists(|part| Ok(!is_fixed(part)))? {
@@ -156,12 +156,12 @@ impl Scans {
         Ok(scans)
     }
 
-    /// Only where tables are joined does DataFusion choose by how many rows they give.
+    /// DataFusion uses row estimates only if there are several tables to join.
     fn are_several(&self) -> bool {
         self.all > 1
     }
 
-    /// Is a table read more than once? All of these see the same moment of it.
+    /// Whether a table is read more than once. All its scans read one snapshot of it.
     fn repeat(&self, table: &Table) -> bool {
         self.of_tables.get(&table.oid).is_some_and(|scans| *scans > 1)
     }
@@ -185,10 +185,10 @@ fn bind_table(
     }
 }
 
-/// Where the expressions of a node find their columns.
+/// The schemas against which the expressions of a node are resolved.
 struct Inputs {
     rows: Vec<DFSchemaRef>,
-    /// Filters of a scan read columns that it need not hand out.
+    /// The columns of the table: filters of a scan may read columns that the scan does not output.
     source: Option<SchemaRef>,
 }
 

@@ -1,6 +1,6 @@
-//! VALUES of many constant rows as a table in memory.
+//! Turns VALUES with many constant rows into an in-memory table.
 //!
-//! DataFusion looks at every expression of a plan in each of its dozens of passes; at the rows of a table it does not.
+//! DataFusion visits every expression of a plan in each of its dozens of passes, but not the rows of a table.
 
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
@@ -10,16 +10,16 @@ use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Projection, Values};
 use std::sync::Arc;
 
-/// Fewer rows stay in the plan, where they are seen.
+/// VALUES with fewer rows stay in the plan, so that its rules can see them.
 const MANY: usize = 500;
 
-/// No table of a query has this name.
+/// The name of the table; no table of a query can have it.
 const TABLE: &str = "\u{1}values";
 
-/// Makes tables of all VALUES of that kind.
+/// Replaces all VALUES with many constant rows.
 ///
 /// # Errors
-/// None of a plan that DataFusion made.
+/// None for a valid plan.
 pub(super) fn tabulate(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Values(values) if values.values.len() >= MANY => match columns(&values) {
@@ -31,7 +31,7 @@ pub(super) fn tabulate(plan: LogicalPlan) -> Result<LogicalPlan> {
     .data()
 }
 
-/// The columns; `None` if one of the rows is not constant.
+/// The rows as columns; `None` if a row is not constant.
 fn columns(values: &Values) -> Option<Vec<ArrayRef>> {
     let column = |(at, field): (usize, &Arc<Field>)| {
         let scalars = values.values.iter().map(|row| constant(row.get(at)?, field.data_type()));

@@ -1,16 +1,16 @@
-//! Which columns of a query say the limits of their values: digits, lengths, fields of intervals.
+//! Which columns of a query have a type modifier: precision of numeric, length of text, fields of intervals.
 //!
-//! Arrow has a number of digits for every numeric, also for `0.5` and `a * b`, and DataFusion passes on what a field says
-//! of itself where it should not: UNION takes one branch's, `lag` that of its first argument. In PostgreSQL only columns of
-//! tables and casts have limits, and what passes their values on: a table that is made of a query takes over those, and no
-//! others.
+//! Arrow has a precision for every decimal, also for `0.5` and `a * b`, and DataFusion propagates field metadata where
+//! it should not: UNION takes that of one branch, `lag` that of its first argument. In PostgreSQL only table columns
+//! and casts have a type modifier, and expressions that return their values unchanged. CREATE TABLE AS takes over those
+//! modifiers only.
 
 use crate::convert::{TYPE_KEY, column_type_of};
 use crate::functions::{cast_target, label_of};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::logical_expr::{Aggregate, Distinct, Expr, Filter, LogicalPlan, Projection, Sort, SubqueryAlias};
 
-/// Does the plan's column at this place say its limits?
+/// Does the plan's column at this index have a type modifier?
 pub(super) fn is_declared(plan: &LogicalPlan, at: usize) -> bool {
     match plan {
         LogicalPlan::TableScan(_) => plan.schema().field(at).metadata().contains_key(TYPE_KEY),
@@ -33,7 +33,7 @@ pub(super) fn is_declared(plan: &LogicalPlan, at: usize) -> bool {
                 [&join.left, &join.right].into_iter().any(|side| of_expr(&Expr::Column(column.clone()), side))
             })
         }
-        // Operators of our own that pass rows on.
+        // Our own nodes that pass rows on.
         LogicalPlan::Extension(extension) => match extension.node.inputs().as_slice() {
             [input] if input.schema().fields().len() == plan.schema().fields().len() => is_declared(input, at),
             _ => false,

@@ -1,12 +1,11 @@
-//! Tables of which each combination of values is wanted once are annotated so: a scan may pass over rows whose columns it has
-//! given before.
+//! Annotates tables of which only distinct values are needed: a scan may skip rows whose output columns repeat.
 //!
 //! ```text
-//!   Aggregate: by a, b, of nothing
+//!   Aggregate: by a, b, without aggregate functions
 //!     Projection, Filter, …
-//!       TableScan: t (a, b)           <-- each (a, b) once, or more often
+//!       TableScan: t (a, b)           <-- each (a, b) at least once
 //! ```
-//! Nothing of the plan changes: the aggregate stays. What is computed in between depends on the columns of the scan alone.
+//! The plan is otherwise unchanged: the aggregate stays. The nodes in between must depend on the scan's columns alone.
 
 use crate::provider::RegionTable;
 use datafusion::common::Result;
@@ -15,7 +14,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 
-/// The node, if it is an aggregate of nothing with the table below it annotated.
+/// Annotates the table below an aggregate without aggregate functions.
 pub(super) fn annotated(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Aggregate(mut aggregate) = node else { return Ok(Transformed::no(node)) };
     let plain = aggregate.aggr_expr.is_empty() && !aggregate.group_expr.is_empty();
@@ -26,7 +25,7 @@ pub(super) fn annotated(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlan::Aggregate(aggregate)))
 }
 
-/// Do they give the same for the same columns?
+/// Are the expressions deterministic and free of subqueries?
 fn are_fixed(exprs: &[Expr]) -> bool {
     let has_subquery = |expr: &Expr| {
         expr.exists(|part| Ok(matches!(part, Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_))))

@@ -1,11 +1,11 @@
-//! Tables of which only the first rows in some order are wanted are annotated so: an index in that order may give them.
+//! Annotates tables of which only the first rows in some order are needed, so that an index in that order may be used.
 //!
 //! ```text
 //!   Sort: delay DESC, fetch 5
-//!     Projection, other names, …
+//!     Projection of columns, …
 //!       TableScan: flights            <-- the first 5 by delay DESC
 //! ```
-//! Nothing of the plan changes: the sort stays, and goes when the scan turns out to give its order.
+//! The plan is otherwise unchanged: the sort stays, and DataFusion drops it if the scan has its order.
 
 use crate::bound_index::bare;
 use crate::choose_path::{FirstRows, computed_over};
@@ -20,19 +20,19 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_expr::expressions::Column;
 use std::sync::Arc;
 
-/// What rows are sorted by, and how.
+/// A sort key and its options.
 type Wanted = (By, SortOptions);
 
 #[derive(Clone)]
 enum By {
-    /// A column of a node's output, by its place.
+    /// A column of a node's output, by index.
     Column(usize),
     /// An expression over columns of the table.
     Computed(Expr),
 }
 
 impl By {
-    /// Of a node whose output has this expression. What is computed must be the same for each row whenever it is.
+    /// The sort key of an expression over a node's output. A computed key must be deterministic.
     fn of(expr: &Expr, schema: &DFSchema) -> Option<Self> {
         match expr.clone().unalias() {
             Expr::Column(column) => schema.maybe_index_of_column(&column).map(Self::Column),
@@ -42,7 +42,7 @@ impl By {
     }
 }
 
-/// The node, if it is a sort of which the first rows are wanted with the table below it annotated.
+/// Annotates the table below a sort with a limit.
 pub(super) fn annotated(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match node {
         LogicalPlan::Sort(mut sort) => {
@@ -69,7 +69,7 @@ pub(super) fn annotated(node: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     }
 }
 
-/// The input with its table annotated, if there is one and what is sorted by is made of its columns.
+/// The input with its table annotated, if the sort keys are made of the table's columns.
 fn below(input: &LogicalPlan, by: &[SortExpr], fetch: usize) -> Option<LogicalPlan> {
     let wanted = |by: &SortExpr| {
         let what = By::of(&by.expr, input.schema())?;
@@ -78,7 +78,7 @@ fn below(input: &LogicalPlan, by: &[SortExpr], fetch: usize) -> Option<LogicalPl
     annotate(input, &by.iter().map(wanted).collect::<Option<Vec<Wanted>>>()?, fetch)
 }
 
-/// Goes down through nodes that keep rows as they are and only name or choose columns.
+/// Descends through nodes that keep the rows and only rename or choose columns.
 fn annotate(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<LogicalPlan> {
     match node {
         LogicalPlan::Projection(projection) => {
@@ -109,7 +109,7 @@ fn annotate(node: &LogicalPlan, wanted: &[Wanted], fetch: usize) -> Option<Logic
                     let name = &table.codec().table().columns.get(at)?.name;
                     Some(PhysicalSortExpr::new(Arc::new(Column::new(name, at)), *options))
                 }
-                // Where no index has it, nobody has.
+                // Only an index can have the order of an expression.
                 By::Computed(expr) => {
                     let has = |index: &Arc<TableIndex>| index.key_exprs().contains(&Some(expr));
                     let is_kept = table.indexes().iter().any(has);

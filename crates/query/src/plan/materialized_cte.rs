@@ -1,12 +1,12 @@
-//! Queries that are computed once, however often their rows are read.
+//! Materialized queries: computed once, however many nodes read them.
 //!
-//! DataFusion computes the query of WITH wherever it is read, and a subquery's outer rows are read a second time where the
-//! subquery is joined to them. That gives the same rows each time, but for what `random()`, `nextval()` and their like are
-//! in: PostgreSQL computes these once.
+//! DataFusion computes a CTE once per reference, and the outer rows of a correlated subquery are read twice when the
+//! subquery is joined. The rows are the same each time, unless the query is volatile (`random()`, `nextval()`);
+//! PostgreSQL computes those once.
 //!
 //! ```text
 //!   lower   CteBody::Materialized becomes MaterializedCte
-//!   run     every MaterializedCte of a number has the rows that the first of them keeps     fresh, exec::KeptRowsExec
+//!   run     all MaterializedCte nodes of a number share the rows of the first     fresh, exec::KeptRowsExec
 //! ```
 
 use super::stop::step;
@@ -23,10 +23,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
-/// May it have other rows when it is computed again?
+/// May the plan return other rows when it is computed again?
 pub(super) fn is_volatile(plan: &LogicalPlan) -> bool {
     let mut found = false;
-    // An error is that the statement was stopped, which its planning hears too.
+    // The only error is a cancelled statement, which planning reports itself.
     let _ = plan.apply_with_subqueries(|node| {
         step()?;
         if materialized_cte(node).is_some() {
@@ -41,10 +41,10 @@ pub(super) fn is_volatile(plan: &LogicalPlan) -> bool {
     found
 }
 
-/// The plan with one place for the rows of each [`MaterializedCte`], empty yet.
+/// Gives the [`MaterializedCte`] nodes of each number new, empty storage; `None` if there are none.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(super) fn fresh(plan: &LogicalPlan) -> QueryResult<Option<LogicalPlan>> {
     let mut any = false;
     plan.apply_with_subqueries(|node| {
@@ -64,23 +64,23 @@ pub(super) fn fresh(plan: &LogicalPlan) -> QueryResult<Option<LogicalPlan>> {
     Ok(Some(fresh.data()?))
 }
 
-/// Rows that all copies of this node share.
+/// Materializes rows that all copies of this node share.
 pub(super) fn materialized(input: LogicalPlan) -> LogicalPlan {
     materialized_as(next_number(), input)
 }
 
-/// Rows that all copies of that number share.
+/// Materializes rows that all nodes of that number share.
 pub(crate) fn materialized_as(number: u64, input: LogicalPlan) -> LogicalPlan {
     LogicalPlan::Extension(Extension { node: Arc::new(MaterializedCte { number, input, rows: None }) })
 }
 
-/// A plan may have those of views in it, so no two plans have the same number.
+/// Numbers are unique across plans, because the plan of a view may be embedded in another one.
 pub(crate) fn next_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, atomic::Ordering::Relaxed)
 }
 
-/// Has it rows that others read as well?
+/// Is it a materialized query?
 pub(crate) fn is_materialized_cte(node: &LogicalPlan) -> bool {
     materialized_cte(node).is_some()
 }
@@ -92,12 +92,12 @@ fn materialized_cte(node: &LogicalPlan) -> Option<&MaterializedCte> {
     }
 }
 
-/// A query that is computed by the first that reads it, for all of its number.
+/// A query that is computed by its first reader, for all nodes of its number.
 #[derive(Clone, Debug)]
 pub(super) struct MaterializedCte {
     number: u64,
     input: LogicalPlan,
-    /// Where its rows are kept, in a plan that runs.
+    /// The storage of its rows, in an executing plan.
     pub(super) rows: Option<Arc<KeptRows>>,
 }
 
@@ -148,7 +148,7 @@ impl UserDefinedLogicalNodeCore for MaterializedCte {
     }
 }
 
-/// The same for what DataFusion hands out.
+/// Downcasts DataFusion's node type.
 pub(super) fn downcast(node: &dyn UserDefinedLogicalNode) -> Option<&MaterializedCte> {
     node.as_any().downcast_ref()
 }

@@ -1,8 +1,8 @@
-//! The memory that all running queries share, and where they spill when it is used up.
+//! The memory pool that all running queries share; when it is exhausted, they spill.
 //!
-//! Operators that can spill fill two thirds of it; then each may still grow to an equal share of them, or to what a few
-//! batches need. The last third is kept for those that cannot spill: what merges spilled runs is one of them, and
-//! without room to merge nobody could come back from disk.
+//! Operators that can spill may fill two thirds of it; beyond that each may still grow to an equal share of the two
+//! thirds, or to the size of a few batches. The last third is reserved for operators that cannot spill: the merge of
+//! spilled runs is one of them, and without memory to merge, no operator could read back what it spilled.
 
 use super::{Planner, PlannerOptions};
 use crate::error::QueryResult;
@@ -13,29 +13,29 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// An operator may always hold this part of the pool, but not more than what a few batches need: with less it can
-/// neither spill nor merge what it spilled, however full the pool is.
+/// An operator may always hold this fraction of the pool, but no more than a few batches need: with less it can neither
+/// spill nor merge its spilled runs, however full the pool is.
 const SMALLEST_SHARE: usize = 4;
 const ENOUGH: usize = 16 << 20;
 
-/// What operators always get may go beyond the pool by this part of it: many sorts at once are refused then.
+/// The guaranteed minimums may exceed the pool by this fraction of it; beyond, many concurrent sorts are refused.
 const OVERDRAFT: usize = 4;
 
-/// All together may always have so much: the joins of a single query need it, however small the pool.
+/// All operators together may always have this much: the joins of a single query need it, however small the pool.
 const LEAST: usize = 5 * ENOUGH;
 
-/// Aggregates hold so many times what they say: their tables grow to twice their size, and are copied when they are
-/// handed on or spilled.
+/// The factor between the memory that aggregates use and what they reserve: their hash tables double in size, and are
+/// copied when they are returned or spilled.
 const TIMES_AGGREGATED: usize = 2;
 
 fn times(reservation: &MemoryReservation) -> usize {
     if reservation.consumer().name().contains("AggregateStream") { TIMES_AGGREGATED } else { 1 }
 }
 
-/// And so little nobody is refused: it is less than what a refusal takes.
+/// A request up to this size is never refused: the error would need more memory.
 const TRIFLE: usize = 64 << 10;
 
-/// What runs queries within `options`.
+/// The runtime environment and memory pool for `options`.
 pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<(RuntimeEnv, Arc<QueryMemory>)> {
     let disk = match &options.spill_dir {
         Some(folder) => DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.clone()])),
@@ -46,24 +46,24 @@ pub(super) fn runtime(options: &PlannerOptions) -> QueryResult<(RuntimeEnv, Arc<
     Ok((builder.build()?, pool))
 }
 
-/// Bytes that a sort keeps for merging its runs: of many sorts at once, each has to find room beside the others.
+/// Bytes that a sort reserves for merging its runs: with many concurrent sorts, each must fit beside the others.
 pub(super) fn bytes_for_merging(memory_bytes: usize) -> usize {
     (memory_bytes / 64).min(10 << 20)
 }
 
 impl Planner {
-    /// Bytes that queries share.
+    /// The bytes of memory that queries share.
     pub fn memory_bytes(&self) -> usize {
         self.memory.bytes
     }
 
-    /// The folder that they spill to.
+    /// The folder that queries spill to.
     pub fn spill_folder(&self) -> &Path {
         self.spill.path()
     }
 }
 
-/// A pool of bytes, dealt out fairly between operators that spill.
+/// A memory pool that is divided fairly between operators that can spill.
 #[derive(Debug)]
 pub(super) struct QueryMemory {
     bytes: usize,
@@ -72,15 +72,15 @@ pub(super) struct QueryMemory {
 
 #[derive(Debug, Default)]
 struct Used {
-    /// Operators that can spill.
+    /// The number of operators that can spill.
     spillers: usize,
     spillable: usize,
     unspillable: usize,
-    /// Of both, what is held outside of plans, for each of [`HOLDERS`].
+    /// The part of both that is held outside of plans, for each of [`HOLDERS`].
     held: [usize; HOLDERS.len()],
 }
 
-/// Who holds memory outside of plans, and the metric that says how much.
+/// The metrics of memory held outside of plans, and the consumers that each one counts.
 const HOLDERS: [(&str, &[&str]); 4] = [
     ("query_memory_answers_bytes", &["an answer"]),
     (
@@ -111,7 +111,7 @@ impl QueryMemory {
         Self { bytes, used: Mutex::default() }
     }
 
-    /// What is held, by who holds it, under the names of metrics.
+    /// The memory in use, by holder, under the names of metrics.
     pub(super) fn figures(&self) -> Vec<(&'static str, u64)> {
         let used = self.used();
         let all = used.spillable + used.unspillable;
@@ -133,24 +133,24 @@ impl QueryMemory {
         self.bytes / 3 * 2
     }
 
-    /// May an operator that spills come to hold `wanted` bytes, `additional` of them new?
+    /// May an operator that can spill hold `wanted` bytes, `additional` of them new?
     fn may_hold(&self, used: &Used, wanted: usize, additional: usize) -> bool {
         let all = self.for_spillers().min(self.bytes.saturating_sub(used.unspillable));
         wanted <= self.always().max(all / used.spillers.max(1)) || used.spillable + additional <= all
     }
 
-    /// Bytes that nobody is refused, as long as they are not too many together.
+    /// Bytes that every operator is granted, as long as the pool is not overdrawn.
     fn always(&self) -> usize {
         (self.bytes / SMALLEST_SHARE).min(ENOUGH)
     }
 
-    /// Would all together go beyond what is lent over the pool's size?
+    /// Would the total exceed the pool and its overdraft?
     fn is_overdrawn(&self, used: &Used, additional: usize) -> bool {
         let all = used.spillable.saturating_add(used.unspillable).saturating_add(additional);
         all > self.bytes.saturating_add(self.bytes / OVERDRAFT).max(LEAST)
     }
 
-    /// Bytes that are left for operators that cannot spill.
+    /// The bytes left for operators that cannot spill.
     fn left(&self, used: &Used) -> usize {
         self.bytes.saturating_sub(used.unspillable).saturating_sub(used.spillable.min(self.for_spillers()))
     }

@@ -1,10 +1,10 @@
-//! From a lowered plan to rows.
+//! Optimizes and executes lowered plans.
 //!
 //! ```text
-//!   lowered plan ──decorrelation, output, optimise──> Plan      kept by the engine
-//!   execute:  Plan ──bind: parameters, session, views──> physical plan ──> batches
+//!   lowered plan ──decorrelation, output, optimization──> Plan      cached by the engine
+//!   execute:  Plan ──bind: parameters, session, read views──> physical plan ──> batches
 //! ```
-//! A [`Plan`] knows neither snapshot nor time of day: parameters and `now()` are named places in it.
+//! A [`Plan`] contains neither a snapshot nor the current time: parameters and `now()` are placeholders in it.
 
 mod bind;
 mod constant_rows;
@@ -60,16 +60,16 @@ use std::time::Instant;
 pub use stop::Stop;
 use types::{DataType, Datum};
 
-/// How queries run.
+/// The resources and functions of a [`Planner`].
 #[derive(Clone, Debug)]
 pub struct PlannerOptions {
-    /// Memory that sorts, joins and aggregates share; beyond it they spill.
+    /// The memory that sorts, joins and aggregates share; beyond it they spill.
     pub memory_bytes: usize,
-    /// Where they spill to; `None` is the system's folder for temporary files.
+    /// The folder to spill to; `None` is the system's folder for temporary files.
     pub spill_dir: Option<PathBuf>,
-    /// Tasks that one query may split into.
+    /// The number of partitions of a query.
     pub partitions: usize,
-    /// Rows of a batch.
+    /// The number of rows of a batch.
     pub batch_rows: usize,
     /// Functions beside DataFusion's and ours.
     pub functions: Vec<Arc<ScalarUDF>>,
@@ -82,7 +82,7 @@ impl Default for PlannerOptions {
     }
 }
 
-/// Plans and runs queries. One for an engine: it holds the memory that they share.
+/// Plans and executes queries. One per engine: it owns the memory that the queries share.
 pub struct Planner {
     state: SessionState,
     /// The same with joins that can spill, for statements that ran out of memory.
@@ -99,40 +99,40 @@ impl std::fmt::Debug for Planner {
     }
 }
 
-/// A column of an answer.
+/// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
     /// Its name.
     pub name: String,
-    /// Its SQL type; its batches have the Arrow type of that.
+    /// Its SQL type; its batches have the matching Arrow type.
     pub ty: DataType,
-    /// The type that a column made of it has: a numeric that is computed has no number of digits.
+    /// The type of a column that CREATE TABLE AS makes of it: without a type modifier if the column is computed.
     pub declared: DataType,
-    /// Oid of the table it comes from, 0 if computed.
+    /// The OID of its table, 0 if computed.
     pub table_oid: u32,
-    /// Its number there from 1, 0 if computed.
+    /// Its attribute number in the table, from 1; 0 if computed.
     pub column_number: i16,
 }
 
-/// A query, planned. Good for the catalog version that it was made with.
+/// A planned query. Valid for the catalog version that it was planned with.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Types of its parameters.
+    /// The types of its parameters.
     pub parameters: Vec<DataType>,
-    /// Its columns.
+    /// Its result columns.
     pub columns: Arc<Vec<OutputColumn>>,
     /// May another session use it? Not if it reads computed tables.
     pub cacheable: bool,
-    /// What it took to make.
+    /// The duration of the planning phases.
     pub phases: Phases,
     logical: LogicalPlan,
 }
 
-/// A query that runs.
+/// An executing query.
 pub struct Execution {
-    /// Its columns.
+    /// Its result columns.
     pub columns: Arc<Vec<OutputColumn>>,
-    /// Its rows. Errors are taken out with `QueryError::from`.
+    /// Its batches. Errors are converted by `QueryError::from`.
     pub stream: SendableRecordBatchStream,
 }
 
@@ -143,10 +143,10 @@ impl std::fmt::Debug for Execution {
 }
 
 impl Planner {
-    /// A planner.
+    /// Creates a planner.
     ///
     /// # Errors
-    /// [`crate::QueryError`] when the spill folder cannot be used, or DataFusion has other rules than the fences around them expect.
+    /// [`crate::QueryError`] if the spill folder cannot be used, or if DataFusion lacks a rule that a fence names.
     pub fn new(options: PlannerOptions) -> QueryResult<Arc<Self>> {
         let (runtime, memory) = memory::runtime(&options)?;
         let runtime = Arc::new(runtime);
@@ -157,17 +157,17 @@ impl Planner {
         Ok(Arc::new(Self { state, thrifty, tasks, memory, spill, phases: phases::Totals::default() }))
     }
 
-    /// The scalar function of that name.
+    /// The scalar function `name`.
     pub(crate) fn scalar_function(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         self.state.scalar_functions().get(name).cloned()
     }
 
-    /// The aggregate of that name.
+    /// The aggregate function `name`.
     pub(crate) fn aggregate_function(&self, name: &str) -> Option<Arc<AggregateUDF>> {
         self.state.aggregate_functions().get(name).cloned()
     }
 
-    /// The rows of DataFusion's series of bigints between constants.
+    /// DataFusion's `generate_series` of bigints between constants, as a table.
     ///
     /// # Errors
     /// A step of zero.
@@ -176,24 +176,24 @@ impl Planner {
         Ok(Some(function.create_table_provider_with_args(TableFunctionArgs::new(args, &self.state))?))
     }
 
-    /// The window function of that name.
+    /// The window function `name`.
     pub(crate) fn window_function(&self, name: &str) -> Option<Arc<WindowUDF>> {
         self.state.window_functions().get(name).cloned()
     }
 
-    /// A lowered plan with its subqueries as joins.
+    /// Decorrelates the subqueries of a lowered plan.
     ///
     /// # Errors
     /// [`QueryError::Stopped`].
     pub(crate) fn without_subqueries(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
         stop::check(&cx.stop)?;
         let flattened = flatten::flatten(constant_rows::tabulate(plan)?)?;
-        // Walks of it end early in a stopped statement: what they found is not to be used.
+        // Walks of a cancelled statement end early and return incomplete results.
         stop::check(&cx.stop)?;
         Ok(seen_order::keep(flattened)?)
     }
 
-    /// A plan that can be kept; `columns` makes those of the answer of what the plan tells.
+    /// Optimizes a plan for caching; `columns` adjusts the result columns that are derived from the plan.
     pub(crate) fn finished(
         &self,
         cx: &QueryContext,
@@ -217,7 +217,7 @@ impl Planner {
         Ok(optimizer.optimize(plan, &optimizer::Context::new(&self.state), |_, _| {})?)
     }
 
-    /// Runs a plan.
+    /// Executes a plan.
     ///
     /// # Errors
     /// [`crate::QueryError::ParameterCount`], [`crate::QueryError::Type`] for parameters; store failures.
@@ -233,12 +233,12 @@ impl Planner {
         Ok(Execution { columns: Arc::clone(&plan.columns), stream })
     }
 
-    /// The operators of a bound plan.
+    /// The physical plan of a bound plan.
     pub(crate) async fn physical(&self, bound: &LogicalPlan, thrifty: bool) -> QueryResult<Arc<dyn ExecutionPlan>> {
         self.physical_in(bound, self.state(thrifty)).await
     }
 
-    /// The options of its plans.
+    /// The configuration of its plans.
     pub(crate) fn options(&self) -> &ConfigOptions {
         self.state.config_options()
     }
@@ -262,22 +262,23 @@ impl Planner {
         bind::bind(&plan.logical, cx, &scalars)
     }
 
-    /// A part of the memory that queries share, for what a statement or a connection holds beside its plan. Nothing yet.
+    /// An empty reservation in the memory that queries share, for what a statement or a connection holds beside its
+    /// plan.
     pub fn hold(&self, holder: &'static str) -> HeldMemory {
         HeldMemory::of(self.tasks.memory_pool(), holder)
     }
 
-    /// Notes what a plan took to make.
+    /// Adds the planning phases of a plan to the metrics.
     pub(crate) fn note_phases(&self, phases: Phases) {
         self.phases.add(phases);
     }
 
-    /// Microseconds of the phases of planning, under the names of metrics.
+    /// Microseconds per planning phase, under the names of metrics.
     pub fn phase_figures(&self) -> [(&'static str, u64); 4] {
         self.phases.figures()
     }
 
-    /// What is held of the memory that queries share, under the names of metrics.
+    /// Usage of the memory that queries share, under the names of metrics.
     pub fn memory_figures(&self) -> Vec<(&'static str, u64)> {
         self.memory.figures()
     }
@@ -287,7 +288,7 @@ impl Planner {
     }
 }
 
-/// DataFusion is large; should it panic, one statement fails and not the server.
+/// Turns a panic of DataFusion into an error of the statement, so that the server survives it.
 pub(crate) async fn guarded<T, E: From<QueryError>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let caught = AssertUnwindSafe(work).catch_unwind().await;
     caught.unwrap_or_else(|panic| {
@@ -298,7 +299,7 @@ pub(crate) async fn guarded<T, E: From<QueryError>>(work: impl Future<Output = R
 }
 
 impl Plan {
-    /// May it answer otherwise when it runs again on the same state?
+    /// May it return other rows when it is executed again on the same snapshot?
     pub fn is_volatile(&self) -> bool {
         materialized_cte::is_volatile(&self.logical)
     }
@@ -322,20 +323,20 @@ fn session_state(options: &PlannerOptions, runtime: &Arc<RuntimeEnv>, hash_joins
     builder.scalar_functions().get_or_insert_with(Vec::new).extend(ours);
     builder.aggregate_functions().get_or_insert_with(Vec::new).extend(own_aggregates());
     let mut state = optimizer::install(builder)?.build();
-    // Calls of functions are made with these.
+    // Function calls are evaluated with these options.
     let options = Arc::clone(state.config_options());
     state.execution_props_mut().config_options = Some(options);
     Ok(state)
 }
 
-/// Aggregates in place of DataFusion's own.
+/// Aggregates that replace DataFusion's own.
 fn own_aggregates() -> impl Iterator<Item = Arc<AggregateUDF>> {
     let extremes = functions::extremes().into_iter();
     extremes.chain(functions::recomputed_per_row()).chain(functions::regressions()).chain([functions::array_agg()])
 }
 
 fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> SessionConfig {
-    // DataFusion makes merge joins only of inputs in several parts.
+    // DataFusion uses sort-merge joins only for partitioned inputs.
     let fewest = if hash_joins { 1 } else { 2 };
     let mut config = SessionConfig::new()
         .with_target_partitions(options.partitions.max(fewest))
@@ -349,29 +350,29 @@ fn config(options: &PlannerOptions, runtime: &RuntimeEnv, hash_joins: bool) -> S
     config
 }
 
-/// Rows of a hash join's build side up to which one task is to build it, on a machine with one core.
+/// The number of build-side rows of a hash join up to which one task builds it, on a machine with one core.
 const ROWS_BUILT_ALONE: usize = 2_000_000;
 
-/// Settings that differ from DataFusion's defaults, each for a reason.
+/// Settings that differ from DataFusion's defaults.
 fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     options.optimizer.prefer_hash_join = hash_joins;
-    // A table that one task builds for all spares both sides being dealt out by hash: each row of them is copied then.
-    // The more cores wait for that task, the sooner it is worth dealing.
+    // A hash table that one task builds for all partitions avoids hash repartitioning of both sides, which copies each
+    // row. The more cores wait for that task, the sooner repartitioning pays off.
     let alone = ROWS_BUILT_ALONE / options.execution.target_partitions.max(1);
     options.optimizer.hash_join_single_partition_threshold_rows = alone;
     options.optimizer.hash_join_single_partition_threshold = alone * 64;
-    // Keys of a join's smaller side become point reads of the larger: worth it far beyond the default of 150. The scan
-    // asks whether they are too many for its table.
+    // Join keys of the build side become point reads of the probe side, which pays off far beyond the default of 150.
+    // The scan checks whether they are too many for its table.
     options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_FOUND;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
-    // Partitions that differ in one column of a GROUP BY need no exchange, however few there are. Rows that come in one
-    // partition are still dealt out.
+    // Inputs partitioned by one column of a GROUP BY need no repartitioning, however few partitions there are. An input
+    // in a single partition is still repartitioned.
     options.optimizer.subset_repartition_threshold = 2;
-    // Scans of the same ranges of a table would be interleaved, and their order lost.
+    // Interleaving the inputs of a union, scans of ranges of the same table, would lose their order.
     options.optimizer.prefer_existing_union = true;
-    // A merge of ordered partitions needs a little buffer, not a gigabyte of it.
+    // A merge of ordered partitions needs a small buffer, not DataFusion's default of a gigabyte.
     options.execution.sort_pushdown_buffer_capacity = 1 << 20;
     options.execution.collect_statistics = false;
-    // Fields of the two sides of a UNION differ in their SQL type's name now and then, and that is all.
+    // The fields of the two sides of a UNION may differ in the metadata of their SQL type only.
     options.execution.skip_physical_aggregate_schema_check = true;
 }

@@ -1,4 +1,4 @@
-//! The operators of our own nodes of plans.
+//! Physical planning of our own logical nodes.
 
 use super::{materialized_cte, seen_order, single_row};
 use crate::exec::KeptRowsExec;
@@ -11,7 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use std::sync::Arc;
 
-/// Makes them.
+/// Creates the physical operators of our logical nodes.
 pub(super) struct Operators;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The columns of an answer: names without marks, SQL types, and batches in the Arrow type of each.
+//! The columns of a result: names, SQL types, and the Arrow type of each.
 
 use super::OutputColumn;
 use super::declared::is_declared;
@@ -12,16 +12,16 @@ use datafusion::logical_expr::{Cast, Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::Analyzer;
 use types::DataType;
 
-/// Analyses a plan and puts casts on top where its columns are in no Arrow type of ours.
+/// Runs the analyzer, and casts columns that are not in the Arrow type of their SQL type.
 ///
 /// # Errors
-/// [`QueryError::Unsupported`] for a column of a type that SQL has not here (structs); errors of analysis.
+/// [`QueryError::Unsupported`] for a column without an SQL type (structs); errors of analysis.
 pub(super) fn represent_output(
     plan: LogicalPlan,
     options: &ConfigOptions,
     analyzer: &Analyzer,
 ) -> QueryResult<(LogicalPlan, Vec<OutputColumn>)> {
-    // Analysis puts casts of its own in.
+    // Before analysis, which adds casts of its own.
     let said: Vec<bool> = (0..plan.schema().fields().len()).map(|at| is_declared(&plan, at)).collect();
     let plan = analyzer.execute_and_check(plan, options, |_, _| {})?;
     width::check(plan.schema().fields().len())?;
@@ -49,10 +49,10 @@ pub(super) fn represent_output(
     Ok((plan, columns))
 }
 
-/// The column in the Arrow type of that SQL type.
+/// Casts the column to the Arrow type of the SQL type.
 fn fit(column: Expr, field: &Field, ty: &DataType) -> Expr {
     let wanted = arrow_type(ty);
-    // A cast would make lists of a list of lists.
+    // A cast would turn a list of lists into a list.
     if *field.data_type() == wanted || is_nested(field.data_type()) {
         return column;
     }

@@ -1,11 +1,11 @@
-//! How long the phases of planning take: of each plan for EXPLAIN, and of all of them for metrics.
+//! Durations of the planning phases: per plan for EXPLAIN, and in total for metrics.
 
 use super::Planner;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a plan took to make.
+/// The duration of the planning phases of one plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
     /// From the bound tree to DataFusion's logical plan with subqueries as joins.
@@ -14,7 +14,7 @@ pub struct Phases {
     pub optimize: Duration,
 }
 
-/// Nanoseconds since the planner was made.
+/// Nanoseconds since the planner was created.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     lower: AtomicU64,
@@ -29,7 +29,7 @@ impl Totals {
         count(&self.optimize, phases.optimize);
     }
 
-    /// Notes that operators were made, which began then.
+    /// Counts the physical planning that started at `began`; returns its duration.
     pub(super) fn physical_since(&self, began: Instant) -> Duration {
         let took = began.elapsed();
         count(&self.physical, took);
@@ -48,7 +48,7 @@ impl Totals {
     }
 }
 
-/// A plan that runs: the time until it is dropped counts.
+/// An executing plan: counts the time until it is dropped.
 pub(super) struct Run {
     planner: Arc<Planner>,
     began: Instant,

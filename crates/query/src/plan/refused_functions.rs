@@ -1,11 +1,11 @@
-//! Functions that people look for here and that are not here: why, and what to use instead.
+//! Functions of PostgreSQL, Phoenix and others that do not exist here: the reason, or the alternative.
 
-/// What is said about a function that is not here: why, or what to use instead.
+/// The hint for a function that does not exist here: the reason, or the alternative.
 pub fn hint_for_missing_function(name: &str) -> Option<&'static str> {
     REFUSED.iter().find(|(names, _)| names.contains(&name)).map(|(_, hint)| *hint)
 }
 
-/// The names, and why.
+/// The names, and their hint.
 const REFUSED: &[(&[&str], &str)] = &[
     (
         &[

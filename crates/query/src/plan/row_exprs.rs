@@ -1,10 +1,10 @@
-//! Expressions over rows that are at hand: compiled once, evaluated on batches without a plan.
+//! Expressions over rows in memory: compiled once, evaluated on batches without a plan.
 //!
 //! ```text
-//!   projection over a scan of the row ──optimise──> projections over the scan ──> stages of physical expressions
-//!   eval:  rows, parameters, session's values ──> one batch ──stage by stage──> values
+//!   projection over a scan of the row ──optimize──> projections over the scan ──> stages of physical expressions
+//!   eval:  rows, parameters, session values ──> one batch ──stage by stage──> values
 //! ```
-//! What else a plan could be made of (subqueries) has no such form.
+//! Any other plan (such as one with subqueries) is not compiled.
 
 use super::bind::fitted;
 use super::parameters::number_of;
@@ -25,10 +25,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// A row at hand.
+/// A row type that expressions are compiled over.
 #[derive(Clone, Debug)]
 pub(crate) struct RowTable {
-    /// Names and types of its columns.
+    /// The names and types of its columns.
     pub(crate) columns: Vec<(String, DataType)>,
 }
 
@@ -39,12 +39,12 @@ impl RowTable {
     }
 }
 
-/// Compiled expressions. Good for the catalog version that they were made with.
+/// Compiled expressions. Valid for the catalog version that they were compiled with.
 #[derive(Debug)]
 pub struct RowExprs {
-    /// Types of the parameters.
+    /// The types of the parameters.
     pub parameters: Vec<DataType>,
-    /// What the values are.
+    /// The columns of the values.
     pub columns: Vec<OutputColumn>,
     /// May another session use them?
     pub cacheable: bool,
@@ -54,7 +54,7 @@ pub struct RowExprs {
     stages: Vec<Stage>,
 }
 
-/// A column of a row: which row, which column of it.
+/// An input column: the row and its column in that row.
 #[derive(Clone, Copy, Debug)]
 struct Input {
     table: usize,
@@ -62,7 +62,7 @@ struct Input {
     ty: DataType,
 }
 
-/// What is the same for all rows.
+/// A placeholder, which has the same value for all rows.
 #[derive(Clone, Debug)]
 struct Value {
     id: String,
@@ -74,20 +74,20 @@ struct Value {
 enum Source {
     /// `$n`, counted from 0.
     Parameter(usize),
-    /// A function of the session, by the name of its parameter.
+    /// A session function, by the name of its placeholder.
     Session,
 }
 
-/// Columns made of those before it.
+/// A projection over the columns of the stage before it.
 #[derive(Debug)]
 struct Stage {
     exprs: Vec<Arc<dyn PhysicalExpr>>,
-    /// Of what comes in, the values behind the columns.
+    /// The input columns, followed by the placeholder values.
     input: SchemaRef,
 }
 
 impl Planner {
-    /// A plan over rows at hand as stages; `None` if it is more than projections of them.
+    /// Compiles a plan over rows in memory to stages; `None` if it has other nodes than projections.
     pub(crate) fn stages(&self, plan: &Plan, row: &RowTable) -> QueryResult<Option<RowExprs>> {
         let mut compiler = Compiler { planner: self, row, values: Vec::new(), stages: Vec::new() };
         compiler.find_values(&plan.logical)?;
@@ -113,7 +113,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// All parameters of the plan.
+    /// Collects the placeholders of the plan.
     fn find_values(&mut self, plan: &LogicalPlan) -> QueryResult<()> {
         let mut found: HashMap<String, Value> = HashMap::new();
         plan.apply_with_subqueries(|node| {
@@ -136,7 +136,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The stages of a plan; the columns of rows that it begins with.
+    /// Compiles a plan to stages; returns the input columns of the first one.
     fn compile(&mut self, plan: &LogicalPlan) -> QueryResult<Option<Vec<Input>>> {
         match plan {
             LogicalPlan::Projection(projection) => {
@@ -172,7 +172,7 @@ impl Compiler<'_> {
         Ok(Stage { exprs: exprs.collect::<QueryResult<_>>()?, input: nullable(&schema) })
     }
 
-    /// The values stand behind the columns.
+    /// Appends the placeholder values to the columns.
     fn with_values(&self, columns: &DFSchemaRef) -> QueryResult<DFSchema> {
         let own = columns.iter().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
         let values = self.values.iter().map(|value| (None, Arc::clone(&value.field)));
@@ -187,12 +187,12 @@ impl Compiler<'_> {
             _ => Ok(Transformed::no(expr)),
         });
         let physical = self.planner.state.create_physical_expr(expr.data()?, schema)?;
-        // Some functions want constants where a parameter stands.
+        // Some functions require a constant argument where a parameter stands.
         Ok(physical.transform_up(|expr| Ok(RowParameter::in_place_of(expr, columns))).data()?)
     }
 }
 
-/// The name of a value's column. No column of a table begins so.
+/// The column name of a placeholder. No column of a table starts with this character.
 fn column_of(id: &str) -> String {
     format!("\u{1}{id}")
 }
@@ -208,7 +208,7 @@ fn nullable(schema: &DFSchema) -> SchemaRef {
 }
 
 impl RowExprs {
-    /// The same over other rows: `place` gives row and place of each column of the one that it is over.
+    /// Moves the expressions to other rows: `place` maps a column of the compiled row to a row and a column in it.
     pub(crate) fn over(mut self, place: impl Fn(usize) -> Option<(usize, usize)>) -> Self {
         for input in &mut self.inputs {
             if let Some((table, column)) = place(input.column) {
@@ -218,25 +218,25 @@ impl RowExprs {
         self
     }
 
-    /// Do they need a session? Then [`Self::eval`] wants a context.
+    /// Do they call session functions? [`Self::eval`] then requires a context.
     pub fn needs_context(&self) -> bool {
         self.values.iter().any(|value| matches!(value.source, Source::Session))
     }
 
-    /// Is there a function among them that gives another value each time?
+    /// Do they call a volatile function?
     pub fn is_volatile(&self) -> bool {
         self.stages.iter().flat_map(|stage| &stage.exprs).any(is_volatile)
     }
 
-    /// Types of the values.
+    /// The types of the values.
     pub fn types(&self) -> &[DataType] {
         &self.types
     }
 
-    /// The values for each row, which is one row or several that stand side by side.
+    /// Evaluates the expressions for each element of `rows`, which is one row or several side by side.
     ///
     /// # Errors
-    /// What evaluating gives; [`QueryError::Internal`] for a context that is missing.
+    /// Errors of the evaluation; [`QueryError::Internal`] if a required context is missing.
     pub fn eval(
         &self,
         cx: Option<&QueryContext>,

@@ -1,7 +1,7 @@
-//! The order of rows that a query inside shows to an aggregate or window around it.
+//! Keeps the order of a subquery's rows if an aggregate or window function above depends on it.
 //!
-//! `SELECT array_agg(x) FROM (SELECT x FROM t ORDER BY y) q` has the elements in that order. DataFusion takes sorts away
-//! whose order nothing asks for; here is one that asks for it.
+//! `SELECT array_agg(x) FROM (SELECT x FROM t ORDER BY y) q` returns the elements in that order. DataFusion drops sorts
+//! that no operator requires; [`SeenOrder`] requires its input's order.
 
 use super::stop::step;
 use crate::exec::{KeepOrderExec, only_input};
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Aggregates whose value depends on the order of rows: of others at most the last digits of floats.
+/// Aggregates whose value depends on the order of rows. (Others differ at most in the last digits of floats.)
 const ORDERED: [&str; 5] = ["array_agg", "string_agg", "first_value", "last_value", "nth_value"];
 
 /// Does the value of an aggregate depend on the order of rows?
@@ -24,10 +24,10 @@ pub(crate) fn shows_order(aggregate: &str) -> bool {
     ORDERED.contains(&aggregate)
 }
 
-/// Puts [`SeenOrder`] over sorts that something above can see.
+/// Puts [`SeenOrder`] over sorts whose order is observable above.
 ///
 /// # Errors
-/// None of a plan that DataFusion made.
+/// None for a valid plan.
 pub(super) fn keep(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_up_with_subqueries(|node| {
         step()?;
@@ -53,7 +53,7 @@ fn sees_order(expr: &Expr) -> bool {
     }
 }
 
-/// The sort that gives a plan its order, kept.
+/// Wraps the sort that gives a plan its order.
 fn below(plan: LogicalPlan) -> Transformed<LogicalPlan> {
     if matches!(plan, LogicalPlan::Sort(_)) {
         let node = Arc::new(SeenOrder { input: plan });
@@ -68,7 +68,7 @@ fn below(plan: LogicalPlan) -> Transformed<LogicalPlan> {
             if !below.transformed {
                 return Transformed::no(plan);
             }
-            // The schema of what is below is the same.
+            // The new input has the same schema.
             let expressions = plan.expressions();
             match plan.with_new_exprs(expressions, vec![below.data]) {
                 Ok(changed) => Transformed::yes(changed),
@@ -79,7 +79,7 @@ fn below(plan: LogicalPlan) -> Transformed<LogicalPlan> {
     }
 }
 
-/// Rows in the order that they come in, whatever DataFusion thinks of it.
+/// Requires the order of its input, so that DataFusion keeps the sort below.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Hash)]
 pub(super) struct SeenOrder {
     input: LogicalPlan,
@@ -120,7 +120,7 @@ impl UserDefinedLogicalNodeCore for SeenOrder {
     }
 }
 
-/// The operator of such a node.
+/// The physical operator of a [`SeenOrder`] node.
 pub(super) fn operator(
     node: &dyn UserDefinedLogicalNode,
     input: &Arc<dyn ExecutionPlan>,

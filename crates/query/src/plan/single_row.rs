@@ -1,11 +1,11 @@
-//! Subqueries that stand for one value and may have several rows.
+//! Scalar subqueries that may return several rows.
 //!
-//! DataFusion computes a subquery that reads nothing of the query around it before the query runs, and refuses a second row in
-//! words of its own. Here the subquery itself does, with [`QueryError::SubqueryRows`](crate::QueryError::SubqueryRows). Those that
-//! read outer rows are joined, and checked where the joined value is used (`flatten`).
+//! DataFusion evaluates an uncorrelated scalar subquery before the query runs, and reports a second row with its own
+//! error. Here the subquery itself reports it as [`QueryError::SubqueryRows`](crate::QueryError::SubqueryRows).
+//! Correlated subqueries are joined, and checked where the joined value is used (`flatten`).
 //!
-//! Without a row the value is NULL, of which the planner knows nothing where the column never is, or becomes a constant when the
-//! plan is made cheaper.
+//! Without a row the value is NULL. DataFusion infers NOT NULL if the subquery's column is NOT NULL or folded to a
+//! constant.
 
 use crate::exec::{SingleRowExec, only_input};
 use crate::functions::{is_nullable, nullable};
@@ -18,10 +18,11 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::fmt;
 use std::sync::Arc;
 
-/// The node with its subqueries checked, of which `is_one_row` does not say that they have one row at most.
+/// Checks the node's uncorrelated scalar subqueries that may return several rows by `is_one_row`, and marks their
+/// columns as nullable.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(super) fn checked(node: LogicalPlan, is_one_row: fn(&LogicalPlan) -> bool) -> Result<Transformed<LogicalPlan>> {
     let mut any = false;
     node.apply_expressions(|expr| {
@@ -59,7 +60,7 @@ fn is_checked(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Says of the only column that it may be NULL.
+/// Marks the only column as nullable.
 fn perhaps_null(plan: LogicalPlan) -> Result<LogicalPlan> {
     let columns = plan.schema().columns();
     let [column] = columns.as_slice() else { return Ok(plan) };
@@ -67,7 +68,7 @@ fn perhaps_null(plan: LogicalPlan) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(plan).project([value])?.build()
 }
 
-/// Is its column one of a table that may be NULL? No constant becomes of that.
+/// Is its column a nullable table column? That cannot be folded to a constant.
 fn is_stored(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => match projection.expr.as_slice() {
@@ -83,7 +84,7 @@ fn is_stored(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Was that said already?
+/// Is its column marked as nullable already?
 fn is_told(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => projection.expr.iter().any(|expr| match expr {
@@ -95,7 +96,7 @@ fn is_told(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Has a plan a row, whatever is in the tables?
+/// Does a plan return a row for any table contents?
 fn has_a_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => has_a_row(&projection.input),
@@ -107,7 +108,7 @@ fn has_a_row(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Rows of which there is one at most.
+/// Fails if its input has more than one row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Hash)]
 struct SingleRow {
     input: LogicalPlan,
@@ -140,7 +141,7 @@ impl UserDefinedLogicalNodeCore for SingleRow {
     }
 }
 
-/// The operator of such a node.
+/// The physical operator of a [`SingleRow`] node.
 pub(super) fn operator(
     node: &dyn UserDefinedLogicalNode,
     input: &Arc<dyn ExecutionPlan>,

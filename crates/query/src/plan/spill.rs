@@ -1,4 +1,4 @@
-//! Where queries spill, and what is said when it is full.
+//! The folder that queries spill to, and the error when it is full.
 
 use crate::error::QueryError;
 use datafusion::common::DataFusionError;
@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder's failures in words that name it.
+/// Adds the folder's path to errors of spilling.
 #[derive(Clone, Debug)]
 pub(super) struct SpillFolder {
     path: PathBuf,
@@ -22,7 +22,7 @@ impl SpillFolder {
         &self.path
     }
 
-    /// An error of a running query; it only writes to that folder.
+    /// Converts a disk-full error of an executing query, which writes to this folder only.
     pub(super) fn named(&self, error: DataFusionError) -> DataFusionError {
         match full(&error) {
             Some(reason) => {
@@ -33,7 +33,7 @@ impl SpillFolder {
     }
 }
 
-/// The system's error that there is no room, if it is one, however it is wrapped.
+/// The I/O error that reports a full disk, however deeply it is wrapped.
 fn full<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -41,7 +41,7 @@ fn full<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e io::Error> {
         if let Some(io) = io.filter(|io| is_full(io.kind())) {
             return Some(io);
         }
-        // What an error of the system was made of is not its source.
+        // The inner error of an `io::Error` is not its `source`.
         next = match io.and_then(io::Error::get_ref) {
             Some(inner) => Some(inner),
             None => error.source(),
@@ -65,7 +65,7 @@ mod tests {
         let full = || io::Error::from(io::ErrorKind::StorageFull);
         let arrow = ArrowError::IoError("writing".to_owned(), full());
         let shared = DataFusionError::Shared(std::sync::Arc::new(DataFusionError::IoError(full())));
-        // As writers of files in Arrow's format tell it.
+        // As the writer of Arrow files reports it.
         let inner = io::Error::other(DataFusionError::IoError(full()));
         let written = ArrowError::IoError("writing".to_owned(), inner);
         let wrapped = [arrow, written].map(|error| DataFusionError::ArrowError(Box::new(error), None));

@@ -1,8 +1,8 @@
-//! Joins and searches that stop with their statement in the middle of a batch.
+//! Stops a cancelled statement within a batch, in joins and in pattern matching.
 //!
-//! A statement is stopped where its task gives way. A join tries all pairs of two batches before it does, and of pairs
-//! that its condition turns down there may be millions. So the condition itself asks, once for each batch of pairs. A regular expression
-//! searches a text at one go; in its place comes a function that searches long texts in steps.
+//! A statement stops where its task yields. A join tries all pairs of two batches before it yields, and its condition
+//! may reject millions of them. So the condition itself checks, once per batch of pairs. A regular expression matches a
+//! text in a single call; it is replaced by a function that matches long texts in steps.
 
 use crate::error::{QueryError, QueryResult};
 use crate::functions::{like_match, regex_search};
@@ -19,16 +19,16 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use types::interrupt;
 
-/// What looking at a node of a plan costs, as `types::interrupt` counts it.
+/// The cost of visiting a plan node, in units of `types::interrupt`.
 const STEP: usize = 1 << 10;
 
-/// Tells whether a statement is to stop: cancelled, or out of time.
+/// Tells whether a statement must stop: cancelled, or timed out.
 pub trait Stop: fmt::Debug + Send + Sync {
-    /// Is it?
+    /// Must the statement stop?
     fn is_stopped(&self) -> bool;
 }
 
-/// Ends a statement that is to stop, between two steps of its planning.
+/// Stops planning between two of its steps.
 ///
 /// # Errors
 /// [`QueryError::Stopped`].
@@ -36,7 +36,8 @@ pub(super) fn check(stop: &Arc<dyn Stop>) -> QueryResult<()> {
     if stop.is_stopped() { Err(QueryError::Stopped) } else { Ok(()) }
 }
 
-/// A step of a walk over a plan. Plans can be exponentially larger than their statement, so walks over them ask.
+/// Counts a step of a walk over a plan. Plans can be exponentially larger than their statement, so walks must be
+/// interruptible.
 ///
 /// # Errors
 /// [`QueryError::Stopped`].
@@ -44,7 +45,7 @@ pub(super) fn step() -> Result<()> {
     Ok(interrupt::spend(STEP).map_err(QueryError::from)?)
 }
 
-/// Before an operator is put over a plan: DataFusion walks all of the plan below it then, and does not ask.
+/// Checks before an operator is built over a plan: DataFusion then walks the whole plan below without a check.
 ///
 /// # Errors
 /// [`QueryError::Stopped`].
@@ -52,10 +53,10 @@ pub(super) fn before_building() -> Result<()> {
     Ok(interrupt::check().map_err(QueryError::from)?)
 }
 
-/// The plan with joins that ask `stop`, and searches that ask whoever the thread works for.
+/// Makes joins check `stop`, and pattern matching check for an interrupt of the thread.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<LogicalPlan> {
     let mut goes_on = None;
     searching_in_steps(plan, |_| true)?
@@ -70,16 +71,16 @@ pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<Logic
         .data()
 }
 
-/// The plan with searches of constants that ask whoever the thread works for: they are computed when it is optimized.
-/// Those of columns stay, since filters of scans are made of them.
+/// Makes pattern matching of constants interruptible, because the optimizer evaluates it. Pattern matching of columns
+/// is kept, because filters of scans are built from it.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(super) fn stoppable_constants(plan: LogicalPlan) -> Result<LogicalPlan> {
     searching_in_steps(plan, |search| search.column_refs().is_empty())
 }
 
-/// The plan with functions that search in steps in place of the operators that `chosen` takes.
+/// Replaces the pattern-matching operators that `chosen` accepts by functions that match in steps.
 fn searching_in_steps(plan: LogicalPlan, chosen: impl Fn(&Expr) -> bool) -> Result<LogicalPlan> {
     let in_steps = plan.transform_up_with_subqueries(|node| {
         let names = NamePreserver::new(&node);
@@ -99,7 +100,7 @@ fn searching_in_steps(plan: LogicalPlan, chosen: impl Fn(&Expr) -> bool) -> Resu
     in_steps.data()
 }
 
-/// `true`, or an error once the statement is stopped.
+/// Returns `true`, or an error once the statement is stopped.
 #[derive(Debug)]
 struct GoesOn {
     stop: Arc<dyn Stop>,
@@ -108,7 +109,7 @@ struct GoesOn {
 
 impl GoesOn {
     fn expr(stop: &Arc<dyn Stop>) -> Expr {
-        // Volatile, or it would be asked when the plan is made.
+        // Volatile, or it would be folded to a constant.
         let signature = Signature::nullary(Volatility::Volatile);
         let function = ScalarUDF::new_from_impl(Self { stop: Arc::clone(stop), signature });
         Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), Vec::new()))

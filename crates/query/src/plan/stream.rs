@@ -1,9 +1,9 @@
-//! The rows of a running query, and further tries that take less memory.
+//! The result stream of an executing query, with retries that need less memory.
 //!
-//! Before any row was handed out, a query begins again
-//! - with sort-merge joins, when it ran out of memory with hash joins: those keep their smaller side in memory and
-//!   cannot spill;
-//! - with fewer rows to a batch, when its rows are too long (`exec/long_rows.rs`).
+//! Before any row is returned, a query is restarted
+//! - with sort-merge joins, if it ran out of memory with hash joins: those keep their build side in memory and cannot
+//!   spill;
+//! - with a smaller batch size, if its rows are too long (`exec/long_rows.rs`).
 
 use super::Planner;
 use crate::error::QueryResult;
@@ -17,7 +17,7 @@ use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
 use std::sync::Arc;
 
-/// Runs `physical`; `bound` is what it was made from.
+/// Executes `physical`; `bound` is the plan that it was made from.
 pub(super) fn with_fall_back(
     planner: Arc<Planner>,
     bound: LogicalPlan,
@@ -38,7 +38,7 @@ pub(super) fn with_fall_back(
     Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
 }
 
-/// The context, whose tasks see whether the query may begin again.
+/// The task context, extended by the flag that tells whether the query may be restarted.
 fn telling(tasks: &TaskContext, begun: &Arc<Begun>) -> Arc<TaskContext> {
     with_config(tasks, tasks.session_config().clone().with_extension(Arc::clone(begun)))
 }
@@ -47,11 +47,11 @@ struct Tries {
     planner: Arc<Planner>,
     bound: LogicalPlan,
     stream: SendableRecordBatchStream,
-    /// Are joins made by hash, and could be made otherwise?
+    /// Does the plan have hash joins that can still be replaced?
     hash_joins: bool,
-    /// Rows of a batch, where they are fewer than always.
+    /// The batch size, if it is reduced.
     rows: Option<usize>,
-    /// `None`: rows have been handed out, or the end was told.
+    /// `None` once rows have been returned or the stream has ended.
     begun: Option<Arc<Begun>>,
 }
 
@@ -79,7 +79,7 @@ impl Tries {
         }
     }
 
-    /// Is there a way that does without what an error says was missing?
+    /// Can the query be restarted in a way that avoids the error?
     fn takes_less(&mut self, error: &DataFusionError) -> bool {
         if let Some(rows) = LongRows::of(error) {
             let fewer = self.rows.is_none_or(|now| rows < now);

@@ -1,14 +1,14 @@
-//! How many columns a query's rows may have, those that it is only sorted by among them.
+//! Limits the number of columns of a query's rows, including columns that exist only for ORDER BY.
 //!
-//! The bound is PostgreSQL's; planning takes time that grows with the square of the columns.
+//! The limit is PostgreSQL's; planning time grows with the square of the number of columns.
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 
-/// Most columns of a row under way (PostgreSQL's `MaxTupleAttributeNumber`).
+/// The largest number of columns of an intermediate row (PostgreSQL's `MaxTupleAttributeNumber`).
 const MAX_ENTRIES: usize = 1664;
 
-/// Checks the columns of an answer.
+/// Checks the number of result columns.
 ///
 /// # Errors
 /// 54011.

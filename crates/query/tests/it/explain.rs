@@ -1,4 +1,4 @@
-//! EXPLAIN: the tree is the promise of how rows are reached, ANALYZE shows that it was kept.
+//! EXPLAIN shows the access path of each table, EXPLAIN ANALYZE shows that it was used.
 
 use crate::fixture::Fixture;
 use query::ExplainOptions;

@@ -1,4 +1,4 @@
-//! A model store, a catalog, two tables, and one call that runs a query.
+//! A model store with a catalog, test tables, and functions that run queries.
 
 use bind::tree::Bound;
 use bind::{BindError, Environment, Found, Relations};
@@ -22,7 +22,7 @@ pub struct Fixture {
     pub planner: Arc<Planner>,
 }
 
-/// Of all settings only how indexes are chosen.
+/// Settings with a fixed `bennu.index_choice`.
 struct Choice(&'static str);
 
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Fixture {
         self.insert("flights", &rows.iter().map(String::as_str).collect::<Vec<_>>()).await;
     }
 
-    /// Columns as `name type`, `!` for NOT NULL; key as names with `desc`.
+    /// Creates a table. Columns are `name type`, with `!` for NOT NULL; key columns are names, with `desc`.
     pub async fn table(&self, name: &str, columns: &str, key: &str, salt: Option<u16>) -> Arc<Table> {
         let mut new = NewTable::new("public", name);
         new.salt_buckets = salt;
@@ -108,7 +108,7 @@ impl Fixture {
         self.catalog.change(|draft| draft.create_table(new)).await.unwrap()
     }
 
-    /// Rows as text, values between `|`, nothing is NULL.
+    /// Inserts rows, given as text with values separated by `|`; an empty value is NULL.
     pub async fn insert(&self, table: &str, rows: &[&str]) {
         let table = self.catalog.current().must_get_table("public", table).unwrap().clone();
         let codec = RowCodec::new(&table).unwrap();
@@ -133,7 +133,7 @@ impl Fixture {
         self.write(batch).await;
     }
 
-    /// `parts`: columns with `desc`, `nulls first`, `nulls last`; the entries of the table's rows are made.
+    /// Creates an index and its entries. `parts` are columns with `desc`, `nulls first`, `nulls last`.
     pub async fn index(&self, table: &str, name: &str, parts: &str, include: &[&str], salt: Option<u16>) {
         let mut new = NewIndex { name: Some(name.to_owned()), salt_buckets: salt, ..NewIndex::default() };
         new.unique = name.starts_with("unique");
@@ -175,7 +175,7 @@ impl Fixture {
         self.store.sync(commit).await.unwrap();
     }
 
-    /// A context that lets indexes be chosen so.
+    /// A context with this index choice.
     pub async fn context_that(&self, choice: &'static str) -> QueryContext {
         QueryContext { settings: Arc::new(Choice(choice)), ..self.context().await }
     }
@@ -229,7 +229,7 @@ impl Fixture {
         Ok(rows)
     }
 
-    /// Rows as text, values between `|`.
+    /// Runs a query; rows are text with values separated by `|`.
     pub async fn query(&self, query: &str) -> Vec<String> {
         self.try_query(query).await.unwrap_or_else(|error| panic!("{query}: {error:?}"))
     }
@@ -247,7 +247,7 @@ impl Fixture {
     }
 }
 
-/// A query that means nothing, or that failed.
+/// The error of a query that cannot be bound, or failed.
 #[derive(Debug)]
 pub enum Failure {
     Bind(BindError),
@@ -267,7 +267,7 @@ impl From<QueryError> for Failure {
 }
 
 impl Failure {
-    /// The SQLSTATE of what means nothing.
+    /// The SQLSTATE of an error of the binder.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Bind(error) => error.sqlstate(),
@@ -311,7 +311,7 @@ fn line(types: &[DataType], row: &[Datum]) -> String {
     types.iter().zip(row).map(show).collect::<Vec<_>>().join("|")
 }
 
-/// Commas inside a type's brackets do not part columns.
+/// Splits at commas outside of parentheses.
 fn split_columns(columns: &str) -> Vec<String> {
     let mut list = vec![String::new()];
     let mut depth = 0;

@@ -1,6 +1,6 @@
-//! `docs/sql/functions.md` is made of the registry: it says which of PostgreSQL's functions are here.
+//! Generates `docs/sql/functions.md` from the registry of functions: which functions of PostgreSQL and Phoenix exist.
 //!
-//! `BENNU_WRITE_PAGES=1 cargo test -p bennu-query function_page` writes it anew.
+//! `BENNU_WRITE_PAGES=1 cargo test -p bennu-query function_page` rewrites the page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::path::Path;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sql/functions.md");
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sql-tests");
 
-/// Calls and words that are forms of the grammar.
+/// Calls and keywords that are part of the grammar.
 const FORMS: [&str; 16] = [
     "coalesce",
     "current_catalog",
@@ -29,7 +29,7 @@ const FORMS: [&str; 16] = [
     "user",
 ];
 
-/// Text of all records, in lower case.
+/// The text of all sqllogictest files, in lower case.
 fn records(folder: &Path, out: &mut String) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Scans by an index: which one, what it reads, what EXPLAIN says of it.
+//! Scans by an index: the chosen index, the rows read, and their EXPLAIN.
 
 use crate::fixture::Fixture;
 use query::ExplainOptions;
@@ -88,7 +88,7 @@ async fn the_first_rows_come_in_the_order_of_an_index() {
     let lines = plain(&db, query).await;
     assert_eq!(lines[0], "Index scan backward using by_note on flights", "{lines:?}");
     assert_eq!(db.query(query).await, ["note UA9|90.50"; 2]);
-    // All of them are not worth a look-up each.
+    // For all rows, a lookup per entry costs more than a sort.
     let all = "select note, price from flights order by note desc nulls first";
     assert_eq!(plain(&db, all).await[0], "Sort: note DESC");
 }

@@ -1,10 +1,10 @@
-//! The entries of two indexes, intersected: the rows of a brute-force filter, in the order of the first index, merged by
-//! rowkey and by a set of rowkeys, in either direction.
+//! Intersections of two indexes, compared with a brute-force filter: merged by rowkey and by a set of rowkeys, in
+//! either direction.
 
 use crate::fixture::Fixture;
 use query::ExplainOptions;
 
-/// Numbers that follow from a seed. (SplitMix64.)
+/// Pseudorandom numbers from a seed (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -17,13 +17,13 @@ impl Dice {
     }
 }
 
-/// A row: both parts of the key, and the two columns that have indexes.
+/// A row: both parts of the key, and the two indexed columns.
 type Row = (i32, String, Option<i32>, Option<i32>);
 
-/// What a row has in both columns.
+/// A predicate on the two indexed columns.
 type Test = fn(Option<i32>, Option<i32>, i32) -> bool;
 
-/// Conditions, the rows that satisfy them, and whether all parts in front of the rowkey have one value.
+/// Conditions, their predicates, and whether all parts in front of the rowkey have one value.
 fn conditions(x: i32) -> Vec<(String, Test, bool)> {
     vec![
         (format!("a = {x} and b = {x}"), |a, b, x| a == Some(x) && b == Some(x), true),
@@ -86,7 +86,7 @@ async fn round(seed: u64) {
             }
             let wanted: Vec<String> = expected.iter().map(|row| text(row)).collect();
             let direction = if down { " desc" } else { "" };
-            // With a column that is in no index, and with those of the rowkey alone.
+            // With a column that is in no index, and with key columns only.
             let found = run(&db, &format!("select k, s, a, b from t where {condition} order by k{direction}")).await;
             assert_eq!(found, wanted, "seed {seed}, {condition}");
             let keys: Vec<String> = expected.iter().map(|row| row.0.to_string()).collect();

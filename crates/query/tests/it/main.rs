@@ -1,4 +1,4 @@
-//! Queries over the model store, through the crate's public face.
+//! Queries over the model store, through the crate's public API.
 #![allow(
     missing_docs,
     unreachable_pub,

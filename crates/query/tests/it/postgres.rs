@@ -1,4 +1,4 @@
-//! Answers that PostgreSQL 15 gave over the same rows (`postgres_answers.txt`), value for value.
+//! Results of PostgreSQL 15 over the same rows (`postgres_answers.txt`), value for value.
 
 use crate::fixture::Fixture;
 

@@ -1,5 +1,5 @@
-//! Random tables with random indexes: random conditions give the same rows with no index, with one wherever that can
-//! be, and with the choice; in a transaction with own writes, and after a rollback to a savepoint.
+//! Random tables, indexes and conditions: each setting of `bennu.index_choice` returns the same rows; in a transaction
+//! with own writes, and after a rollback to a savepoint.
 
 use crate::fixture::Fixture;
 use catalog::Table;
@@ -14,7 +14,7 @@ const FAMILY: FamilyId = FamilyId(0);
 const COLUMNS: [&str; 9] = ["k", "s", "a", "b", "n", "p", "d", "c", "f"];
 const CHOICES: [&str; 4] = ["off", "force", "auto", "intersect"];
 
-/// Numbers that follow from a seed. (SplitMix64.)
+/// Pseudorandom numbers from a seed (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -34,7 +34,7 @@ impl Dice {
         self.roll(of) == 0
     }
 
-    /// A value of a column, as its text.
+    /// A value of a column, as text.
     fn value(&mut self, column: &str) -> String {
         match column {
             "k" => format!("{}", self.roll(12)),
@@ -127,7 +127,7 @@ async fn table(db: &Fixture, dice: &mut Dice) -> Arc<Table> {
     let salt = if dice.is(2) { Some(3) } else { None };
     db.table("t", columns, key, salt).await;
     let rows: Vec<String> = (0..dice.roll(90)).map(|_| dice.row()).collect();
-    // A table with an index from the beginning, and indexes that are made of rows that are there.
+    // One index exists before the rows are inserted, the others are built from existing rows.
     db.index("t", "early", &dice.index_parts(), &[], None).await;
     let mut distinct: Vec<&str> = Vec::new();
     let keys: Vec<Vec<&str>> = rows.iter().map(|row| row.split('|').take(2).collect()).collect();
@@ -146,7 +146,7 @@ async fn table(db: &Fixture, dice: &mut Dice) -> Arc<Table> {
     db.catalog.current().must_get_table("public", "t").unwrap().clone()
 }
 
-/// Writes or deletes a row as the row writer does: with the entries of all indexes.
+/// Writes or deletes a row with the entries of all indexes, like the row writer.
 async fn write(transaction: &mut Transaction, table: &Arc<Table>, line: &str, put: bool) {
     let codec = RowCodec::new(table).unwrap();
     let values = table.columns.iter().zip(line.split('|'));
@@ -192,7 +192,7 @@ async fn agree(db: &Fixture, contexts: &[QueryContext], query: &str, seed: u64) 
     let mut expected: Option<Vec<String>> = None;
     for (choice, cx) in CHOICES.iter().zip(contexts) {
         let mut rows = db.run_in(cx, &plan, &[]).await.unwrap_or_else(|error| panic!("{seed} {query}: {error:?}"));
-        // What is sorted by one column has its ties in any order.
+        // The order of ties is unspecified.
         if !query.contains("limit") {
             rows.sort();
         }

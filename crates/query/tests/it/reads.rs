@@ -1,4 +1,4 @@
-//! What a statement reads from: own writes over a snapshot, stores that can do less, little memory.
+//! Read views: own writes over a snapshot, stores with fewer capabilities, little memory.
 
 use crate::fixture::{Failure, Fixture};
 use query::{PlannerOptions, QueryError, RowCodec};
@@ -48,7 +48,7 @@ async fn own_writes_lie_over_the_snapshot() {
     };
     let mut changes = Vec::new();
     transaction.begin_statement().await.unwrap();
-    // One new row, one changed, one deleted.
+    // One row is inserted, one updated, one deleted.
     for line in ["ZZ|1|2013-01-01 08:00|XXX|500|1.00|new", "UA|3|2013-01-01 08:00|YYY|600|2.00|changed"] {
         changes.push((row(line), true));
     }

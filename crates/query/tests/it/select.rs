@@ -54,7 +54,7 @@ async fn salted_and_plain_tables_answer_alike() {
 async fn filters_agree_with_brute_force() {
     let db = Fixture::new().await;
     db.flights(None).await;
-    // Each filter beside a form of it that cannot be pushed into the scan.
+    // Each filter with an equivalent one that cannot be pushed into the scan.
     for (pushed, plain) in [
         ("delay > 5", "delay + 0 > 5"),
         ("delay <= -7", "delay + 0 <= -7"),
@@ -186,7 +186,7 @@ async fn old_layouts_are_read_with_their_defaults() {
     assert_eq!(db.query("select sum(b) from t where b > 6 and k > 1").await, ["37"]);
 }
 
-/// Is asked so often, and then tells to stop.
+/// Stops after this many checks.
 #[derive(Debug)]
 struct StopsAfter(std::sync::atomic::AtomicI32);
 

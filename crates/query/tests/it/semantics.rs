@@ -1,4 +1,4 @@
-//! Where PostgreSQL and DataFusion differ: the answers are PostgreSQL's.
+//! Semantics in which PostgreSQL and DataFusion differ: the results are PostgreSQL's.
 
 use crate::fixture::{Failure, Fixture};
 use query::QueryError;

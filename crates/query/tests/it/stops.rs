@@ -1,11 +1,11 @@
-//! A statement that is stopped while it is planned.
+//! Cancellation during planning.
 
 use crate::fixture::{Failure, Fixture};
 use query::{QueryError, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Stops when it was asked so often.
+/// Stops after this many checks.
 #[derive(Debug)]
 struct StopsAfter(AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! One access path to the rows of a table: by the rowkey, or by an index.
+//! An access path to the rows of a table: by the rowkey, or by an index.
 
 use super::{BoundIndex, Direction, KeyTest, Target, Width, width};
 use bind::tree::{ColId, Scalar};
@@ -8,19 +8,19 @@ use rowkey::range::KeyRanges;
 use std::sync::Arc;
 use store::TableSize;
 
-/// What a scan's keys are keys of.
+/// What is scanned: rows or index entries.
 #[derive(Debug)]
 pub(crate) enum Scanned {
     /// The table's rows.
     Rows(RowCodec),
-    /// Entries that have all columns of the scan, which this reads of them.
+    /// Covering entries; the reader decodes the columns of the scan from them.
     Covering(IndexCodec, RowReader),
-    /// Entries whose rows are fetched. The codec is the table's.
+    /// Entries whose rows are fetched. The row codec is the table's.
     Fetching(IndexCodec, RowCodec),
 }
 
 impl Scanned {
-    /// The codec of what is scanned.
+    /// The codec of the scanned rows or entries.
     pub(crate) fn codec(&self) -> &RowCodec {
         match self {
             Self::Rows(codec) => codec,
@@ -33,25 +33,25 @@ impl Scanned {
 #[derive(Debug)]
 pub(crate) struct AccessPath {
     pub(crate) scanned: Scanned,
-    /// For each part of the key of what is scanned its column in the table.
+    /// For each part of the scanned key its column in the table.
     pub(crate) key: Vec<Option<usize>>,
-    /// Parts that are expressions, over the columns of the scan.
+    /// Key parts that are expressions, over the columns of the scan.
     pub(crate) computed: Vec<(Scalar, Target)>,
-    /// Equal values in so many leading parts are those of one row.
+    /// The number of leading parts that identify a row.
     pub(crate) unique_parts: usize,
-    /// For each condition what it says about that key.
+    /// For each condition its test of the key.
     pub(crate) tests: Vec<KeyTest>,
     pub(crate) direction: Direction,
-    /// Its index, if it is by one, with its entries as a table.
+    /// The index, if the path uses one, with its entries as a table.
     pub(crate) index: Option<(Index, Arc<Table>)>,
-    /// The place of its index among those that a hint names.
+    /// The position of the index in a hint.
     pub(crate) preferred: Option<usize>,
-    /// Is one range read in place of many?
+    /// Is a single range read in place of several?
     pub(crate) one_range: bool,
 }
 
 impl AccessPath {
-    /// By the rowkey. Tests are to be filled in.
+    /// The path by the rowkey, with `tests` still empty.
     pub(crate) fn by_rowkey(table: &Arc<Table>) -> RowResult<Self> {
         let codec = RowCodec::new(table)?;
         let key: Vec<Option<usize>> = codec.key_columns().iter().copied().map(Some).collect();
@@ -62,7 +62,7 @@ impl AccessPath {
         Ok(Self { scanned, key, computed, unique_parts, tests, direction, index, preferred, one_range })
     }
 
-    /// By an index, for a scan of the columns `wanted`. Tests are to be filled in.
+    /// The path by an index, for a scan of the columns `wanted`, with `tests` still empty.
     pub(crate) fn by_index(table: &Arc<Table>, index: &Index, wanted: &[usize]) -> RowResult<Self> {
         let codec = IndexCodec::new(table, index)?;
         let entries = Arc::clone(codec.entries().table());
@@ -90,7 +90,7 @@ impl AccessPath {
         })
     }
 
-    /// Takes up what is computed for the index, over a scan of these columns.
+    /// Adds the index's expressions, over a scan of these columns.
     pub(crate) fn compute(&mut self, index: &Index, bound: &BoundIndex, cols: &[(usize, ColId)]) {
         let key = &self.scanned.codec().table().key;
         for (part, of) in index.parts.iter().zip(&bound.parts) {
@@ -100,7 +100,7 @@ impl AccessPath {
         }
     }
 
-    /// The part that a column is.
+    /// The key part that a column is.
     pub(crate) fn part_of(&self, column: usize) -> Option<usize> {
         self.key.iter().position(|own| *own == Some(column))
     }
@@ -110,7 +110,7 @@ impl AccessPath {
         width(&self.tests, self.unique_parts)
     }
 
-    /// What is known of it before anything is read, for the choice among access paths.
+    /// The estimates of the path, for the choice among access paths.
     pub(crate) fn described(&self, ranges: &KeyRanges, size: TableSize, expected: Option<Expected>) -> CandidatePath {
         let source = match &self.scanned {
             Scanned::Rows(_) => Source::Table,
@@ -127,15 +127,15 @@ impl AccessPath {
         }
     }
 
-    /// Leading parts with values.
+    /// The number of leading parts with values.
     fn bound_parts(&self) -> usize {
         let has_values = |part: &usize| self.tests.iter().any(|test| test.gives_values(*part));
         (0..self.key.len()).take_while(has_values).count()
     }
 }
 
-/// Access paths that are better whatever the values are come first: narrow ones, then the table itself where it is reached by
-/// whole keys, then those without look-ups, then those with more parts that have values.
+/// The order in which paths are preferred independently of values: narrow paths first, then the table itself if it is
+/// read by complete keys, then paths without row lookups, then those with more parts that have values.
 pub(crate) fn rank(candidate: &AccessPath) -> (Width, u8, usize) {
     let width = candidate.width();
     let kind = match (&candidate.scanned, width) {

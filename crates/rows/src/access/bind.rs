@@ -1,24 +1,24 @@
-//! Tests with their operands computed: conditions of the range algebra.
+//! Binds key tests: evaluates their operands, and converts them to conditions on key ranges.
 
 use super::{AccessPath, KeyTest, Target};
 use crate::expr::{Frame, RowExpr, Stop};
 use rowkey::range::{Condition, KeyRanges, RangeLimits, key_ranges, like};
 use types::{CompareOp, DataType, Datum};
 
-/// A bigint beyond 2^53 and an integer beyond 2^24 are rounded when they become double and real.
+/// Larger integers are rounded when they are converted to double precision and real.
 const EXACT_DOUBLE: f64 = 9_007_199_254_740_992.0;
 const EXACT_REAL: f32 = 16_777_216.0;
 
 impl AccessPath {
-    /// The keys that may hold rows which satisfy all conditions.
+    /// The key ranges that may contain rows which satisfy all conditions.
     ///
     /// # Errors
-    /// Those of the operands.
+    /// Errors of the operands.
     pub(crate) fn ranges(&self, frame: &Frame<'_>) -> Result<KeyRanges, Stop> {
         Ok(self.ranges_of(&bound(&self.tests, frame)?))
     }
 
-    /// The keys of conditions on its parts.
+    /// The key ranges for conditions on the parts of this path's key.
     pub(crate) fn ranges_of(&self, conditions: &[Condition]) -> KeyRanges {
         let schema = self.scanned.codec().key_schema();
         let limits = match self.one_range {
@@ -29,10 +29,10 @@ impl AccessPath {
     }
 }
 
-/// Tests as conditions.
+/// Converts tests to conditions.
 ///
 /// # Errors
-/// Those of the operands.
+/// Errors of the operands.
 pub(crate) fn bound(tests: &[KeyTest], frame: &Frame<'_>) -> Result<Vec<Condition>, Stop> {
     tests.iter().map(|test| test.bind(frame)).collect()
 }
@@ -92,8 +92,8 @@ fn in_values(of: Target, values: Vec<Datum>) -> Condition {
     }
 }
 
-/// A NULL among the values of an order leaves the rows whose columns before it decide, which the algebra does not
-/// express: such a comparison is left to the condition itself.
+/// A row comparison with a NULL is decided by the columns before it, which a condition on key ranges cannot express;
+/// such a comparison is only checked on rows.
 fn rows(targets: &[Target], op: CompareOp, operands: &[RowExpr], frame: &Frame<'_>) -> Result<Condition, Stop> {
     let values = operands.iter().map(|operand| value(operand, frame)).collect::<Result<Vec<_>, _>>()?;
     let known = targets.iter().zip(&values).all(|(of, value)| !value.is_null() && comparable(&of.ty, value));
@@ -103,7 +103,7 @@ fn rows(targets: &[Target], op: CompareOp, operands: &[RowExpr], frame: &Frame<'
     })
 }
 
-/// Does the algebra compare such a value with such a part as the operator does?
+/// Does the key compare the part with such a value like the operator does?
 fn comparable(ty: &DataType, value: &Datum) -> bool {
     match value {
         Datum::Float8(number) if ty.is_integer() => number.abs() < EXACT_DOUBLE,
@@ -111,7 +111,7 @@ fn comparable(ty: &DataType, value: &Datum) -> bool {
         Datum::Float8(_) | Datum::Float4(_) => ty.is_float(),
         Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) => ty.is_number() || *ty == DataType::Oid,
         Datum::Numeric(_) => ty.is_integer() || matches!(ty, DataType::Numeric(_)),
-        // Keys have the text of a char(n) without its blanks, and so have values of that type.
+        // A char(n) is encoded in keys without trailing blanks, and so is represented by its values.
         Datum::Text(text) => ty.is_text() && !(matches!(ty, DataType::Char(_)) && text.ends_with(' ')),
         Datum::Date(_) | Datum::Timestamp(_) => matches!(ty, DataType::Date | DataType::Timestamp(_)),
         Datum::TimestampTz(_) => matches!(ty, DataType::TimestampTz(_)),

@@ -1,24 +1,24 @@
-//! Expressions and predicates of a table's indexes, bound once for each version of the table and kept with it.
+//! Expressions and predicates of a table's indexes, bound once per version of the table and cached with it.
 
 use bind::{OverTable, bind_text_over};
 use catalog::{Index, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is computed for one index.
+/// The expressions and the predicate of an index.
 #[derive(Debug)]
 pub(crate) struct BoundIndex {
-    /// For each of its parts the expression that it is.
+    /// For each part its expression, if it is one.
     pub(crate) parts: Vec<Option<OverTable>>,
     pub(crate) predicate: Option<OverTable>,
 }
 
-/// Those of a table, by the oids of its indexes; what cannot be bound is left out.
+/// The bound indexes of a table, by index OID; an index that cannot be bound is left out.
 #[derive(Debug)]
 pub(crate) struct BoundIndexes(BTreeMap<u32, BoundIndex>);
 
 impl BoundIndexes {
-    /// Of this version of the table.
+    /// The bound indexes of this version of the table.
     pub(crate) fn of(table: &Arc<Table>) -> Arc<Self> {
         if let Some(known) = table.derived.get::<Self>() {
             return known;

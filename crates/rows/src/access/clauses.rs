@@ -1,4 +1,4 @@
-//! Conditions of the bound tree as clauses, by which it is found out whether a partial index has all rows that are wanted.
+//! Conditions of the bound tree as clauses, which decide whether the conditions imply the predicate of a partial index.
 
 use crate::{Builtins, Functions, Test as FunctionTest};
 use bind::tree::{BoolTest, CastVia, Kind, Scalar, Span};
@@ -6,7 +6,7 @@ use builtins::FuncId;
 use index::{Clause, Says, Test};
 use types::{CompareOp, Datum};
 
-/// The clause that a condition is.
+/// Converts a condition to a clause.
 pub fn clause(condition: &Scalar) -> Clause<String> {
     match &condition.kind {
         Kind::And(all) => Clause::And(all.iter().map(clause).collect()),
@@ -40,7 +40,7 @@ fn opaque(condition: &Scalar, says: Option<Says<String>>) -> Clause<String> {
     Clause::Test(Test { itself: Some(text(condition)), strict, says })
 }
 
-/// `value = constant`, however it is written.
+/// The clause of `value = constant`, in whatever form it was written.
 fn equal(value: &Scalar, with: Datum) -> Clause<String> {
     let (of, mut strict) = (text(value), vec![text(value)]);
     add_strict(value, &mut strict);
@@ -68,7 +68,7 @@ fn is_equality(func: FuncId) -> bool {
     Builtins.test(func) == Some(FunctionTest::Compare(CompareOp::Eq))
 }
 
-/// Operands of which the value is NULL, or not true, as soon as one of them is NULL.
+/// Collects the operands that make the value NULL, or not true, if one of them is NULL.
 fn add_strict(value: &Scalar, strict: &mut Vec<String>) {
     let is_strict = match &value.kind {
         Kind::Call { func, .. } => builtins::function(*func).is_some_and(|function| function.strict),
@@ -92,7 +92,7 @@ fn add_strict(value: &Scalar, strict: &mut Vec<String>) {
     }
 }
 
-/// An expression as text: equal if and only if it is the same, wherever it stands.
+/// The expression as text, without source positions: equal expressions have equal texts.
 fn text(value: &Scalar) -> String {
     fn without_place(value: &mut Scalar) {
         value.span = Span::default();

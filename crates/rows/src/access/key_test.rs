@@ -1,4 +1,4 @@
-//! Conditions to tests of key parts, with operands that are computed when a scan begins.
+//! Compiles conditions to tests of key parts, with operands that are evaluated when a scan starts.
 
 use crate::Test;
 use crate::expr::{RowExpr, Scope, columns};
@@ -8,22 +8,22 @@ use builtins::FuncId;
 use std::collections::BTreeSet;
 use types::{CompareOp, DataType};
 
-/// What a condition says about the key.
+/// The restriction that a condition puts on the key.
 #[derive(Debug)]
 pub(crate) enum KeyTest {
     And(Vec<KeyTest>),
     Or(Vec<KeyTest>),
     Compare(Target, CompareOp, RowExpr),
     In(Target, Vec<RowExpr>),
-    /// Equal to one of an array's elements.
+    /// Equality with an element of an array.
     InArray(Target, RowExpr),
     NotIn(Target, Vec<RowExpr>),
     IsNull(Target, bool),
     Like(Target, RowExpr),
     Rows(Vec<Target>, CompareOp, Vec<RowExpr>),
-    /// A boolean part is this.
+    /// A boolean part with this value.
     Bool(Target, bool),
-    /// Nothing.
+    /// No restriction.
     Unknown,
 }
 
@@ -34,20 +34,20 @@ pub(crate) struct Target {
     pub(crate) ty: DataType,
 }
 
-/// What may be in a test: the scan's key columns on one side, all else that is in reach on the other.
+/// The two sides of a test: key columns of the scan, and operands.
 pub(crate) struct Sides<'a> {
     /// The key part of a column.
     pub(crate) part_of: &'a dyn Fn(ColId) -> Option<Target>,
-    /// Parts that are expressions over columns of the scan.
+    /// Key parts that are expressions over columns of the scan.
     pub(crate) computed: &'a [(Scalar, Target)],
-    /// Columns of the scan, which no operand may read.
+    /// Columns of the scan, which operands must not read.
     pub(crate) own: &'a BTreeSet<ColId>,
-    /// What operands read.
+    /// The columns that operands may read.
     pub(crate) scope: Scope<'a>,
 }
 
 impl KeyTest {
-    /// Does it leave the part a few values, and is it met for none but them?
+    /// Does it restrict the part to a list of values?
     pub(crate) fn gives_values(&self, part: usize) -> bool {
         match self {
             Self::Compare(target, CompareOp::Eq, _)
@@ -61,7 +61,7 @@ impl KeyTest {
         }
     }
 
-    /// Does it leave the part one value?
+    /// Does it restrict the part to one value?
     pub(crate) fn gives_one_value(&self, part: usize) -> bool {
         match self {
             Self::Compare(target, CompareOp::Eq, _) | Self::Bool(target, _) => target.part == part,
@@ -71,12 +71,12 @@ impl KeyTest {
         }
     }
 
-    /// Does it say what the part is at least?
+    /// Does it give the part a lower bound?
     pub(crate) fn has_lower(&self, part: usize) -> bool {
         self.bounds(part, &[CompareOp::Gt, CompareOp::Ge])
     }
 
-    /// Does it say what the part is at most?
+    /// Does it give the part an upper bound?
     pub(crate) fn has_upper(&self, part: usize) -> bool {
         self.bounds(part, &[CompareOp::Lt, CompareOp::Le])
     }
@@ -91,7 +91,7 @@ impl KeyTest {
         }
     }
 
-    /// Is it nothing but a test of the key?
+    /// Does it express the whole condition?
     pub(crate) fn is_complete(&self) -> bool {
         match self {
             Self::And(all) | Self::Or(all) => all.iter().all(Self::is_complete),
@@ -102,7 +102,7 @@ impl KeyTest {
 }
 
 impl Compiler<'_> {
-    /// What `condition` says about the key.
+    /// Compiles `condition` to a test of the key.
     pub(crate) fn key_test(&mut self, condition: &Scalar, sides: &Sides<'_>) -> KeyTest {
         match &condition.kind {
             Kind::And(list) => KeyTest::And(list.iter().map(|item| self.key_test(item, sides)).collect()),
@@ -185,7 +185,7 @@ impl Compiler<'_> {
         self.functions.test(func) == Some(Test::Compare(CompareOp::Eq))
     }
 
-    /// The other side of a test, if it can be computed before a row of the scan is there.
+    /// Compiles the operand of a test, if it can be evaluated before the scan.
     fn operand(&mut self, scalar: &Scalar, sides: &Sides<'_>) -> Option<RowExpr> {
         let mut read = BTreeSet::new();
         columns::read_by(scalar, &mut read);
@@ -197,7 +197,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The part that an expression is, behind casts that keep order and lose nothing.
+/// The key part that an expression is, under casts that are injective and keep the order.
 fn target(scalar: &Scalar, sides: &Sides<'_>) -> Option<Target> {
     if let Some((_, target)) = sides.computed.iter().find(|(computed, _)| bind::is_same(computed, scalar)) {
         return Some(*target);
@@ -213,8 +213,7 @@ fn target(scalar: &Scalar, sides: &Sides<'_>) -> Option<Target> {
     }
 }
 
-/// Casts that map equal to equal, less to less, and no two values to one; whether a float took a value of a bigint as
-/// it is, is judged by the value.
+/// Is the cast injective and order-preserving? Whether a bigint is exact as a float is checked for each value.
 fn keeps_order(from: &DataType, to: &DataType) -> bool {
     use DataType::{BigInt, Date, Double, Integer, Numeric, Real, SmallInt, Text, Timestamp, Varchar};
     match (from, to) {

@@ -1,8 +1,8 @@
-//! Which keys a scan reads, of the table or of one of its indexes.
+//! The access paths of a scan: the key ranges that it reads, of the table or of one of its indexes.
 //!
 //! ```text
-//!   conjuncts ──compile──> KeyTest, operands open ──bind(row, outer, parameters)──> Condition ──rowkey──> key ranges
-//!   access paths, one for the table and one for each index of use ──chosen when they are bound──> the one to take
+//!   conjuncts ──compile──> KeyTest, open operands ──bind(row, outer, parameters)──> Condition ──rowkey──> key ranges
+//!   access paths, one for the table and one per useful index ──chosen when they are bound──> the path to take
 //! ```
 //! Operands may be constants, parameters, outer columns, and for lookups columns of the other side.
 
@@ -25,36 +25,36 @@ use ::bind::tree::ColId;
 use catalog::{RowReader, Table};
 use std::sync::Arc;
 
-/// A scan with its conditions.
+/// A scan with its conditions and candidate paths.
 #[derive(Debug)]
 pub(crate) struct ScanPath {
     pub(crate) table: Arc<Table>,
-    /// Of the table's rows.
+    /// The decoder of the table's rows.
     pub(crate) reader: RowReader,
-    /// Columns that it reads.
+    /// The columns that it reads.
     pub(crate) cols: Vec<ColId>,
-    /// The conditions, for what the key ranges do not cover.
+    /// The conditions, to check those that the key ranges do not express.
     pub(crate) conditions: Vec<RowExpr>,
-    /// What the conditions say about the table's columns, each under its place: for estimates.
+    /// The conditions as tests of the table's columns, by column index: for estimates.
     pub(crate) column_tests: Vec<KeyTest>,
-    /// Access paths to the rows; never empty. All of them give the order that was asked for, or none does.
+    /// The candidate paths; never empty. Either all of them give the required order, or none does.
     pub(crate) candidates: Vec<AccessPath>,
 }
 
-/// How few rows the conditions leave, whatever the values of their operands.
+/// How few rows the conditions leave, for any values of their operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Width {
-    /// So many keys as lists have items: every part has values.
+    /// Every part has values: as many keys as the lists have items.
     Points,
     /// The first part has values.
     Narrow,
-    /// The first part lies between two values: what that leaves is judged when they are known.
+    /// The first part has a lower and an upper bound: the number of rows is estimated when the values are known.
     Bounded,
-    /// Some of the table, or all of it.
+    /// Anything else, up to the whole table.
     Wide,
 }
 
-/// How narrow `tests` are over a key of so many parts.
+/// The width of `tests` over a key of `parts` parts.
 pub(crate) fn width(tests: &[KeyTest], parts: usize) -> Width {
     let has_values = |part: usize| tests.iter().any(|test| test.gives_values(part));
     if (0..parts).all(has_values) {

@@ -1,24 +1,24 @@
-//! Which orders the key gives.
+//! The orders that a key gives.
 
 use super::KeyTest;
 use bind::tree::{ColId, Key};
 use rowkey::KeySchema;
 
-/// In which order a scan's rows come.
+/// The order of a scan's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// Any.
+    /// Unspecified.
     Any,
-    /// The key's, from its first row on.
+    /// Key order.
     Key,
-    /// The key's, from its last row on.
+    /// Reverse key order.
     Reverse,
 }
 
-/// Beyond this many salt buckets their merge is dearer than a sort: the least of them is found by looking at all.
+/// With more salt buckets a sort is cheaper than a merge, which compares all buckets for each row.
 const MAX_MERGED: u16 = 64;
 
-/// The direction in which rows come as `wanted` asks; `None`: the key does not give that order.
+/// The direction that gives the `wanted` order; `None` if the key does not give it.
 pub(crate) fn direction(
     schema: &KeySchema,
     key: &[Option<ColId>],
@@ -37,7 +37,7 @@ pub(crate) fn direction(
     gives(schema, key, tests, wanted, true).then_some(Direction::Reverse)
 }
 
-/// Are the rows in that order when the key is read in that direction? Parts with one value are in any order.
+/// Does reading the key in that direction give the order? Parts with one value are skipped.
 fn gives(schema: &KeySchema, key: &[Option<ColId>], tests: &[KeyTest], wanted: &[Key], reverse: bool) -> bool {
     let one_value = |part: usize| tests.iter().any(|test| test.gives_one_value(part));
     let mut parts = key.iter().zip(&schema.parts).enumerate().filter(|(part, _)| !one_value(*part));
@@ -47,7 +47,7 @@ fn gives(schema: &KeySchema, key: &[Option<ColId>], tests: &[KeyTest], wanted: &
             return true;
         }
         let Some((_, (col, part))) = parts.next() else {
-            // Behind the whole key there is nothing left to be sorted.
+            // Rows that are equal in the whole key need no further sort keys.
             return true;
         };
         *col == Some(by.col)

@@ -1,4 +1,4 @@
-//! GROUP BY by hashing; groups come in the order in which they are met.
+//! GROUP BY by hashing; groups are returned in the order of their first rows.
 
 use super::simple::picked;
 use super::sort::compare_rows;
@@ -16,13 +16,13 @@ pub(super) struct HashAggregate<'p> {
     groups: Option<std::vec::IntoIter<Row>>,
 }
 
-/// One call over one group.
+/// The state of one call in one group.
 struct State<'p> {
     call: &'p Call,
     accumulator: Box<dyn Accumulator>,
-    /// Arguments that were met, of DISTINCT.
+    /// The distinct arguments so far, for DISTINCT.
     seen: HashSet<Row>,
-    /// Rows to be sorted before they are added, of ORDER BY.
+    /// The rows to be sorted before they are aggregated, for ORDER BY.
     waiting: Vec<Row>,
 }
 
@@ -44,7 +44,7 @@ impl<'p> HashAggregate<'p> {
         let mut numbers: HashMap<Row, usize> = HashMap::new();
         let mut groups: Vec<(Row, Vec<State<'p>>)> = Vec::new();
         if self.node.keys.is_empty() {
-            // One group, of no rows too.
+            // Without GROUP BY there is one group, also for empty input.
             numbers.insert(Row::new(), 0);
             groups.push((Row::new(), self.states(run)?));
         }

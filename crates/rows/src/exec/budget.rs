@@ -1,25 +1,25 @@
-//! Bounds on what a program may read, compute and hold, and turns of others.
+//! Limits on what a program reads, computes and holds, and yielding to other tasks.
 
 use crate::expr::Row;
 use crate::program::Limits;
 use crate::{RowsError, RowsResult};
 use types::{Datum, interrupt};
 
-/// What a program has done of what it may do.
+/// The usage of a program, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     limits: Limits,
     pub(crate) rows_read: u64,
-    /// Rows that operators made, and pairs of rows that they compared.
+    /// Rows that operators returned, and pairs of rows that they compared.
     rows_made: u64,
-    /// Bytes of values that were read or computed, whether they are still there or not.
+    /// Bytes of values that were read or computed, whether they are still held or not.
     bytes_made: usize,
     bytes_held: usize,
 }
 
-/// So many rows are made for each that may be read: some milliseconds.
+/// The number of rows that may be processed for each row that may be read: some milliseconds.
 const MADE_PER_ROW: u64 = 32;
-/// So many bytes are made for each that may be held: likewise.
+/// The number of bytes that may be processed for each byte that may be held: likewise.
 const MADE_PER_BYTE: usize = 16;
 
 impl Budget {
@@ -27,7 +27,7 @@ impl Budget {
         Self { limits, rows_read: 0, rows_made: 0, bytes_made: 0, bytes_held: 0 }
     }
 
-    /// Counts rows that were read.
+    /// Counts rows that are read.
     ///
     /// # Errors
     /// [`RowsError::OverBudget`].
@@ -36,7 +36,7 @@ impl Budget {
         within(self.rows_read <= self.limits.rows)
     }
 
-    /// Counts rows that an operator makes, or compares.
+    /// Counts rows that an operator returns or compares.
     ///
     /// # Errors
     /// [`RowsError::OverBudget`].
@@ -54,12 +54,12 @@ impl Budget {
         within(self.bytes_made <= self.limits.bytes.saturating_mul(MADE_PER_BYTE))
     }
 
-    /// How many rows may still be read.
+    /// The number of rows that may still be read.
     pub(crate) fn rows_left(&self) -> u64 {
         self.limits.rows.saturating_sub(self.rows_read)
     }
 
-    /// Counts rows that are kept to the end.
+    /// Counts rows that are held until the program ends.
     ///
     /// # Errors
     /// [`RowsError::OverBudget`].
@@ -67,19 +67,19 @@ impl Budget {
         self.hold_bytes(rows.iter().map(|row| Datum::row_memory_size(row)).sum())
     }
 
-    /// As [`Self::hold`].
+    /// Like [`Self::hold`], for bytes.
     ///
     /// # Errors
-    /// As there.
+    /// [`RowsError::OverBudget`].
     pub(crate) fn hold_bytes(&mut self, bytes: usize) -> RowsResult<()> {
         self.bytes_held = self.bytes_held.saturating_add(bytes);
         within(self.bytes_held <= self.limits.bytes)
     }
 
-    /// Lets others have their turn where the host says that this one was long.
+    /// Yields to other tasks if the interrupt state asks for it.
     ///
     /// # Errors
-    /// When the statement is to end.
+    /// If the statement is cancelled.
     pub(crate) async fn give_way(&self) -> RowsResult<()> {
         if interrupt::pause()? {
             tokio::task::yield_now().await;

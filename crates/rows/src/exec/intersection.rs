@@ -1,7 +1,7 @@
-//! Entries of one index of which only those count whose rowkeys another index has, too.
+//! Intersection of two indexes: keeps the entries whose rowkeys another index has, too.
 //!
-//! The rowkeys of the other index are few, as all that a program reads, and are kept in a set. Conditions are judged on rows
-//! all the same, so that a row which changed between two looks is not taken for one that satisfies them.
+//! The rowkeys of the other index are few, like all that a program reads, and are stored in a set. Conditions are still
+//! checked on the rows, because a row may change between reading the entries and reading the row.
 
 use super::reading::Reading;
 use super::scan::{FAMILY, key_ranges};
@@ -15,11 +15,11 @@ use store::ScanRequest;
 /// A stored entry: key and fragment.
 type Entry<'a> = (&'a [u8], &'a [u8]);
 
-/// Rowkeys of the entries of an index.
+/// The rowkeys of an index's entries.
 pub(super) struct Rowkeys(HashSet<Vec<u8>>);
 
 impl Rowkeys {
-    /// All of some ranges.
+    /// Reads the rowkeys in some ranges.
     pub(super) async fn read(reading: Reading<'_>, ranges: KeyRanges, run: &mut Run<'_>) -> RowsResult<Self> {
         let mut keys = HashSet::new();
         let ranges = key_ranges(ranges.ranges);
@@ -40,7 +40,7 @@ impl Rowkeys {
         Ok(Self(keys))
     }
 
-    /// Those of the entries of another index whose rowkeys are among them.
+    /// The entries of the first index whose rowkeys are in the set.
     pub(super) fn of<'a>(
         &self,
         reading: Reading<'_>,

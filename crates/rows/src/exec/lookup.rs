@@ -1,8 +1,8 @@
-//! Joins by key: the rows that a batch of outer rows reaches are read at once.
+//! Lookup joins: the inner rows for a batch of outer rows are read at once.
 //!
 //! ```text
-//!   outer rows ──> key ranges of each ──sorted, joined──> one read of points, or one scan ──> rows by key
-//!       └─────────────── each looks its own ranges up among them ────────────────────────────────┘
+//!   outer rows ──> key ranges of each ──sorted, merged──> one multi-get, or one scan ──> rows by key
+//!       └─────────────── each outer row finds its own ranges among them ─────────────────────────┘
 //! ```
 
 use super::looped::Found;
@@ -33,7 +33,7 @@ impl<'p> LookupJoin<'p> {
         rows.iter().map(of).collect()
     }
 
-    /// Joins one outer row with those of the rows by key that lie in its ranges.
+    /// Joins one outer row with the rows of `by_key` that lie in its ranges.
     fn join(
         &self,
         run: &mut Run<'_>,
@@ -64,7 +64,8 @@ impl<'p> LookupJoin<'p> {
         Ok(())
     }
 
-    /// Computes what is computed from both sides; false: a condition on that does not hold.
+    /// Evaluates the expressions over both sides, and the conditions that read them; false if a condition does not
+    /// hold.
     fn finish_pair(&self, run: &Run<'_>, both: &mut Row) -> RowsResult<bool> {
         for expr in &self.node.exprs {
             let value: Datum = expr.eval(&Frame { row: both, values: &run.values }).map_err(failed)?.into_owned();
@@ -112,7 +113,7 @@ fn within<'r>(by_key: &'r [(Bytes, Row)], range: &ByteRange) -> &'r [(Bytes, Row
     by_key.get(start..end.max(start)).unwrap_or_default()
 }
 
-/// Sorted and disjoint ranges of the same keys. Ranges that only touch stay apart, so that points stay points.
+/// Merges overlapping ranges. Adjacent ranges stay separate, so that points stay points.
 fn union(mut ranges: Vec<ByteRange>) -> Vec<ByteRange> {
     ranges.sort();
     let mut joined: Vec<ByteRange> = Vec::with_capacity(ranges.len());

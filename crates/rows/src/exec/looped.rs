@@ -1,4 +1,4 @@
-//! For each outer row all rows of another node: LATERAL, and joins whose other side no key reaches.
+//! Nested loop joins: LATERAL, and joins without a key on the inner side.
 
 use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::RowsResult;
@@ -12,7 +12,7 @@ use types::Datum;
 pub(super) struct NestedLoop<'p> {
     node: &'p Loop,
     outer: Source<'p>,
-    /// Inner rows by the outer values that they depend on.
+    /// The inner rows, by the outer values that they depend on.
     memo: HashMap<Row, Arc<Vec<Row>>>,
 }
 
@@ -55,7 +55,7 @@ impl<'p> NestedLoop<'p> {
     }
 }
 
-/// Whether there was a match.
+/// Was there a match, or an unknown comparison?
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) any: bool,
@@ -68,7 +68,7 @@ impl Found {
         self.unknown |= truth.is_none();
     }
 
-    /// What becomes of the outer row beside its pairs.
+    /// Adds the outer row's own output, apart from its pairs.
     pub(super) fn finish(&self, matching: Matching, mut row: Row, inner_width: usize, into: &mut Vec<Row>) {
         match matching {
             Matching::Left if !self.any => {

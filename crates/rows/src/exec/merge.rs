@@ -1,4 +1,4 @@
-//! Rows of several salt buckets in the order of the key behind the salt.
+//! Merges the rows of several salt buckets in the order of the key without the salt byte.
 
 use crate::RowsResult;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ type Stored = (Vec<u8>, Vec<u8>);
 pub(super) struct Merge {
     sources: Vec<Source>,
     reverse: bool,
-    /// Is there a next row in every source?
+    /// Has every source a current row?
     begun: bool,
 }
 
@@ -21,7 +21,7 @@ struct Source {
 }
 
 impl Source {
-    /// Sees to it that there is a next row; false at the end.
+    /// Reads until there is a current row; false at the end.
     async fn fill(&mut self) -> RowsResult<bool> {
         while self.next >= self.batch.len() {
             let Some(batch) = self.scan.next().await? else { return Ok(false) };
@@ -65,7 +65,7 @@ impl Merge {
         Ok((!rows.is_empty()).then_some(rows))
     }
 
-    /// The source whose row comes first. They are few.
+    /// The source with the first row. A linear search, because there are few sources.
     fn first(&self) -> Option<usize> {
         let keys = self.sources.iter().enumerate().map(|(at, source)| (source.unsalted_key(), at));
         let first = if self.reverse { keys.max() } else { keys.min() };

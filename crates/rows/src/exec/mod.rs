@@ -1,11 +1,11 @@
-//! Programs under way: operators that are pulled, a batch of rows at a time.
+//! Execution of programs: pull-based operators, a batch of rows at a time.
 //!
 //! ```text
 //!   Node ──open──> Operator ──next(run, wanted)──> up to BATCH_ROWS rows, … , none
 //!                               │
-//!                               └── Run: the state that is read, parameters, outer columns, budget
+//!                               └── Run: read view, parameters, outer columns, budget
 //! ```
-//! Waiting is for the store only. Inner rows of a loop are computed to their end before the outer row goes on, so outer
+//! Only the store makes a program wait. The inner rows of a loop are computed completely for one outer row, so outer
 //! columns have one value at a time.
 
 mod aggregate;
@@ -34,33 +34,33 @@ use std::sync::Arc;
 use txn::ReadView;
 use types::Datum;
 
-/// Most rows of a batch.
+/// The largest number of rows of a batch, except for sorted output.
 pub(crate) const BATCH_ROWS: usize = 256;
 
-/// Rows on demand.
+/// A pull-based operator.
 #[async_trait]
 pub(crate) trait Operator: Send {
-    /// The next rows, `wanted` of them or more if they come cheaply; `None` at the end. A batch may be empty.
+    /// The next rows, `wanted` of them or more if they are cheap; `None` at the end. A batch may be empty.
     async fn next(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>>;
 }
 
-/// What one execution of a program is about.
+/// The state of one execution of a program.
 pub(crate) struct Run<'p> {
     pub(crate) program: &'p Program,
     pub(crate) functions: &'p (dyn Functions + Sync),
     pub(crate) view: &'p ReadView,
     pub(crate) values: Values<'p>,
     pub(crate) budget: Budget,
-    /// Rows that each node has made, by its address; only where they are asked for.
+    /// The number of rows that each node returned, by its address; only for EXPLAIN ANALYZE.
     pub(crate) made: Option<HashMap<usize, u64>>,
-    /// Rows of CTEs that are computed once, by number.
+    /// The rows of materialized CTEs, by number.
     pub(crate) once: Vec<Option<Arc<Vec<Row>>>>,
-    /// Rows of each subquery by its outer values.
+    /// The rows of each subquery, by its outer values.
     pub(crate) memo: Vec<HashMap<Vec<Datum>, Arc<Vec<Row>>>>,
 }
 
 impl Run<'_> {
-    /// The value of an expression for a row. Subqueries that it asks for are run.
+    /// Evaluates an expression for a row, running the subqueries that it needs.
     pub(crate) async fn value(&mut self, expr: &RowExpr, row: &[Datum]) -> RowsResult<Datum> {
         self.forget_answers();
         loop {
@@ -86,7 +86,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// The conjunction of conditions for a row: `None` is NULL.
+    /// The conjunction of the conditions for a row: `None` is NULL.
     pub(crate) async fn conjunction(&mut self, conditions: &[RowExpr], row: &[Datum]) -> RowsResult<Option<bool>> {
         self.forget_answers();
         let (mut at, mut known) = (0, Some(true));
@@ -103,7 +103,7 @@ impl Run<'_> {
         Ok(known)
     }
 
-    /// Gives an expression what it stopped for.
+    /// Runs the subquery that evaluation stopped for.
     async fn go_on_after(&mut self, stop: Stop, row: &[Datum]) -> RowsResult<()> {
         match stop {
             Stop::Error(error) => Err(error.into()),
@@ -111,12 +111,12 @@ impl Run<'_> {
         }
     }
 
-    /// Answers are for one row.
+    /// Clears the subquery results, which belong to one row.
     fn forget_answers(&mut self) {
         self.values.answers.iter_mut().for_each(|answer| *answer = None);
     }
 
-    /// All rows of a node.
+    /// All rows of a node, at most `most`.
     pub(crate) async fn collect(&mut self, node: &Node, most: usize) -> RowsResult<Vec<Row>> {
         let mut operator = open(node);
         let mut rows = Vec::new();
@@ -132,17 +132,17 @@ impl Run<'_> {
     }
 }
 
-/// The rows of a node, counted.
+/// An operator with its node; counts the rows.
 pub(crate) struct Source<'p> {
     node: &'p Node,
     operator: Box<dyn Operator + 'p>,
 }
 
 impl Source<'_> {
-    /// As [`Operator::next`].
+    /// Like [`Operator::next`].
     ///
     /// # Errors
-    /// Those of the operator; [`crate::RowsError::OverBudget`] for too many rows.
+    /// Errors of the operator; [`crate::RowsError::OverBudget`] for too many rows.
     pub(crate) async fn next(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>> {
         let batch = self.operator.next(run, wanted).await?;
         let rows = batch.as_ref().map_or(0, Vec::len);
@@ -154,12 +154,12 @@ impl Source<'_> {
     }
 }
 
-/// Tells the nodes of a program apart.
+/// Identifies a node within a program.
 pub(crate) fn address(node: &Node) -> usize {
     std::ptr::from_ref(node).addr()
 }
 
-/// A node at its beginning.
+/// Opens a node.
 pub(crate) fn open<'p>(node: &'p Node) -> Source<'p> {
     Source { node, operator: operator(node) }
 }

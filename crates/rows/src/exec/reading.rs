@@ -1,4 +1,4 @@
-//! An access path to the rows, chosen: from bytes of what is scanned to rows.
+//! Chooses the access path of a scan, and decodes what it reads.
 
 use super::Run;
 use super::scan::{FAMILY, failed, key_ranges};
@@ -13,23 +13,23 @@ use store::{KeyList, KeyRange, TableId, TableSize};
 use txn::ReadView;
 use types::Datum;
 
-/// A scan's path and the access path that is taken.
+/// A scan with its chosen access path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'p> {
     pub(super) path: &'p ScanPath,
     pub(super) access: &'p AccessPath,
 }
 
-/// The access path that is taken, and the keys to be read.
+/// The chosen access path, and its key ranges.
 pub(super) struct Chosen<'p> {
     pub(super) reading: Reading<'p>,
     pub(super) ranges: KeyRanges,
-    /// Another index, with its keys: only rows of entries count whose rowkeys it has, too.
+    /// Another index of an intersection, with its key ranges: only entries whose rowkeys it has, too, are read.
     pub(super) beside: Option<(Reading<'p>, KeyRanges)>,
 }
 
 impl<'p> Reading<'p> {
-    /// The best access path for the operands' values, and its ranges; `wanted` rows may be enough.
+    /// Chooses the best access path for the operands' values; `wanted` rows may be enough.
     pub(super) async fn choose(
         path: &'p ScanPath,
         frame: &Frame<'_>,
@@ -53,14 +53,14 @@ impl<'p> Reading<'p> {
         }
     }
 
-    /// The one access path of a look-up.
+    /// The only access path of a lookup.
     pub(super) fn only(path: &'p ScanPath) -> RowsResult<Self> {
         let candidate =
             path.candidates.first().ok_or_else(|| RowsError::internal("a look-up without an access path"))?;
         Ok(Self { path, access: candidate })
     }
 
-    /// What is scanned.
+    /// The scanned table or index.
     pub(super) fn storage(&self) -> TableId {
         self.access.scanned.codec().table().storage_id()
     }
@@ -69,7 +69,7 @@ impl<'p> Reading<'p> {
         self.access.direction
     }
 
-    /// Rows of what was read, in its order.
+    /// Decodes the rows of what was read, in the same order.
     pub(super) async fn rows<'a>(
         &self,
         stored: impl Iterator<Item = (&'a [u8], &'a [u8])>,
@@ -78,7 +78,7 @@ impl<'p> Reading<'p> {
         Ok(self.rows_or_none(stored, run).await?.into_iter().flatten().collect())
     }
 
-    /// As [`Self::rows`]; `None` for an entry whose row has changed since it was read.
+    /// Like [`Self::rows`]; `None` for an entry whose row has changed since it was read.
     pub(super) async fn rows_or_none<'a>(
         &self,
         stored: impl Iterator<Item = (&'a [u8], &'a [u8])>,
@@ -97,7 +97,7 @@ impl<'p> Reading<'p> {
         Ok(rows)
     }
 
-    /// The rows of entries.
+    /// Fetches the rows of index entries.
     async fn fetched<'a>(
         &self,
         entries: impl Iterator<Item = (&'a [u8], &'a [u8])>,
@@ -134,15 +134,15 @@ impl<'p> Reading<'p> {
     }
 }
 
-/// What is known of the access paths for the operands' values.
+/// The estimates of the access paths for the operands' values.
 pub(crate) struct Described {
-    /// Of each access path, and its ranges.
+    /// The estimates of each access path, and its key ranges.
     pub(crate) candidates: Vec<(index::CandidatePath, KeyRanges)>,
-    /// By the entries of two indexes: their numbers, and what is known of the access path by both.
+    /// The intersections of two indexes: their candidate indexes, and the estimates.
     pairs: Vec<(usize, usize, index::CandidatePath)>,
 }
 
-/// The numbers of the access path that is taken, and of the index with which its own is intersected.
+/// The index of the chosen candidate, and of the one it is intersected with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
     pub(crate) taken: usize,
@@ -151,7 +151,7 @@ pub(crate) struct Choice {
 }
 
 impl Described {
-    /// The access path to take; `wanted` rows may be enough.
+    /// Chooses the best access path; `wanted` rows may be enough.
     pub(crate) fn best(&self, choice: IndexChoice, wanted: Option<usize>) -> Choice {
         let own = self.candidates.iter().map(|(candidate, _)| *candidate);
         let all: Vec<index::CandidatePath> = own.chain(self.pairs.iter().map(|(_, _, candidate)| *candidate)).collect();
@@ -163,7 +163,8 @@ impl Described {
     }
 }
 
-/// What is known of each access path, and of each two indexes of which the second one decides what the first one cannot.
+/// Estimates each access path, and each pair of indexes of which the second one decides a condition that the first one
+/// cannot.
 pub(crate) async fn described(
     path: &ScanPath,
     frame: &Frame<'_>,
@@ -202,19 +203,19 @@ pub(crate) async fn described(
     Ok(Described { candidates, pairs })
 }
 
-/// Is it by a range of entries of which it is known how many there are, or are two indexes asked for?
+/// Is it a range of index entries with a reliable estimate, or is an intersection forced?
 fn can_be_intersected(candidate: &index::CandidatePath, choice: IndexChoice) -> bool {
     let is_range = matches!(candidate.reach, index::Reach::Ranges(_)) && candidate.parts_used > 0;
     let is_judged = choice == IndexChoice::Intersect || candidate.expected.is_some_and(|known| known.from_statistics);
     candidate.source == index::Source::Fetching && is_range && !candidate.unique && is_judged
 }
 
-/// What statistics say of a table.
+/// The statistics of a table, and the conditions of the scan.
 struct Knowledge {
     statistics: Arc<TableStatistics>,
-    /// Rows, as the store says.
+    /// The store's current estimate of the rows.
     rows: u64,
-    /// The conditions, on columns.
+    /// The conditions on the table's columns.
     columns: Vec<Condition>,
 }
 
@@ -226,7 +227,7 @@ impl Knowledge {
         Ok(Some(Self { statistics, rows, columns }))
     }
 
-    /// `decided`: does the entry of another index say that a condition holds?
+    /// `decided` tells whether the entry of another index decides a condition.
     fn expect(
         &self,
         path: &ScanPath,
@@ -235,7 +236,7 @@ impl Knowledge {
         parts_used: usize,
         decided: &dyn Fn(usize) -> bool,
     ) -> Expected {
-        // Conditions are judged on rows here, after they were fetched.
+        // Row programs check conditions on the fetched rows, not on the entries.
         let on_entries = |at: usize| candidate.index.is_none() || decided(at);
         let judged = JudgedPath {
             index: candidate.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
@@ -249,7 +250,7 @@ impl Knowledge {
     }
 }
 
-/// About how much the ranges hold.
+/// The estimated size of the ranges.
 async fn size_of(candidate: &AccessPath, ranges: &KeyRanges, view: &ReadView) -> RowsResult<TableSize> {
     match ranges.access {
         Access::Empty => Ok(TableSize::default()),

@@ -1,4 +1,4 @@
-//! Reading a table or an index of it: keys one by one, or ranges of them.
+//! Scans a table or an index: by single keys, or by key ranges.
 
 use super::intersection::Rowkeys;
 use super::merge::Merge;
@@ -12,19 +12,19 @@ use rowkey::range::{Access, ByteRange, KeyRanges};
 use store::{Bytes, FamilyId, KeyRange, ScanRequest};
 use types::Datum;
 
-/// The family that tables are kept in.
+/// The column family of all tables.
 pub(super) const FAMILY: FamilyId = FamilyId(0);
 
 pub(super) struct Scan<'p> {
     path: &'p ScanPath,
-    /// The access path that is taken, once it is chosen.
+    /// The access path, once it is chosen.
     reading: Option<Reading<'p>>,
     state: State,
-    /// Those of another index: entries without one of them do not count.
+    /// The rowkeys of another index: entries with other rowkeys are dropped.
     beside: Option<Rowkeys>,
-    /// Conditions that the key ranges do not cover, by number.
+    /// The indexes of conditions that the key ranges do not decide.
     unsure: Vec<usize>,
-    /// Ranges whose size was not estimated yet.
+    /// Ranges whose size is not estimated yet.
     unestimated: Vec<KeyRange>,
 }
 
@@ -63,7 +63,7 @@ impl<'p> Scan<'p> {
         }
     }
 
-    /// The next stored rows; `None` at the end.
+    /// The next rows before the check of the conditions; `None` at the end.
     async fn fetch(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>> {
         let Some(reading) = self.reading else { return Ok(None) };
         let rows = match &mut self.state {
@@ -125,7 +125,7 @@ impl Operator for Scan<'_> {
     }
 }
 
-/// The keys, in the order that is wanted.
+/// The keys, in the required order.
 fn points(direction: Direction, ranges: &KeyRanges) -> Vec<Bytes> {
     let key = |range: &ByteRange| range.as_point().map(Bytes::copy_from_slice);
     let mut keys: Vec<Bytes> = ranges.ranges.iter().filter_map(key).collect();
@@ -138,14 +138,14 @@ fn points(direction: Direction, ranges: &KeyRanges) -> Vec<Bytes> {
     keys
 }
 
-/// Those of the keys that are there, with their fragments.
+/// Reads the keys; returns those that exist, with their fragments.
 async fn get(reading: Reading<'_>, keys: Vec<Bytes>, run: &mut Run<'_>) -> RowsResult<Vec<(Bytes, Bytes)>> {
     run.budget.read(keys.len())?;
     let found = run.view.get_many(reading.storage(), FAMILY, &keys).await?;
     Ok(keys.into_iter().zip(found).filter_map(|(key, fragment)| Some((key, fragment?))).collect())
 }
 
-/// The ranges of each scan: there is one, or one for each salt bucket if the order matters.
+/// The key ranges of each scan: one scan, or one per salt bucket if the order matters.
 fn lists(reading: Reading<'_>, ranges: KeyRanges) -> Vec<Vec<KeyRange>> {
     match &ranges.buckets {
         Some(buckets) if buckets.len() > 1 && reading.direction() != Direction::Any => {
@@ -155,8 +155,8 @@ fn lists(reading: Reading<'_>, ranges: KeyRanges) -> Vec<Vec<KeyRange>> {
     }
 }
 
-/// Fails if the ranges hold more rows than the budget. They are estimated after a first full batch, so that ranges of few rows
-/// cost no estimate.
+/// Fails if the ranges contain more rows than the budget allows. The size is estimated after the first full batch, so
+/// that small ranges need no estimate.
 async fn check_size(
     unestimated: &mut Vec<KeyRange>,
     reading: Reading<'_>,
@@ -167,7 +167,7 @@ async fn check_size(
         return Ok(());
     }
     let rows = run.view.estimate(reading.storage(), FAMILY, &std::mem::take(unestimated)).await?.rows;
-    // An estimate counts rows that were overwritten, and whole blocks.
+    // An estimate includes overwritten rows and whole blocks.
     let is_too_much = rows > run.budget.rows_left().saturating_mul(2);
     if is_too_much { Err(RowsError::OverBudget) } else { Ok(()) }
 }
@@ -198,7 +198,7 @@ async fn begin_ranges(
     }
 }
 
-/// Do the conditions hold that the ranges leave open?
+/// Do the conditions hold that the ranges do not decide?
 pub(super) fn passes(path: &ScanPath, unsure: &[usize], row: &[Datum], run: &Run<'_>) -> RowsResult<bool> {
     for condition in unsure.iter().filter_map(|at| path.conditions.get(*at)) {
         if condition.truth(&Frame { row, values: &run.values }).map_err(failed)? != Some(true) {
@@ -208,12 +208,12 @@ pub(super) fn passes(path: &ScanPath, unsure: &[usize], row: &[Datum], run: &Run
     Ok(true)
 }
 
-/// Conditions that must be judged row by row, by number.
+/// The indexes of conditions that must be checked row by row.
 pub(super) fn unsure(ranges: &KeyRanges, conditions: usize) -> impl Iterator<Item = usize> {
     (0..conditions).filter(|at| !ranges.exact.get(*at).copied().unwrap_or(false))
 }
 
-/// Expressions of scans have no subqueries.
+/// Converts an error of an expression without subqueries.
 pub(super) fn failed(stop: Stop) -> RowsError {
     match stop {
         Stop::Error(error) => error.into(),
@@ -226,7 +226,7 @@ pub(super) fn key_ranges(ranges: Vec<ByteRange>) -> Vec<KeyRange> {
     ranges.into_iter().map(range).collect()
 }
 
-/// All rows of some keys or ranges, by key, ascending.
+/// All rows of some keys or ranges, in key order.
 pub(super) async fn fetch_all(
     reading: Reading<'_>,
     points: bool,

@@ -36,7 +36,7 @@ impl Operator for Distinct<'_> {
     }
 }
 
-/// Is the row new?
+/// Adds the row; is it new?
 fn add(seen: &mut HashSet<Row>, row: Row, run: &mut Run<'_>) -> RowsResult<bool> {
     let bytes: usize = row.iter().map(types::Datum::memory_size).sum();
     let is_new = seen.insert(row);
@@ -46,7 +46,7 @@ fn add(seen: &mut HashSet<Row>, row: Row, run: &mut Run<'_>) -> RowsResult<bool>
     Ok(is_new)
 }
 
-/// Both sides have the columns of the result, in its order.
+/// A set operation. Both sides have the columns of the result, in its order.
 pub(super) struct SetOp<'p> {
     op: SetOpKind,
     all: bool,
@@ -54,7 +54,7 @@ pub(super) struct SetOp<'p> {
     right: Source<'p>,
     left_is_done: bool,
     seen: HashSet<Row>,
-    /// How often each row of the right side is left to be met.
+    /// The unmatched number of each row of the right side.
     counts: Option<HashMap<Row, usize>>,
 }
 
@@ -102,7 +102,7 @@ impl<'p> SetOp<'p> {
         Ok(counts)
     }
 
-    /// Rows of the left side that the right side has, or has not.
+    /// INTERSECT or EXCEPT: the rows of the left side that the right side has, or does not have.
     async fn compared(&mut self, run: &mut Run<'_>, wanted: usize) -> RowsResult<Option<Vec<Row>>> {
         let mut counts = match self.counts.take() {
             Some(counts) => counts,

@@ -1,4 +1,4 @@
-//! Operators that look at one row at a time.
+//! Operators that process one row at a time.
 
 use super::sort::compare_rows;
 use super::{BATCH_ROWS, Operator, Run, Source, open};
@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use types::Datum;
 
-/// Rows that are there.
+/// Constant rows.
 pub(super) struct Constant {
     rows: std::vec::IntoIter<Row>,
 }
@@ -83,7 +83,7 @@ impl Operator for Filter<'_> {
     }
 }
 
-/// Computed columns behind those of the input.
+/// Appends computed columns to the input.
 pub(super) struct Project<'p> {
     input: Source<'p>,
     exprs: &'p [RowExpr],
@@ -111,11 +111,11 @@ impl Operator for Project<'_> {
     }
 }
 
-/// Some columns of the input.
+/// Selects columns of the input.
 pub(super) struct Pick<'p> {
     input: Source<'p>,
     places: &'p [usize],
-    /// Do they ascend? Then a row keeps them where it is.
+    /// Are the columns in ascending order? They are then moved within the row.
     ascend: bool,
 }
 
@@ -125,7 +125,7 @@ impl<'p> Pick<'p> {
     }
 
     fn pick(&self, mut row: Row) -> Row {
-        // Of a wide row the room would stay as well.
+        // A wide row would keep its allocation.
         let in_place = self.ascend && self.places.last().is_some_and(|last| *last < row.len());
         if !in_place || self.places.len() * 2 < row.len() {
             return picked(&row, self.places);
@@ -144,7 +144,7 @@ impl Operator for Pick<'_> {
     }
 }
 
-/// The values of a row at these places.
+/// The values of a row at these indexes.
 pub(super) fn picked(row: &[Datum], places: &[usize]) -> Row {
     places.iter().map(|at| row.get(*at).cloned().unwrap_or(Datum::Null)).collect()
 }
@@ -153,7 +153,7 @@ pub(super) fn picked(row: &[Datum], places: &[usize]) -> Row {
 pub(super) struct Limit<'p> {
     node: &'p plan::Limit,
     input: Source<'p>,
-    /// Rows to be left out and to be taken, once they are computed.
+    /// The rows still to skip and to return, once the bounds are evaluated.
     left: Option<(u64, u64)>,
     last: Option<Row>,
 }
@@ -181,7 +181,7 @@ impl<'p> Limit<'p> {
         Ok((offset, count))
     }
 
-    /// Is the row equal to the last one that was taken?
+    /// Is the row a peer of the last one that was returned?
     fn is_tie(&self, row: &[Datum]) -> bool {
         let is_equal = |last: &Row| compare_rows(last, row, &self.node.ties) == Ordering::Equal;
         !self.node.ties.is_empty() && self.last.as_ref().is_some_and(is_equal)
@@ -224,7 +224,7 @@ impl Operator for Limit<'_> {
     }
 }
 
-/// A CTE that is computed at its first use.
+/// A materialized CTE: computed by its first reader.
 pub(super) struct Once<'p> {
     number: usize,
     places: &'p [usize],

@@ -1,4 +1,4 @@
-//! ORDER BY. Only as many rows are put in order as are asked for.
+//! ORDER BY. Sorts only as many rows as are requested.
 
 use super::{BATCH_ROWS, Operator, Run};
 use crate::RowsResult;
@@ -11,7 +11,7 @@ use types::{Datum, compare};
 pub(super) struct Sort<'p> {
     input: &'p Node,
     keys: &'p [SortKey],
-    /// Rows that were not handed out yet, in any order.
+    /// The rows not yet returned, unordered.
     rest: Option<Vec<Row>>,
 }
 
@@ -47,7 +47,7 @@ impl Operator for Sort<'_> {
     }
 }
 
-/// The order of two rows.
+/// Compares two rows by the sort keys.
 pub(super) fn compare_rows(a: &[Datum], b: &[Datum], keys: &[SortKey]) -> Ordering {
     let orders = keys.iter().map(|key| match (a.get(key.at), b.get(key.at)) {
         (Some(a), Some(b)) => compare_values(a, b, *key),

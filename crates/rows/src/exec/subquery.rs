@@ -1,4 +1,4 @@
-//! Rows of subqueries, kept by the outer values that they depend on.
+//! Runs subqueries, and memoizes their rows by the outer values that they depend on.
 
 use super::Run;
 use crate::expr::{Frame, Row, RowExpr, Stop};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use types::Datum;
 
 impl Run<'_> {
-    /// Runs a subquery for a row, or finds what it gave for equal outer values.
+    /// Runs a subquery for a row, or reuses its rows for equal outer values.
     pub(super) async fn answer(&mut self, number: usize, row: &[Datum]) -> RowsResult<()> {
         let program = self.program;
         let Some(plan) = program.subqueries.get(number) else { return Err(RowsError::internal("no such subquery")) };
@@ -16,7 +16,7 @@ impl Run<'_> {
         let rows = match known {
             Some(rows) => Arc::clone(rows),
             None => {
-                // Expressions of the subquery ask for answers of their own; those of this row stay.
+                // Expressions within the subquery overwrite results; those of this row are restored.
                 let answers = self.values.answers.clone();
                 let rows = Arc::new(self.collect(&plan.node, plan.most).await?);
                 self.values.answers = answers;
@@ -35,7 +35,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives outer columns their values; returns these.
+    /// Sets the outer columns; returns their values.
     pub(super) fn set_outer(&mut self, free: &[(RowExpr, usize)], row: &[Datum]) -> RowsResult<Row> {
         let mut values = Vec::with_capacity(free.len());
         for (place, slot) in free {

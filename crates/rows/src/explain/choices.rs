@@ -1,4 +1,4 @@
-//! Which access path each scan takes, found out as an execution does, and what it is expected to cost.
+//! The access path of each scan, chosen as in an execution, and its estimated cost.
 
 use crate::access::ScanPath;
 use crate::exec::{Choice, described};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use txn::ReadView;
 use types::Datum;
 
-/// Of scans whose operands are all known.
+/// The choices for scans whose operands are all known.
 #[derive(Default)]
 pub(super) struct Choices(HashMap<usize, Choice>);
 
@@ -19,7 +19,8 @@ impl Choices {
         self.0.get(&place(path)).copied()
     }
 
-    /// Looks at a node and at all below it. What fails while it is looked at fails when it runs, and is left out here.
+    /// Chooses for a node and all nodes below it. A scan whose operands fail to evaluate is left out; it fails in an
+    /// execution, too.
     pub(super) async fn find(&mut self, root: &Node, values: &Values<'_>, view: &ReadView, choice: IndexChoice) {
         let mut open: Vec<(&Node, bool, Option<usize>)> = vec![(root, false, None)];
         while let Some((node, correlated, wanted)) = open.pop() {
@@ -39,7 +40,7 @@ impl Choices {
     }
 }
 
-/// Rows that a limit asks for.
+/// The number of rows that a limit needs.
 fn most(limit: &Limit, values: &Values<'_>) -> Option<usize> {
     let number = |expr: &RowExpr| match expr.eval(&Frame { row: &[], values }).ok()?.as_ref() {
         Datum::Null => None,
@@ -49,7 +50,7 @@ fn most(limit: &Limit, values: &Values<'_>) -> Option<usize> {
     Some(count.saturating_add(limit.offset.as_ref().and_then(number).unwrap_or(0)))
 }
 
-/// A path stays where it is as long as its program does.
+/// The address of a path identifies it for the lifetime of its program.
 fn place(path: &ScanPath) -> usize {
     std::ptr::from_ref(path) as usize
 }

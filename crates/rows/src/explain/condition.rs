@@ -1,8 +1,8 @@
-//! What of a condition the key answers.
+//! The part of a condition that the key decides.
 
 use crate::access::KeyTest;
 
-/// Does it say something about the key?
+/// Does the test restrict the key?
 pub(super) fn is_known(test: &KeyTest) -> bool {
     match test {
         KeyTest::And(all) => all.iter().any(is_known),

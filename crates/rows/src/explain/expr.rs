@@ -1,4 +1,4 @@
-//! Expressions as SQL.
+//! Prints expressions as SQL.
 
 use super::Shown;
 use crate::expr::{Comparison, RowExpr, SubqueryValue};
@@ -7,7 +7,7 @@ use builtins::FuncId;
 use types::Datum;
 
 impl Shown<'_> {
-    /// The expression, in parentheses where it stands among others.
+    /// The expression as an operand, in parentheses if needed.
     pub(super) fn operand(&self, expr: &RowExpr, cols: &[ColId]) -> String {
         match expr {
             RowExpr::And(_) | RowExpr::Or(_) => format!("({})", self.text(expr, cols)),
@@ -103,7 +103,7 @@ impl Shown<'_> {
 
 fn constant(value: &Datum) -> String {
     match value {
-        // In quotes, as PostgreSQL shows them.
+        // In quotes, like PostgreSQL.
         Datum::Float4(_) | Datum::Float8(_) => format!("'{value}'"),
         _ => value.to_literal(),
     }

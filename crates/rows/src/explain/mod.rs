@@ -1,4 +1,4 @@
-//! EXPLAIN: a program as lines of text, as those of plans look.
+//! EXPLAIN of a program, as lines of text in the format of plans.
 //!
 //! ```text
 //!   Sort: placed DESC
@@ -22,11 +22,11 @@ use choices::Choices;
 use std::collections::HashMap;
 use types::Datum;
 
-/// Rows that each node of a program has made.
+/// The number of rows that each node of a program returned.
 #[derive(Clone, Debug, Default)]
 pub struct Made(pub(crate) HashMap<usize, u64>);
 
-/// What lines are made of.
+/// The state of printing a program.
 pub(crate) struct Shown<'a> {
     program: &'a Program,
     bound: &'a Bound,
@@ -38,8 +38,8 @@ pub(crate) struct Shown<'a> {
 }
 
 impl Program {
-    /// The program as lines of text, the first node first; with `made` after running it. `bound` is what it was
-    /// compiled from; `costs`: also what scans are expected to cost.
+    /// The program as lines of text, the root node first; with the actual rows of `made` after an execution. `bound` is
+    /// the statement it was compiled from; `costs` adds the estimated costs of scans.
     pub async fn explain(&self, bound: &Bound, input: Input<'_>, made: Option<&Made>, costs: bool) -> Vec<String> {
         let values = Values {
             env: input.env,
@@ -72,13 +72,13 @@ impl Shown<'_> {
         names.join(", ")
     }
 
-    /// What stands beside the program: it is computed when something asks for it.
+    /// Prints a node outside of the tree: a CTE or a subquery.
     fn beside(&mut self, title: &str, node: &Node) {
         self.lines.push(format!("  {title}"));
         self.draw(node, 1, true);
     }
 
-    /// A node and what it reads. `correlated`: it may read values of rows that are not there yet.
+    /// Prints a node and its inputs. `correlated`: it may read outer columns, whose values are unknown here.
     fn draw(&mut self, node: &Node, depth: usize, correlated: bool) {
         let (title, details) = self.describe(node, correlated);
         if let Some(title) = &title {

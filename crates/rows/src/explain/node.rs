@@ -1,4 +1,4 @@
-//! What a node is called, and what stands below it.
+//! The title, details and inputs of a node.
 
 use super::Shown;
 use crate::access::{AccessPath, Direction, ScanPath, Scanned, Width, rank};
@@ -9,11 +9,11 @@ use bind::tree::{ColId, SetOpKind};
 use index::Cost;
 use rowkey::range::{Access, KeyRanges, describe};
 
-/// Ranges that are shown; of more only their number.
+/// The number of ranges that are printed; of further ones only their number.
 const RANGES_SHOWN: usize = 4;
 
 impl Node {
-    /// What it reads; whether that reads values of rows that are not there yet.
+    /// The inputs of a node, each with a flag that tells whether it may read outer columns.
     pub(super) fn inputs(&self, correlated: bool) -> Vec<(&Self, bool)> {
         match &self.kind {
             NodeKind::OneRow | NodeKind::Rows(_) | NodeKind::Values(_) | NodeKind::Scan(_) | NodeKind::Once { .. } => {
@@ -36,7 +36,7 @@ impl Node {
 }
 
 impl Shown<'_> {
-    /// Title and details; without a title a node is left out.
+    /// The title and the details; a node without a title is not printed.
     pub(super) fn describe(&self, node: &Node, correlated: bool) -> (Option<String>, Vec<String>) {
         let title = |title: &str| (Some(title.to_owned()), Vec::new());
         match &node.kind {
@@ -75,7 +75,7 @@ impl Shown<'_> {
     }
 
     fn scan(&self, path: &ScanPath, cols: &[ColId], correlated: bool) -> (Option<String>, Vec<String>) {
-        // Where values are known the one that an execution takes, else the one that is best whatever they are.
+        // The path that an execution takes if the values are known, else the one that is best independently of values.
         let chosen = self.choices.of(path);
         let by_cost = chosen.and_then(|choice| path.candidates.get(choice.taken));
         let Some(candidate) = by_cost.or_else(|| path.candidates.iter().min_by_key(|candidate| rank(candidate))) else {
@@ -156,7 +156,7 @@ impl Shown<'_> {
         format!("Limit: {count}{offset}")
     }
 
-    /// Conditions in one line.
+    /// The conditions in one line.
     fn all<'e>(
         &self,
         label: &str,
@@ -168,7 +168,7 @@ impl Shown<'_> {
     }
 }
 
-/// How a scan reaches its rows.
+/// The name of a scan's access path.
 fn how(candidate: &AccessPath, other: Option<&AccessPath>, ranges: Option<&KeyRanges>) -> String {
     let and = other.and_then(index_name).map_or_else(String::new, |other| format!(" and {other}"));
     let by_index = index_name(candidate).map(|index| match candidate.scanned {
@@ -195,13 +195,13 @@ fn index_name(candidate: &AccessPath) -> Option<&str> {
     }
 }
 
-/// The conditions that say something about the key, or the others.
+/// The conditions that restrict the key, or the others.
 fn tested<'p>(path: &'p ScanPath, candidate: &AccessPath, known: bool) -> Vec<&'p RowExpr> {
     let all = candidate.tests.iter().zip(&path.conditions);
     all.filter(|(test, _)| super::condition::is_known(test) == known).map(|(_, condition)| condition).collect()
 }
 
-/// The ranges; those of the first bucket stand for all.
+/// The ranges; with several salt buckets those of the first one.
 fn range_lines(candidate: &AccessPath, ranges: &KeyRanges) -> Vec<String> {
     if matches!(ranges.access, Access::Full | Access::Empty) {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! Which columns an expression reads, and which columns a node makes.
+//! The columns that an expression reads, and that a node outputs.
 
 use bind::tree::{ApplyKind, ColId, JoinKind, Kind, Rel, Scalar, SubqueryKind};
 use std::collections::BTreeSet;
 
-/// All columns that `scalar` reads, those that its subqueries read from around them included.
+/// Collects all columns that `scalar` reads, including the outer columns of its subqueries.
 pub(crate) fn read_by(scalar: &Scalar, into: &mut BTreeSet<ColId>) {
     match &scalar.kind {
         Kind::Col(col) => {
@@ -17,14 +17,14 @@ pub(crate) fn read_by(scalar: &Scalar, into: &mut BTreeSet<ColId>) {
     for_each_operand(scalar, &mut |operand| read_by(operand, into));
 }
 
-/// Is there a subquery in it?
+/// Does it contain a subquery?
 pub(crate) fn has_subquery(scalar: &Scalar) -> bool {
     let mut found = matches!(scalar.kind, Kind::Subquery(_));
     for_each_operand(scalar, &mut |operand| found = found || has_subquery(operand));
     found
 }
 
-/// Hands the direct operands of `scalar` to `each`.
+/// Calls `each` for the direct operands of `scalar`.
 fn for_each_operand<'a>(scalar: &'a Scalar, each: &mut dyn FnMut(&'a Scalar)) {
     match &scalar.kind {
         Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_) => {}
@@ -79,7 +79,7 @@ fn for_each_operand<'a>(scalar: &'a Scalar, each: &mut dyn FnMut(&'a Scalar)) {
     }
 }
 
-/// All columns that can be read above `rel`.
+/// Collects all columns that are visible above `rel`.
 pub(crate) fn made_by(rel: &Rel, into: &mut BTreeSet<ColId>) {
     match rel {
         Rel::OneRow => {}

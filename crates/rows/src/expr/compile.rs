@@ -1,4 +1,4 @@
-//! Bound expressions to row expressions.
+//! Compiles bound expressions to row expressions.
 
 use super::{Callee, Comparison, Form, RowExpr, SubqueryValue};
 use crate::plan::Compiler;
@@ -7,7 +7,7 @@ use bind::tree::{CastContext, CastVia, ColId, Kind, Scalar, SessionValue, Subque
 use builtins::{FuncId, Ty, TypeId};
 use types::{DataType, Datum};
 
-/// The columns of the row at hand, by place.
+/// The columns of the current row, by index.
 pub(crate) struct Scope<'a> {
     pub(crate) cols: &'a [ColId],
 }
@@ -18,7 +18,7 @@ impl Compiler<'_> {
     /// Compiles `scalar` over rows of `scope`.
     pub(crate) fn expr(&mut self, scalar: &Scalar, scope: &Scope<'_>) -> Compiled {
         let compiled = self.unscaled(scalar, scope)?;
-        // Columns have their digits already.
+        // Columns have their scale already.
         if let Kind::Col(_) = scalar.kind {
             return Ok(compiled);
         }
@@ -111,7 +111,7 @@ impl Compiler<'_> {
         Ok(Box::new((self.expr(left, scope)?, self.expr(right, scope)?)))
     }
 
-    /// The place of a column: in the row, or among those of queries around this one.
+    /// The reference to a column: of the row, or of an enclosing query.
     pub(crate) fn column(&mut self, id: ColId, scope: &Scope<'_>) -> Compiled {
         match scope.cols.iter().position(|col| *col == id) {
             Some(at) => Ok(RowExpr::Col(at)),
@@ -162,7 +162,7 @@ impl Compiler<'_> {
         Ok(Callee { func, body, strict: line.strict })
     }
 
-    /// How two operands are compared: right here if they are values of one kind.
+    /// How two operands are compared: inline if their values are of the same kind.
     fn comparison(&self, func: FuncId, left: Option<&Scalar>, right: Option<&Scalar>) -> Result<Comparison, WhyNot> {
         let kind = |side: Option<&Scalar>| side.and_then(|side| kind_of(side.ty));
         match self.functions.test(func) {
@@ -208,14 +208,14 @@ impl Compiler<'_> {
     }
 }
 
-/// `= ANY` or `<> ALL` of rows?
+/// Is it `= ANY` or `<> ALL` of rows?
 fn is_equality(ops: &[FuncId], all: bool) -> bool {
     let wanted = if all { "<>" } else { "=" };
     ops.iter().all(|op| builtins::operator_of(*op).is_some_and(|operator| operator.name == wanted))
 }
 
-/// Values whose type says more than is known of it here: of how many letters a computed `char(n)` is, and what elements of
-/// an array are cut to.
+/// Values whose type modifier is not known here: the length of a computed `char(n)`, and the modifier of array
+/// elements.
 fn kept_as_another(scalar: &Scalar) -> Option<&'static str> {
     let is_array = scalar.ty.id.element().is_some();
     match &scalar.kind {
@@ -224,7 +224,7 @@ fn kept_as_another(scalar: &Scalar) -> Option<&'static str> {
         Kind::Const(Datum::Array(items)) if items.iter().any(|item| matches!(item, Datum::Array(_))) => {
             Some("array of arrays")
         }
-        // The value has the type of both here, in a plan.
+        // A plan gives NULLIF the common type of both operands, here it is that of the first one.
         Kind::NullIf { left, args, .. } if left.ty != args.0.ty || left.ty != args.1.ty => {
             Some("NULLIF of unlike types")
         }
@@ -242,7 +242,7 @@ fn data_type(ty: Ty) -> Result<DataType, WhyNot> {
     DataType::from_oid(ty.id.0, ty.typmod).ok_or(WhyNot::Expression { what: "cast of a catalog's type" })
 }
 
-/// Types whose values [`types::compare::compare`] compares with each other have one representative.
+/// Types whose values [`types::compare::compare`] can compare with each other have the same kind.
 fn kind_of(ty: Ty) -> Option<DataType> {
     let ty = DataType::from_oid(ty.id.0, -1)?.without_digits();
     Some(match ty {
@@ -251,13 +251,13 @@ fn kind_of(ty: Ty) -> Option<DataType> {
         DataType::Text | DataType::Varchar(_) => DataType::Text,
         DataType::Interval | DataType::LimitedInterval(_) => DataType::Interval,
         DataType::Bytea | DataType::Varbinary(_) => DataType::Bytea,
-        // JSON has no order; arrays of unlike elements differ in kind.
+        // JSON has no order; arrays with different element types are not comparable.
         DataType::Json | DataType::Array(_) | DataType::LimitedArray(_) => return None,
         other => other,
     })
 }
 
-/// Is its text the same in every session? Dates and floats look as the session's style says, which the frame has.
+/// Is its text independent of the session? Dates and floats are printed in the session's style, which the frame has.
 fn prints_alike(ty: &DataType) -> bool {
     !matches!(
         ty,
@@ -269,7 +269,7 @@ fn prints_alike(ty: &DataType) -> bool {
     )
 }
 
-/// Is its text read in the same way in every session?
+/// Is its text parsed independently of the session?
 fn reads_alike(ty: &DataType) -> bool {
     ty.is_number() || matches!(ty, DataType::Boolean | DataType::Uuid)
 }

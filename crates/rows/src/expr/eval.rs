@@ -1,4 +1,4 @@
-//! Evaluation: three-valued, lazy where SQL is.
+//! Evaluates row expressions, with three-valued logic and SQL's short-circuit rules.
 
 use super::operations::{compare_rows, element, extreme, in_list, is, print};
 use super::{Callee, Comparison, Frame, RowExpr, Stop, SubqueryValue};
@@ -6,19 +6,19 @@ use builtins::EvalError;
 use std::borrow::Cow;
 use types::{Datum, coerce, compare, interrupt, text};
 
-/// A value, borrowed where it lies in the frame or the expression.
+/// A value, borrowed from the frame or the expression if possible.
 pub(super) type Value<'a> = Cow<'a, Datum>;
 
-/// Most arguments that are gathered without an allocation.
+/// The largest number of arguments that are collected without an allocation.
 const FEW: usize = 4;
-/// What a call costs, as `types::interrupt` counts it.
+/// The cost of a call, in units of `types::interrupt`.
 const STEPS_OF_A_CALL: usize = 4;
 
 impl RowExpr {
-    /// The value for a row.
+    /// Evaluates the expression for a row.
     ///
     /// # Errors
-    /// Those of bodies and casts; [`Stop::Subquery`] where rows are wanting.
+    /// Errors of functions and casts; [`Stop::Subquery`] if the rows of a subquery are needed.
     pub(crate) fn eval<'a>(&'a self, frame: &Frame<'a>) -> Result<Value<'a>, Stop> {
         Ok(match self {
             Self::Col(at) => Cow::Borrowed(value_at(frame.row, *at)?),
@@ -89,7 +89,7 @@ impl RowExpr {
     /// The value of a condition: `None` is NULL.
     ///
     /// # Errors
-    /// As [`Self::eval`].
+    /// Like [`Self::eval`].
     pub(crate) fn truth(&self, frame: &Frame<'_>) -> Result<Option<bool>, Stop> {
         match self.eval(frame)?.as_ref() {
             Datum::Bool(value) => Ok(Some(*value)),
@@ -122,7 +122,7 @@ impl Callee {
 }
 
 impl Comparison {
-    /// Does it hold between the two?
+    /// Does the comparison hold for the two values?
     pub(super) fn holds(self, left: &Datum, right: &Datum, frame: &Frame<'_>) -> Result<Option<bool>, Stop> {
         match self {
             Self::Inline(_) if left.is_null() || right.is_null() => Ok(None),
@@ -136,12 +136,12 @@ impl Comparison {
     }
 }
 
-/// What a call with these values costs.
+/// The cost of a call with these values.
 fn cost(values: &[Datum]) -> usize {
     STEPS_OF_A_CALL + values.iter().map(length).sum::<usize>() / 8
 }
 
-/// Letters of a text, bytes of a value.
+/// The length of a text or byte string.
 fn length(value: &Datum) -> usize {
     match value {
         Datum::Text(text) => text.len(),
@@ -162,7 +162,8 @@ fn truth(value: Option<bool>) -> Value<'static> {
     Cow::Owned(value.map_or(Datum::Null, Datum::Bool))
 }
 
-/// AND of these truths; OR if `decides` is true. One that decides ends it; without one a NULL makes it unknown.
+/// AND of the truth values; OR if `decides` is true. A value equal to `decides` ends the evaluation; otherwise a NULL
+/// makes the result NULL.
 pub(super) fn combined(
     decides: bool,
     truths: impl Iterator<Item = Result<Option<bool>, Stop>>,
@@ -197,7 +198,7 @@ fn first_value<'a>(list: &'a [RowExpr], frame: &Frame<'a>) -> Result<Value<'a>, 
     Ok(Cow::Owned(Datum::Null))
 }
 
-/// Whatever ANY and ALL mean over some comparisons.
+/// ANY, or ALL, over the results of comparisons.
 fn quantified(outcomes: impl Iterator<Item = Result<Option<bool>, Stop>>, all: bool) -> Result<Option<bool>, Stop> {
     let mut known = Some(all);
     for outcome in outcomes {
@@ -217,7 +218,7 @@ fn any_of_array(
     all: bool,
     frame: &Frame<'_>,
 ) -> Result<Option<bool>, Stop> {
-    /// Elements of all dimensions.
+    /// The elements of all dimensions.
     fn leaves<'a>(items: &'a [Datum], into: &mut Vec<&'a Datum>) {
         for item in items {
             match item {
@@ -255,7 +256,7 @@ fn subquery<'a>(number: usize, made: &'a SubqueryValue, frame: &Frame<'a>) -> Re
     }
 }
 
-/// Is a row equal to the values, or with `differs` another: do all comparisons hold, or one of them?
+/// Do all comparisons of a row hold, or with `differs`, does one of them?
 fn row_holds(
     left: &[(Comparison, Value<'_>)],
     row: &[Datum],

@@ -1,23 +1,23 @@
-//! Digits of numerics, as both executors show them: see `builtins::digits`.
+//! The scale of numeric results, equal to that of plans: see `builtins::digits`.
 
 use crate::WhyNot;
 use builtins::{EvalError, Ty, TypeId};
 use types::Datum;
 
-/// How many digits behind its point a numeric is kept with.
+/// The scale with which a numeric is represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// So many.
+    /// A fixed scale.
     Scale(u8),
-    /// As many as it needs.
+    /// The smallest exact scale.
     Shortest,
 }
 
 impl Form {
-    /// That of a type; `None`: its values are no numerics.
+    /// The form of a type; `None` if it is not numeric.
     ///
     /// # Errors
-    /// Arrays of numerics, whose elements have forms of their own.
+    /// For arrays of numerics, whose elements have forms of their own.
     pub(crate) fn of(ty: Ty) -> Result<Option<Self>, WhyNot> {
         match (ty.id, ty.digits) {
             (TypeId::NUMERIC, Some((_, scale))) => Ok(Some(Self::Scale(scale))),
@@ -27,10 +27,10 @@ impl Form {
         }
     }
 
-    /// The value in this form.
+    /// Rescales the value.
     ///
     /// # Errors
-    /// No room for so many digits.
+    /// If the value does not fit with that scale.
     pub(crate) fn fit(self, value: Datum) -> Result<Datum, EvalError> {
         match (&value, self) {
             (Datum::Numeric(number), Self::Scale(scale)) if number.rescale(scale).is_none() => {
@@ -40,7 +40,7 @@ impl Form {
         }
     }
 
-    /// The value in this form. One that has no room for so many digits stays as it is, as it does in a plan.
+    /// Rescales the value. A value that does not fit stays unchanged, as in a plan.
     pub(crate) fn apply(self, value: Datum) -> Datum {
         match (value, self) {
             (Datum::Numeric(number), Self::Scale(scale)) => Datum::Numeric(number.rescale(scale).unwrap_or(number)),

@@ -1,24 +1,24 @@
-//! What an expression reads.
+//! The inputs of an expression.
 
 use builtins::Env;
 use std::sync::Arc;
 use types::Datum;
 
-/// A row: its values, at the places that compiling chose.
+/// A row: its values, at the indexes that were fixed at compile time.
 pub(crate) type Row = Vec<Datum>;
 
-/// What is the same for all rows of a node.
+/// The values that are the same for all rows of a node.
 #[derive(Debug)]
 pub(crate) struct Values<'a> {
     pub(crate) env: &'a Env,
     pub(crate) params: &'a [Datum],
-    /// Columns of queries around the one that runs, by slot.
+    /// Outer columns, by slot.
     pub(crate) outer: Vec<Datum>,
-    /// Rows of subqueries for the row at hand, by number of the subquery.
+    /// The rows of subqueries for the current row, by the subquery's number.
     pub(crate) answers: Vec<Option<Arc<Vec<Row>>>>,
 }
 
-/// A row among its surroundings.
+/// A row and the values around it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) row: &'a [Datum],

@@ -1,12 +1,12 @@
-//! Expressions as programs run them: columns are places in a row, calls are pointers to bodies.
+//! Compiled expressions of row programs: columns are indexes into a row, calls are function pointers.
 //!
 //! ```text
 //!   Scalar ──compile──> RowExpr ──eval(Frame)──> Datum
-//!                                   Frame = the row at hand + outer columns + parameters + answers of subqueries
+//!                                   Frame = the current row + outer columns + parameters + results of subqueries
 //! ```
 //!
-//! Evaluation never waits. An expression that needs the rows of a subquery stops with [`Stop::Subquery`]; who evaluates
-//! it runs the subquery and evaluates again. So a subquery in an arm of CASE runs only if the arm is taken.
+//! Evaluation is synchronous. An expression that needs the rows of a subquery stops with [`Stop::Subquery`]; the caller
+//! runs the subquery and evaluates again. So a subquery in a branch of CASE runs only if the branch is taken.
 
 pub(crate) mod columns;
 mod compile;
@@ -24,12 +24,12 @@ use bind::tree::BoolTest;
 use builtins::{Body, EvalError, FuncId};
 use types::{CompareOp, DataType, Datum};
 
-/// Why evaluation stopped.
+/// The reason for which evaluation stopped.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// It failed.
+    /// An error.
     Error(EvalError),
-    /// The rows of this subquery are not there yet.
+    /// The rows of this subquery are needed.
     Subquery(usize),
 }
 
@@ -39,28 +39,28 @@ impl From<EvalError> for Stop {
     }
 }
 
-/// A function to be called.
+/// A function with its implementation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Callee {
     pub(crate) func: FuncId,
     pub(crate) body: Body,
-    /// NULL as soon as an argument is?
+    /// Is the result NULL if an argument is NULL?
     pub(crate) strict: bool,
 }
 
-/// How two values are compared.
+/// The implementation of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Comparison {
-    /// By the order of values, right here.
+    /// By comparing the values directly.
     Inline(CompareOp),
-    /// By a call.
+    /// By calling a function.
     Call(Callee),
 }
 
 /// A compiled expression.
 #[derive(Debug)]
 pub(crate) enum RowExpr {
-    /// The row's value at this place.
+    /// The row's value at this index.
     Col(usize),
     /// The outer column in this slot.
     Outer(usize),
@@ -69,7 +69,7 @@ pub(crate) enum RowExpr {
     /// `now()`.
     TransactionTime,
     Call(Callee, Vec<RowExpr>),
-    /// A call of a function that is written outside of `builtins`.
+    /// A call of a function that is implemented outside of `builtins`.
     Outside(FuncId, OutsideBody, Vec<RowExpr>),
     Compare(Comparison, Box<(RowExpr, RowExpr)>),
     And(Vec<RowExpr>),
@@ -79,9 +79,9 @@ pub(crate) enum RowExpr {
     Is(Box<RowExpr>, BoolTest),
     Case(Vec<(RowExpr, RowExpr)>, Option<Box<RowExpr>>),
     Coalesce(Vec<RowExpr>),
-    /// The greatest, or the least, of the values.
+    /// GREATEST if `true`, else LEAST.
     Extreme(bool, Comparison, Vec<RowExpr>),
-    /// The value, or NULL if the two others are equal.
+    /// The first value, or NULL if the two others are equal.
     NullIf(Comparison, Box<(RowExpr, RowExpr, RowExpr)>),
     /// IS DISTINCT FROM, or with `true` IS NOT DISTINCT FROM.
     Distinct(Comparison, Box<(RowExpr, RowExpr)>, bool),
@@ -89,29 +89,29 @@ pub(crate) enum RowExpr {
     InList(Comparison, Box<RowExpr>, Vec<RowExpr>, bool),
     /// ANY of an array, or with `true` ALL of it.
     AnyArray(Comparison, Box<(RowExpr, RowExpr)>, bool),
-    /// `=`, `<`, left and right of each column.
+    /// For each column `=`, `<`, the left and the right operand.
     RowCompare(CompareOp, Vec<(Comparison, Comparison, RowExpr, RowExpr)>),
     Array(Vec<RowExpr>),
     Element(Box<RowExpr>, Vec<RowExpr>),
-    /// The value cut or rounded to the type's limits; `false`: as an assignment does.
+    /// The value with a type modifier applied; `true` is an explicit cast, `false` an assignment cast.
     Fit(DataType, Box<RowExpr>, bool),
-    /// The value's text.
+    /// The text of the value.
     Print(DataType, Box<RowExpr>),
-    /// A text read as a value of a type that no session setting has a part in.
+    /// A text parsed as a type that does not depend on session settings.
     Parse(DataType, Box<RowExpr>),
-    /// A numeric with the digits of its column.
+    /// A numeric with the scale of its type.
     Form(Form, Box<RowExpr>),
     Subquery(usize, SubqueryValue),
 }
 
-/// What is made of a subquery's rows.
+/// The value that is derived from a subquery's rows.
 #[derive(Debug)]
 pub(crate) enum SubqueryValue {
-    /// The first column of its one row.
+    /// The first column of its only row.
     Scalar,
     Exists,
-    /// All its values.
+    /// The array of its values.
     Array,
-    /// ANY, or with `true` ALL, of the rows satisfies the comparisons with the values.
+    /// ANY, or with `true` ALL: is there a row, or does every row hold, for the comparisons with the values?
     Quantified(Vec<(Comparison, RowExpr)>, bool),
 }

@@ -1,4 +1,4 @@
-//! Operations that are more than one step.
+//! Operations that take several steps.
 
 use super::eval::{Value, combined};
 use super::{Comparison, Frame, RowExpr, Stop};
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use types::{CompareOp, DataType, Datum, text};
 
-/// IS TRUE and its like.
+/// IS TRUE and similar tests.
 pub(super) fn is(value: Option<bool>, test: BoolTest) -> bool {
     match test {
         BoolTest::True => value == Some(true),
@@ -19,7 +19,7 @@ pub(super) fn is(value: Option<bool>, test: BoolTest) -> bool {
     }
 }
 
-/// GREATEST and LEAST: NULLs are passed over.
+/// GREATEST and LEAST, which ignore NULLs.
 pub(super) fn extreme<'a>(
     max: bool,
     less: &Comparison,
@@ -44,7 +44,7 @@ pub(super) fn extreme<'a>(
     Ok(best.unwrap_or(Cow::Owned(Datum::Null)))
 }
 
-/// IN of a list: unknown if nothing is equal and something is NULL.
+/// IN with a list: NULL if no item is equal and the value or an item is NULL.
 pub(super) fn in_list(
     equal: &Comparison,
     value: &Datum,
@@ -54,7 +54,8 @@ pub(super) fn in_list(
     combined(true, list.iter().map(|item| equal.holds(value, item.eval(frame)?.as_ref(), frame)))
 }
 
-/// Rows column by column: the first pair that differs decides an order, any pair that differs decides equality.
+/// Compares rows column by column: the first pair that differs decides an order, any pair that differs decides
+/// equality.
 pub(super) fn compare_rows(
     op: CompareOp,
     pairs: &[(Comparison, Comparison, RowExpr, RowExpr)],
@@ -79,7 +80,7 @@ pub(super) fn compare_rows(
     Ok(known)
 }
 
-/// `a[1][2]`: NULL outside of the array, and if there are not as many subscripts as dimensions.
+/// `a[1][2]`: NULL if a subscript is out of range, or if there are fewer subscripts than dimensions.
 pub(super) fn element(array: &Datum, at: &[RowExpr], frame: &Frame<'_>) -> Result<Datum, Stop> {
     let mut item = array;
     let mut missing = false;

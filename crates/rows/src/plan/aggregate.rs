@@ -1,4 +1,4 @@
-//! Groups and aggregates.
+//! Compiles aggregation.
 
 use super::{Aggregate, Ask, Call, Compiler, Node, NodeKind, SortKey};
 use crate::WhyNot;
@@ -20,7 +20,7 @@ impl Compiler<'_> {
         Ok(Node { kind: NodeKind::Aggregate(Box::new(aggregate)), cols })
     }
 
-    /// The order in which rows are added. Those of DISTINCT are sorted by their values, too.
+    /// The order in which rows are aggregated. For DISTINCT they are also sorted by their values.
     fn order_of(call: &AggCall, cols: &[ColId]) -> Result<Vec<SortKey>, WhyNot> {
         let mut keys = call.order.clone();
         if call.distinct {

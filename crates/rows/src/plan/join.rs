@@ -1,4 +1,4 @@
-//! Joins: by lookup where the other side's key is reached, else a loop over rows that are computed once.
+//! Compiles joins: by lookup if conditions reach the other side's key, else as a nested loop over materialized rows.
 
 use super::rel::{Ask, PlanResult, Planned};
 use super::scan::ScanCols;
@@ -11,12 +11,12 @@ use catalog::Table;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A scan below filters and projections: what can be looked up.
+/// A scan below filters and projections, which a lookup can read.
 struct Chain<'a> {
     table: &'a Arc<Table>,
     cols: &'a ScanCols,
     filters: Vec<&'a Scalar>,
-    /// The lowest first.
+    /// Projected expressions, the lowest first.
     exprs: Vec<&'a (ColId, Scalar)>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Can it run without waiting, row by row?
+    /// Can it be evaluated synchronously, row by row?
     fn is_plain(&self, on: &[&Scalar]) -> bool {
         let exprs = self.exprs.iter().map(|(_, expr)| expr);
         !self.filters.iter().chain(on).copied().chain(exprs).any(columns::has_subquery)
@@ -69,7 +69,7 @@ impl Compiler<'_> {
         Ok(Planned { node: self.filter(node, &above)?, ordered })
     }
 
-    /// Takes inner joins apart; begins with what conditions narrow most and goes on likewise.
+    /// Flattens inner joins; starts with the leaf that conditions narrow most, and continues likewise.
     fn inner_joins<'a>(&mut self, rel: &'a Rel, ask: Ask<'a>) -> PlanResult {
         let mut all = ask.conditions;
         let mut leaves = Vec::new();
@@ -77,7 +77,7 @@ impl Compiler<'_> {
         if leaves.len() > MOST_JOINED {
             return Err(WhyNot::Node { what: "join of many tables" });
         }
-        // Lookups do not wait for subqueries: conditions with some are judged last.
+        // Lookups cannot run subqueries: conditions that contain some are checked last.
         let (late, mut conditions): (Vec<&Scalar>, Vec<&Scalar>) =
             all.into_iter().partition(|condition| columns::has_subquery(condition));
         let first = self.first_leaf(&leaves, &conditions, &ask.order);
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         taken
     }
 
-    /// The narrowest leaf; of several that which has the columns of the order asked for.
+    /// The narrowest leaf; among equals one that has the columns of the required order.
     fn first_leaf<'a>(&mut self, leaves: &[&'a Rel], conditions: &[&'a Scalar], order: &[bind::tree::Key]) -> usize {
         let mut best: Option<(Width, bool, usize)> = None;
         for (at, leaf) in leaves.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Compiler<'_> {
         widths.min().map_or(0, |(_, at)| at)
     }
 
-    /// How few rows of a leaf are read for a row of columns `outer`.
+    /// How few rows of a leaf are read per row with the columns `outer`.
     fn leaf_width<'a>(&mut self, leaf: &'a Rel, conditions: &[&'a Scalar], outer: &[ColId]) -> Width {
         let Some(chain) = Chain::of(leaf) else { return Width::Narrow };
         let all: Vec<&Scalar> = conditions.iter().copied().chain(chain.filters.iter().copied()).collect();
@@ -143,7 +143,7 @@ impl Compiler<'_> {
         right: &'a Rel,
         on: &[&'a Scalar],
     ) -> Result<Node, WhyNot> {
-        // Whether nothing or NULL is found, which a mark tells apart, keys do not say.
+        // A mark distinguishes false from NULL, which a lookup by key cannot.
         if let Some(chain) = Chain::of(right).filter(|_| matching != Matching::Mark)
             && chain.is_plain(on)
             && self.leaf_width(right, on, &outer.cols) <= Width::Narrow
@@ -154,7 +154,7 @@ impl Compiler<'_> {
             let inner = self.rel(right, Ask::default())?.node;
             return self.looped(matching, mark, outer, inner, on, Vec::new());
         }
-        // Conditions that read only one side narrow it.
+        // Conditions on one side only are applied to that side.
         let (own, on) = self.split_conditions(on, right);
         let inner = self.rel(right, Ask { conditions: own, ..Ask::default() })?.node;
         self.looped(matching, mark, outer, inner, &on, Vec::new())
@@ -172,7 +172,7 @@ impl Compiler<'_> {
         let made: BTreeSet<ColId> = scanned.iter().copied().collect();
         let all = chain.filters.iter().chain(on).copied();
         let (early, late): (Vec<&Scalar>, Vec<&Scalar>) = all.partition(|condition| self.is_readable(condition, &made));
-        // Values differ from row to row, and one access path serves them all.
+        // The values differ from row to row, and one access path serves all of them.
         let candidates = self.candidates(chain.table, chain.cols, &outer.cols, &early)?;
         let best: Vec<AccessPath> = candidates.into_iter().min_by_key(rank).into_iter().collect();
         self.widest = self.widest.max(best.iter().map(AccessPath::width).max().unwrap_or(Width::Wide));
@@ -194,7 +194,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Leaves and conditions of inner joins and of filters between them.
+/// Collects the leaves and conditions of inner joins and of filters between them.
 fn take_apart<'a>(rel: &'a Rel, leaves: &mut Vec<&'a Rel>, conditions: &mut Vec<&'a Scalar>) {
     match rel {
         Rel::Join { kind: JoinKind::Inner, left, right, on } => {

@@ -1,10 +1,10 @@
-//! The nodes of a program, and how they are made of the bound tree.
+//! The nodes of a program, and their compilation from the bound tree.
 //!
 //! ```text
-//!   Rel + the conditions above it + the order and the limit asked for ──compile──> Node
+//!   Rel + the conditions above it + the required order and limit ──compile──> Node
 //! ```
-//! Conditions go down to the scans, where they become key ranges; inner joins are taken apart and begin with the table
-//! that conditions narrow most.
+//! Conditions are pushed down to the scans, where they become key ranges; inner joins are flattened and start with the
+//! table that conditions narrow most.
 
 mod aggregate;
 mod join;
@@ -21,14 +21,14 @@ use bind::tree::{Bound, ColId, Cte, CteId, SetOpKind};
 use builtins::FuncId;
 use types::Datum;
 
-/// A node with the columns of its rows, by place.
+/// A node, with the columns of its rows by index.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     pub(crate) cols: Vec<ColId>,
 }
 
-/// How rows are made.
+/// The operator of a node.
 #[derive(Debug)]
 pub(crate) enum NodeKind {
     OneRow,
@@ -45,7 +45,7 @@ pub(crate) enum NodeKind {
         input: Box<Node>,
         exprs: Vec<RowExpr>,
     },
-    /// Some columns of the input, by place.
+    /// Selects columns of the input.
     Pick {
         input: Box<Node>,
         places: Vec<usize>,
@@ -67,61 +67,61 @@ pub(crate) enum NodeKind {
         left: Box<Node>,
         right: Box<Node>,
     },
-    /// Rows of a CTE that is computed once, by number.
+    /// The rows of a materialized CTE, by its number.
     Once {
         number: usize,
         places: Vec<usize>,
     },
 }
 
-/// What becomes of outer rows and inner rows that match.
+/// The join type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Matching {
     Inner,
-    /// And outer rows without a match.
+    /// Also returns outer rows without a match.
     Left,
-    /// Outer rows with a match.
+    /// Returns outer rows with a match.
     Semi,
-    /// Outer rows without one.
+    /// Returns outer rows without a match.
     Anti,
-    /// Outer rows, and whether there is a match.
+    /// Returns all outer rows, and whether there is a match.
     Mark,
 }
 
 impl Matching {
-    /// Are inner columns part of the rows?
+    /// Does the output contain the inner columns?
     pub(crate) fn has_inner(self) -> bool {
         matches!(self, Self::Inner | Self::Left)
     }
 }
 
-/// For each outer row the rows of a table that keys made of it reach.
+/// A lookup join: reads, for each outer row, the rows of a table by keys that are computed from it.
 #[derive(Debug)]
 pub(crate) struct Lookup {
     pub(crate) matching: Matching,
     pub(crate) outer: Node,
     /// Its conditions are over the outer row and the table's columns.
     pub(crate) path: ScanPath,
-    /// Computed from both, once the path's conditions hold.
+    /// Evaluated over both sides, once the path's conditions hold.
     pub(crate) exprs: Vec<RowExpr>,
-    /// Conditions that read what is computed.
+    /// Conditions that read `exprs`.
     pub(crate) late: Vec<RowExpr>,
 }
 
-/// For each outer row all rows of another node, which are computed once for equal values of `free`.
+/// A nested loop join; the inner rows are computed once per distinct values of `free`.
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub(crate) matching: Matching,
     pub(crate) outer: Node,
     pub(crate) inner: Node,
     pub(crate) on: Vec<RowExpr>,
-    /// Outer columns that the inner node reads: where their values are, and their slots.
+    /// Outer columns that the inner node reads: their values, and their slots.
     pub(crate) free: Vec<(RowExpr, usize)>,
-    /// May the rows of equal outer values be used again?
+    /// May the rows for equal outer values be reused?
     pub(crate) memo: bool,
 }
 
-/// Groups.
+/// GROUP BY with its aggregates.
 #[derive(Debug)]
 pub(crate) struct Aggregate {
     pub(crate) input: Node,
@@ -129,7 +129,7 @@ pub(crate) struct Aggregate {
     pub(crate) calls: Vec<Call>,
 }
 
-/// One aggregate.
+/// An aggregate call.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) func: FuncId,
@@ -137,7 +137,7 @@ pub(crate) struct Call {
     pub(crate) distinct: bool,
     pub(crate) filter: Option<usize>,
     pub(crate) order: Vec<SortKey>,
-    /// Of its result.
+    /// The form of its result.
     pub(crate) form: Option<Form>,
 }
 
@@ -147,11 +147,11 @@ pub(crate) struct Limit {
     pub(crate) input: Node,
     pub(crate) offset: Option<RowExpr>,
     pub(crate) count: Option<RowExpr>,
-    /// WITH TIES.
+    /// The sort keys of WITH TIES.
     pub(crate) ties: Vec<SortKey>,
 }
 
-/// A column to sort by, by place.
+/// A sort key, by column index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortKey {
     pub(crate) at: usize,
@@ -163,23 +163,23 @@ pub(crate) struct SortKey {
 #[derive(Debug)]
 pub(crate) struct SubqueryPlan {
     pub(crate) node: Node,
-    /// As [`Loop::free`], of the row that the expression is over.
+    /// As [`Loop::free`], for the row of the expression.
     pub(crate) free: Vec<(RowExpr, usize)>,
-    /// Rows that decide the value; more are an error if `one`.
+    /// The number of rows that are needed; more are an error if `one`.
     pub(crate) most: usize,
     /// Is more than one row an error?
     pub(crate) one: bool,
     pub(crate) memo: bool,
 }
 
-/// A CTE that is computed once: at its first use.
+/// A materialized CTE: computed at its first use.
 #[derive(Debug)]
 pub(crate) struct OncePlan {
     pub(crate) id: CteId,
     pub(crate) node: Node,
 }
 
-/// What compiling knows and gathers.
+/// The inputs and results of compilation.
 pub(crate) struct Compiler<'a> {
     pub(crate) bound: &'a Bound,
     pub(crate) functions: &'a dyn Functions,
@@ -187,23 +187,23 @@ pub(crate) struct Compiler<'a> {
     pub(crate) ctes: &'a [Cte],
     /// Outer columns, by slot.
     pub(crate) slots: Vec<ColId>,
-    /// Those that the node at hand may read.
+    /// The outer columns that the current node may read.
     pub(crate) visible: Vec<ColId>,
     pub(crate) subqueries: Vec<SubqueryPlan>,
     pub(crate) once: Vec<OncePlan>,
-    /// Of all scans.
+    /// The widest width of all scans.
     pub(crate) widest: Width,
     /// The table of a scan of [`Width::Bounded`].
     pub(crate) bounded: Option<String>,
-    /// Are rows compared pair by pair?
+    /// Is there a nested loop?
     pub(crate) has_loop: bool,
-    /// Nodes of the tree that were compiled, a query of WITH at each of its uses.
+    /// The number of compiled nodes of the bound tree, counting a CTE at each reference.
     pub(crate) nodes: usize,
 }
 
-/// A program of more nodes is none of a short statement.
+/// A larger program is not compiled: its statement is not short.
 pub(crate) const MOST_NODES: usize = 512;
-/// Neither is a join of more tables.
+/// The largest number of tables of a join.
 pub(crate) const MOST_JOINED: usize = 24;
 
 impl<'a> Compiler<'a> {
@@ -224,17 +224,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// May a node read that column from around it?
+    /// Is it an outer column that the current node may read?
     pub(crate) fn is_outer(&self, col: ColId) -> bool {
         self.visible.contains(&col)
     }
 
-    /// The slot of an outer column in reach.
+    /// The slot of an outer column.
     pub(crate) fn outer_slot(&self, col: ColId) -> Option<usize> {
         self.is_outer(col).then(|| self.slots.iter().position(|slot| *slot == col)).flatten()
     }
 
-    /// Makes outer columns readable until [`Self::leave`]; gives their slots.
+    /// Makes outer columns visible until [`Self::leave`]; returns their slots.
     pub(crate) fn enter(&mut self, cols: &[ColId]) -> Vec<usize> {
         let mut slots = Vec::with_capacity(cols.len());
         for col in cols {
@@ -252,19 +252,19 @@ impl<'a> Compiler<'a> {
         self.visible.truncate(self.visible.len().saturating_sub(cols.len()));
     }
 
-    /// The place of a column among `cols`.
+    /// The index of a column in `cols`.
     pub(crate) fn place(cols: &[ColId], col: ColId) -> Result<usize, WhyNot> {
         cols.iter().position(|own| *own == col).ok_or(WhyNot::Scope { index: col.index() })
     }
 }
 
-/// NULLs for all columns of a row that is not there.
+/// NULLs for the columns of a missing row.
 pub(crate) fn nulls(width: usize) -> impl Iterator<Item = Datum> {
     std::iter::repeat_n(Datum::Null, width)
 }
 
 impl Lookup {
-    /// How many columns of the table a row has.
+    /// The number of the table's columns in a row.
     pub(crate) fn path_width(&self) -> usize {
         self.path.reader.width()
     }

@@ -1,4 +1,4 @@
-//! One node of the tree after the other.
+//! Compiles the nodes of the bound tree.
 
 use super::{Compiler, Limit, MOST_NODES, Node, NodeKind, SortKey};
 use crate::WhyNot;
@@ -8,21 +8,21 @@ use builtins::Ty;
 use std::collections::BTreeSet;
 use types::Datum;
 
-/// What is asked of a node besides its rows.
+/// The requirements on a node besides its rows.
 #[derive(Clone, Default)]
 pub(crate) struct Ask<'t> {
-    /// Conditions that its rows are to satisfy.
+    /// Conditions that its rows must satisfy.
     pub(crate) conditions: Vec<&'t Scalar>,
-    /// An order that would spare a sort.
+    /// An order that would save a sort.
     pub(crate) order: Vec<Key>,
-    /// Columns of that order that are computed above, and what they are: an index may have its order.
+    /// Columns of that order that are computed above, and their expressions: an index may have their order.
     pub(crate) computed: Vec<(ColId, &'t Scalar)>,
-    /// Are only the first rows wanted, in that order?
+    /// Are only the first rows in that order needed?
     pub(crate) limited: bool,
 }
 
 impl<'t> Ask<'t> {
-    /// What is asked of the side of a join whose rows give the order: pairs of one row of it are in any order.
+    /// The requirements on the outer side of a join, which gives the order: the pairs of one outer row have no order.
     pub(crate) fn of_side(conditions: Vec<&'t Scalar>, order: &[Key], limited: bool, made: &BTreeSet<ColId>) -> Self {
         match order.iter().all(|key| made.contains(&key.col)) {
             true => Self { conditions, order: order.to_vec(), limited, ..Self::default() },
@@ -31,7 +31,7 @@ impl<'t> Ask<'t> {
     }
 }
 
-/// A node, and whether its rows come in the order that was asked for.
+/// A node, and whether its rows have the required order.
 pub(crate) struct Planned {
     pub(crate) node: Node,
     pub(crate) ordered: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Planned {
 pub(crate) type PlanResult = Result<Planned, WhyNot>;
 
 impl Compiler<'_> {
-    /// The rows of the side of a join or an apply that gives the order, and the conditions that are left above.
+    /// Compiles the outer side of a join or an apply, which gives the order; returns the conditions that stay above.
     pub(crate) fn outer_side<'a>(
         &mut self,
         side: &'a Rel,
@@ -55,7 +55,7 @@ impl Compiler<'_> {
         Ok((Planned { node, ordered: ordered && has_order }, above))
     }
 
-    /// A node for the rows of `rel` that satisfy the conditions asked for.
+    /// Compiles a node for the rows of `rel` that satisfy the required conditions.
     pub(crate) fn rel<'a>(&mut self, rel: &'a Rel, ask: Ask<'a>) -> PlanResult {
         self.nodes += 1;
         if self.nodes > MOST_NODES {
@@ -111,7 +111,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Conditions above a node that takes none in.
+    /// Puts the conditions above a node that cannot take them.
     pub(crate) fn filtered<'a>(&mut self, node: Node, ask: &Ask<'a>) -> PlanResult {
         let ordered = ask.order.is_empty() || matches!(node.kind, NodeKind::OneRow);
         Ok(Planned { node: self.filter(node, &ask.conditions)?, ordered })
@@ -151,7 +151,7 @@ impl Compiler<'_> {
 
     fn project<'a>(&mut self, input: &'a Rel, exprs: &'a [(ColId, Scalar)], ask: Ask<'a>) -> PlanResult {
         let (below, above) = self.split_conditions(&ask.conditions, input);
-        // A column that is passed on under another id is in the same order.
+        // A column that is only renamed has the same order.
         let passed_on = |key: &Key| match exprs.iter().find(|(col, _)| *col == key.col).map(|(_, expr)| &expr.kind) {
             Some(Kind::Col(col)) => Key { col: col.id, ..*key },
             _ => *key,
@@ -173,7 +173,7 @@ impl Compiler<'_> {
         Ok(Planned { node: self.filter(node, &above)?, ordered })
     }
 
-    /// Conditions that can be judged on rows of `input`, and the others.
+    /// The conditions that can be checked on rows of `input`, and the others.
     pub(crate) fn split_conditions<'a>(
         &self,
         conditions: &[&'a Scalar],
@@ -184,14 +184,14 @@ impl Compiler<'_> {
         conditions.iter().partition(|condition| self.is_readable(condition, &made))
     }
 
-    /// Are all columns that it reads among `made` or around?
+    /// Does it read only columns of `made` or outer columns?
     pub(crate) fn is_readable(&self, scalar: &Scalar, made: &BTreeSet<ColId>) -> bool {
         let mut read = BTreeSet::new();
         columns::read_by(scalar, &mut read);
         read.iter().all(|col| made.contains(col) || self.is_outer(*col))
     }
 
-    /// The rows of `input` in order; a sort is made only where the keys of a table do not give the order.
+    /// The rows of `input` in order; adds a sort only if no key of a table gives the order.
     fn sorted<'a>(&mut self, input: &'a Rel, keys: &[Key], ask: Ask<'a>) -> PlanResult {
         let in_order = keys.starts_with(&ask.order);
         let limited = ask.limited && in_order;
@@ -270,7 +270,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Some columns of a node, in this order.
+/// Selects columns of a node, in this order.
 pub(crate) fn pick(node: Node, cols: impl Iterator<Item = ColId>) -> Result<Node, WhyNot> {
     let cols: Vec<ColId> = cols.collect();
     if node.cols == cols {

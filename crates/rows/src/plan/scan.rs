@@ -1,4 +1,4 @@
-//! Scans: conditions become key tests, of the rowkey and of each index.
+//! Compiles scans: conditions become key tests of the rowkey and of each index.
 
 use super::rel::{Ask, PlanResult, Planned};
 use super::{Compiler, Node, NodeKind};
@@ -13,14 +13,14 @@ use catalog::{RowCodec, RowReader, Table};
 use index::IndexChoice;
 use std::sync::Arc;
 
-/// Columns of a scan: ordinal and id.
+/// The columns of a scan: ordinal and id.
 pub(crate) type ScanCols = [(usize, ColId)];
 
 impl Compiler<'_> {
-    /// A scan that begins a program, or a branch of it.
+    /// A scan that is not the inner side of a lookup.
     pub(crate) fn scan<'a>(&mut self, table: &Arc<Table>, cols: &ScanCols, ask: Ask<'a>) -> PlanResult {
         let own: Vec<ColId> = cols.iter().map(|(_, col)| *col).collect();
-        // A condition that waits for a subquery cannot run inside of a scan.
+        // A condition with a subquery cannot be evaluated within a scan.
         let (late, early): (Vec<&Scalar>, Vec<&Scalar>) =
             ask.conditions.iter().partition(|condition| columns::has_subquery(condition));
         let conditions = self.judges(&early, &own)?;
@@ -40,8 +40,8 @@ impl Compiler<'_> {
         Ok(Planned { node: self.filter(node, &late)?, ordered })
     }
 
-    /// Those of the access paths that may turn out to be the best, and whether they give the order. `None`: all of them read too
-    /// much. `first_rows`: few are wanted if the order is given.
+    /// The access paths that may turn out to be the best, and whether they give the order. `None` if all of them read
+    /// too much. `first_rows`: few rows are needed if the order is given.
     fn worth_while(
         &self,
         candidates: Vec<AccessPath>,
@@ -81,12 +81,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// Conditions that are judged on rows of `scope`.
+    /// Compiles conditions that are checked on rows of `scope`.
     pub(crate) fn judges(&mut self, conditions: &[&Scalar], scope: &[ColId]) -> Result<Vec<RowExpr>, WhyNot> {
         conditions.iter().map(|condition| self.expr(condition, &Scope { cols: scope })).collect()
     }
 
-    /// The path to a table's rows by some of these access paths.
+    /// The scan of a table with these access paths.
     pub(crate) fn path(
         table: &Arc<Table>,
         cols: &ScanCols,
@@ -99,8 +99,8 @@ impl Compiler<'_> {
         Ok(ScanPath { table: Arc::clone(table), reader, cols, conditions, column_tests: Vec::new(), candidates })
     }
 
-    /// All access paths to a table's rows. Operands of tests read `outer`, the columns of rows that are looked up for. The
-    /// table's own key is the first, and the only one where it names whole keys.
+    /// All access paths to a table's rows. Operands of tests may read `outer`, the columns of the outer row of a
+    /// lookup. The rowkey is the first path, and the only one if the conditions give complete keys.
     pub(crate) fn candidates(
         &mut self,
         table: &Arc<Table>,
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         outer: &[ColId],
         conditions: &[&Scalar],
     ) -> Result<Vec<AccessPath>, WhyNot> {
-        // A plan says so when it is run.
+        // A plan reports the error when it is executed.
         if table.is_unpopulated() {
             return Err(WhyNot::Node { what: "a materialized view that is not populated" });
         }
@@ -144,7 +144,7 @@ impl Compiler<'_> {
         Ok(candidates)
     }
 
-    /// What conditions say about the columns of the table, if anything is known of these.
+    /// The conditions as tests of the table's columns, for estimates.
     fn column_tests(&mut self, table: &Table, cols: &ScanCols, conditions: &[&Scalar]) -> Vec<KeyTest> {
         let part_of = |id: ColId| {
             let (ordinal, _) = cols.iter().find(|(_, col)| *col == id)?;
@@ -155,7 +155,7 @@ impl Compiler<'_> {
         conditions.iter().map(|condition| self.key_test(condition, &sides)).collect()
     }
 
-    /// What conditions say about the key of what is scanned.
+    /// The conditions as tests of the scanned key.
     fn tests(
         &mut self,
         table: &Table,
@@ -174,7 +174,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Has an index all rows that satisfy the conditions?
+/// Do the conditions imply the index's predicate?
 fn has_all(bound: &BoundIndex, cols: &ScanCols, conditions: &[&Scalar]) -> bool {
     let Some(predicate) = &bound.predicate else { return true };
     let given: Vec<index::Clause<String>> = conditions.iter().map(|condition| clause(condition)).collect();
@@ -182,7 +182,7 @@ fn has_all(bound: &BoundIndex, cols: &ScanCols, conditions: &[&Scalar]) -> bool 
     predicate.over(cols).is_some_and(|predicate| index::implies(&given, &clause(&predicate)))
 }
 
-/// For each part of an access path's key the column that is in its order: of the table, or computed as the part is.
+/// For each part of the path's key the column with its order: of the table, or computed by the same expression.
 fn sorted_by(candidate: &AccessPath, cols: &ScanCols, computed: &[(ColId, &Scalar)]) -> Vec<Option<ColId>> {
     let computed_as = |at: usize| {
         let (part, _) = candidate.computed.iter().find(|(_, target)| target.part == at)?;

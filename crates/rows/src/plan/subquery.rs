@@ -1,4 +1,4 @@
-//! Subqueries of expressions, and applies.
+//! Compiles subqueries of expressions, and applies.
 
 use super::rel::{Ask, PlanResult, Planned, pick};
 use super::{Compiler, Loop, Matching, Node, NodeKind, SubqueryPlan};
@@ -8,7 +8,7 @@ use bind::tree::{ApplyKind, ColId, Rel, Scalar, Subquery, SubqueryKind};
 use builtins::Volatility;
 
 impl Compiler<'_> {
-    /// Adds a subquery of an expression over `scope`; gives its number.
+    /// Adds a subquery of an expression over `scope`; returns its number.
     pub(crate) fn add_subquery(&mut self, subquery: &Subquery, scope: &Scope<'_>) -> Result<usize, WhyNot> {
         let free: Vec<ColId> = subquery.free.iter().map(|col| col.id).collect();
         let places = free.iter().map(|col| self.column(*col, scope)).collect::<Result<Vec<_>, _>>()?;
@@ -31,7 +31,7 @@ impl Compiler<'_> {
         pick(node, subquery.cols.iter().copied())
     }
 
-    /// May rows be used again for equal outer values?
+    /// May rows be reused for equal outer values?
     fn may_memoize(&self) -> bool {
         self.bound.facts.volatility != Volatility::Volatile
     }
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         Ok(Planned { node: self.filter(node, &above)?, ordered })
     }
 
-    /// A nested loop.
+    /// A nested loop join.
     pub(crate) fn looped(
         &mut self,
         matching: Matching,

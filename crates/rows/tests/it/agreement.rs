@@ -1,4 +1,4 @@
-//! Generated queries: with keys and lookups they answer as by full scans and nested loops.
+//! Generated queries: keys and lookups give the same results as full scans and nested loops.
 
 use super::functions::{COMPARISONS, COUNT, EQ, LIKE, SUM};
 use super::tree::{
@@ -71,7 +71,7 @@ fn salt() -> impl Strategy<Value = Option<u16>> {
     prop::option::of(2..5_u16)
 }
 
-/// An index: its parts, of which some are descending, and what it includes.
+/// An index: its parts, each descending or not, and its included columns.
 type IndexShape = (Vec<(usize, bool)>, Vec<usize>);
 
 const COLUMNS: [&str; 4] = ["a", "b", "v", "w"];
@@ -128,7 +128,7 @@ async fn tables(case: &Case) -> (World, Rel, Rel) {
             let include: Vec<_> = include.iter().map(|at| COLUMNS[*at]).collect();
             table = world.index(&table, &parts, &include, false).await;
         }
-        // The last row of a key is the one that stays: it alone may have entries.
+        // Only the last row of a key remains, and only it may have index entries.
         let is_last = |at: usize| rows.iter().skip(at + 1).all(|later| later[..2] != rows[at][..2]);
         let rows: Vec<_> = (0..rows.len()).filter(|at| is_last(*at)).map(|at| rows[at].clone()).collect();
         world.insert(&table, &rows).await;
@@ -146,7 +146,7 @@ fn outputs(kind: JoinKind) -> Vec<usize> {
     }
 }
 
-/// The order of rows whose column 0 and 1 are those of the keys; none is NULL.
+/// Compares rows by keys on the columns 0 and 1, which have no NULLs.
 fn in_order(a: &[Datum], b: &[Datum], keys: &[Key]) -> Ordering {
     let one = |key: &Key| {
         let at = key.col.index();
@@ -192,7 +192,7 @@ proptest! {
             expected.sort_by(|a, b| in_order(a, b, &keys));
             let (skipped, taken) = (offset as usize, count as usize);
             let expected: Vec<_> = expected.into_iter().skip(skipped).take(taken).collect();
-            // The whole key is sorted by: there is one right answer.
+            // The sort keys are the whole key, so the result is unique.
             let bound = query(limit(sort(rows, keys.to_vec()), Some(int(offset)), Some(int(count))), &[0, 1, 2]);
             for choice in CHOICES {
                 assert_eq!(world.keyed(&bound, choice).await.unwrap(), expected, "{choice:?}");

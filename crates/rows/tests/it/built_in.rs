@@ -1,4 +1,4 @@
-//! Programs over the functions that are built in, by their oids in `pg_proc`.
+//! Programs over the built-in functions, by their OIDs in `pg_proc`.
 
 use super::tree::{INT4, TEXT, agg, aggregate, col, filter, int, is, project, query, scan, text};
 use super::world::{World, env, row};

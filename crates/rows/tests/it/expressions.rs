@@ -93,7 +93,7 @@ async fn a_subquery_of_more_rows_than_one_is_an_error_and_an_empty_one_is_null()
     assert_eq!(value(scalar(vec![vec![Datum::Int4(4)]])).await.unwrap(), Datum::Int4(4));
     let two = scalar(vec![vec![Datum::Int4(4)], vec![Datum::Int4(5)]]);
     assert!(matches!(value(two.clone()).await, Err(RowsError::MoreThanOneRow)));
-    // In an arm that is not taken it does not run.
+    // In a branch of CASE that is not taken the subquery does not run.
     let case = Kind::Case { arms: vec![(truth(Some(false)), two)], other: None };
     assert!(value(of(case, INT4)).await.unwrap().is_null());
     let quantified = SubqueryKind::Quantified { left: vec![int(9)], ops: vec![EQ], all: false };

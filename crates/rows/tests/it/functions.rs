@@ -1,4 +1,4 @@
-//! A few functions. `plain` ones say nothing about what they test: nothing becomes a key range then.
+//! A small set of functions. With `plain` no function is known as a predicate, so no condition becomes a key range.
 
 use builtins::{Accumulator, EvalError, FuncId, Function, Kind, Ty, TypeId, Volatility};
 use rows::{Functions, OutsideBody, Test};
@@ -17,7 +17,7 @@ pub const LIKE: FuncId = FuncId(9);
 pub const SUM: FuncId = FuncId(20);
 pub const COUNT: FuncId = FuncId(21);
 pub const COLLECT: FuncId = FuncId(22);
-/// DataFusion's alone.
+/// A function that only DataFusion implements.
 pub const NO_BODY: FuncId = FuncId(30);
 
 pub const COMPARISONS: [(FuncId, CompareOp); 6] = [
@@ -97,7 +97,7 @@ fn number(args: &[Datum], of: fn(i64, i64) -> Option<i64>) -> Result<Datum, Eval
     value.map(Datum::Int4).ok_or(EvalError::OutOfRange { what: "integer".to_owned() })
 }
 
-/// Patterns of the tests have `%` at their end only.
+/// Supports `%` at the end of a pattern only, which suffices for the tests.
 fn like(args: &[Datum]) -> Result<Datum, EvalError> {
     let (Datum::Text(text), Datum::Text(pattern)) = (&args[0], &args[1]) else { panic!("{args:?}") };
     Ok(Datum::Bool(match pattern.strip_suffix('%') {

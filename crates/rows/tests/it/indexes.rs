@@ -1,4 +1,4 @@
-//! Look-ups by an index: what they read.
+//! Lookups by an index, and the rows that they read.
 
 use super::functions::EQ;
 use super::tree::{INT4, TEXT, col, filter, int, is, join, key, limit, query, scan, sort, text};
@@ -8,7 +8,7 @@ use catalog::Table;
 use std::sync::Arc;
 use types::Datum;
 
-/// `t (a, b, v, w)`, key `(a, b)`, with indexes on `v` and on `w DESC` with `v` in it.
+/// `t (a, b, v, w)`, key `(a, b)`, with indexes on `v` and on `w DESC INCLUDE (v)`.
 async fn world() -> (World, Arc<Table>) {
     let world = World::new().await;
     let table = world.table("t", None, false).await;

@@ -1,4 +1,4 @@
-//! What is refused when compiling, and what is given up when running.
+//! What is refused when compiling, and what exceeds the limits when running.
 
 use super::functions::{EQ, GT, NO_BODY};
 use super::tree::{INT4, TEXT, col, in_list, int, is, join, key, limit, param, query, scan, sort, text};
@@ -22,7 +22,7 @@ async fn a_table_without_a_condition_on_its_key_is_a_plan() {
     assert_eq!(why_not(&query(scan(&table, 0), &[0])), refused);
     let by_second = super::tree::filter(scan(&table, 0), vec![is(EQ, col(1, TEXT), text("b001"))]);
     assert_eq!(why_not(&query(by_second, &[0])), refused);
-    // The first rows of the key's order are few, those of another order are not known before all are read.
+    // Only in key order can the first rows be found without reading all rows.
     let wrong_order = limit(sort(scan(&table, 0), vec![key(2, false)]), None, Some(int(3)));
     assert_eq!(why_not(&query(wrong_order, &[0])), refused);
     let cross = join(
@@ -76,7 +76,7 @@ async fn past_its_budget_a_program_gives_up() {
 async fn rows_and_bytes_that_are_made_count_too() {
     let (world, table) = world().await;
     let side = |first| super::tree::filter(scan(&table, first), vec![is(EQ, col(first, INT4), int(1))]);
-    // 100 rows of each side are read, and 10,000 pairs are made of them.
+    // 100 rows of each side are read, and 10,000 pairs are compared.
     let pairs = join(JoinKind::Left, side(0), side(10), vec![is(GT, col(12, INT4), col(2, INT4))]);
     let bound = query(limit(sort(pairs, vec![key(2, false)]), None, Some(int(1))), &[2]);
     let with = |rows, bytes| world.try_run(&bound, &[], Limits { rows, bytes });

@@ -1,4 +1,4 @@
-//! Programs over the model store: trees made by hand, answers compared with those of full scans and nested loops.
+//! Programs over the model store: hand-built trees, with results compared to those of full scans and nested loops.
 #![allow(
     missing_docs,
     unreachable_pub,

@@ -1,4 +1,4 @@
-//! Nodes that the generated queries leave out.
+//! Nodes that the generated queries do not cover.
 
 use super::functions::{COLLECT, COUNT, EQ, GT, PLUS, SUM};
 use super::tree::{
@@ -128,7 +128,7 @@ async fn distinct_on_keeps_the_first_row_of_an_order() {
 #[tokio::test]
 async fn a_filter_below_a_projection_is_judged_first() {
     let (world, table) = world().await;
-    // The projection fails for rows that the filter keeps out, in a scan as in a lookup.
+    // The projection fails for rows that the filter drops, both in a scan and in a lookup.
     let divided = |first: usize| {
         let kept = filter(scan(&table, first), vec![is(GT, col(first + 2, INT4), int(0))]);
         project(kept, vec![(first + 5, call(super::functions::DIVIDE, int(6), col(first + 2, INT4), INT4))])

@@ -1,4 +1,4 @@
-//! A transaction's own writes are read: by keys, by ranges and by lookups.
+//! A transaction reads its own writes: by keys, by ranges and by lookups.
 
 use super::functions::{self, EQ};
 use super::tree::{INT4, TEXT, col, filter, int, is, join, query, scan, text};

@@ -1,4 +1,4 @@
-//! Short words for the bound tree.
+//! Short constructors for the bound tree.
 
 use bind::tree::*;
 use builtins::{FuncId, Ty, TypeId, Volatility};
@@ -68,7 +68,7 @@ pub fn subquery(kind: SubqueryKind, rel: Rel, cols: Vec<ColId>, free: &[usize], 
     scalar(Kind::Subquery(Box::new(Subquery { kind, rel, cols, free })), oid)
 }
 
-/// All columns of a table; their ids begin at `first`.
+/// All columns of a table; their ids start at `first`.
 pub fn scan(table: &Arc<Table>, first: usize) -> Rel {
     let cols = (0..table.columns.len()).map(|at| (at, id(first + at))).collect();
     Rel::Scan { table: Arc::clone(table), rel: RelId(first as u32), cols }

@@ -1,4 +1,4 @@
-//! A model store with tables, and calls that run trees on it.
+//! A model store with tables, and functions that run bound trees.
 
 use super::functions;
 use bind::tree::Bound;
@@ -30,7 +30,8 @@ impl World {
         Self { store, catalog }
     }
 
-    /// Key columns are `a integer` and `b text`, `b` perhaps descending; then `v integer` and `w text`.
+    /// A table with the columns `a integer`, `b text`, `v integer`, `w text` and the key `(a, b)`; `descending` applies
+    /// to `b`.
     pub async fn table(&self, name: &str, salt: Option<u16>, descending: bool) -> Arc<Table> {
         let mut new = NewTable::new("public", name);
         new.salt_buckets = salt;
@@ -53,7 +54,7 @@ impl World {
         self.store.sync(commit).await.unwrap();
     }
 
-    /// Gives an empty table an index: of these columns, each descending or not, with others included.
+    /// Creates an index on an empty table: its columns, each descending or not, and the included columns.
     pub async fn index(
         &self,
         table: &Arc<Table>,
@@ -81,7 +82,7 @@ impl World {
         ReadView::plain(self.store.clone(), snapshot)
     }
 
-    /// Runs a tree as programs run.
+    /// Runs a tree as a program.
     pub async fn run(&self, bound: &Bound) -> Vec<Vec<Datum>> {
         self.try_run(bound, &[], Limits::default()).await.unwrap().rows
     }
@@ -93,12 +94,12 @@ impl World {
         program.run(&functions, Input { view: &view, env: &env, params, limits }).await
     }
 
-    /// Runs a tree by full scans and nested loops: nothing is known of what functions test.
+    /// Runs a tree by full scans and nested loops: no function is known as a predicate.
     pub async fn reference(&self, bound: &Bound) -> Result<Vec<Vec<Datum>>, RowsError> {
         self.as_program(bound, true, IndexChoice::Off).await
     }
 
-    /// Runs a tree with keys and indexes, and by full scans where there are none.
+    /// Runs a tree by keys and indexes, and by full scans if there are none.
     pub async fn keyed(&self, bound: &Bound, choice: IndexChoice) -> Result<Vec<Vec<Datum>>, RowsError> {
         self.as_program(bound, false, choice).await
     }
@@ -132,7 +133,7 @@ pub fn replace(table: &Arc<Table>, row: &[Datum]) -> Mutation {
     }
 }
 
-/// Its entries in all indexes.
+/// The entries of a row in all indexes.
 fn entries(table: &Arc<Table>, row: &[Datum]) -> Vec<Mutation> {
     let entry = |index: &catalog::Index| {
         let entry = IndexCodec::new(table, index).unwrap().entry(row).unwrap().unwrap();

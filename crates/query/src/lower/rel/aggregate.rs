@@ -1,7 +1,7 @@
-//! Grouping.
+//! Aggregation.
 //!
-//! Keys and operands are columns here; what they are computed of is projected below by the binder. What DataFusion
-//! computes in several aggregates, such as an average, is put together above.
+//! Keys and operands are columns here; the binder projects their expressions below. A call that DataFusion computes by
+//! several aggregates, such as `avg`, is combined above.
 
 use crate::error::QueryError;
 use crate::functions::even_items;
@@ -25,7 +25,7 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::{DataType, ElementType};
 
-/// The parts of an aggregate node.
+/// The fields of [`Rel::Aggregate`].
 pub(in crate::lower) struct Groups<'t> {
     pub(in crate::lower) input: &'t Rel,
     pub(in crate::lower) keys: &'t [ColId],
@@ -39,8 +39,8 @@ impl Lowering<'_> {
         Ok(self.counted_aggregate(groups, false)?.0)
     }
 
-    /// HAVING without groups. What reads no aggregate is asked of the one group all the same: rules would ask it of the rows
-    /// below, of which the group has none then.
+    /// HAVING without GROUP BY. A condition that reads no aggregate must filter the one group: DataFusion would push it
+    /// down to the rows below, and the group would remain. Adding the row count to the condition prevents that.
     pub(in crate::lower) fn having(&mut self, groups: &Groups<'_>, all: &[Scalar]) -> LowerResult<LogicalPlan> {
         let (plan, count) = self.counted_aggregate(groups, true)?;
         let Some(count) = count else { return internal("HAVING without a group") };
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Filter(Filter::try_new(of_group, Arc::new(plan))?))
     }
 
-    /// The groups, and a column with the number of their rows if it is asked for.
+    /// The aggregate, and a column with the number of rows per group if `counted`.
     fn counted_aggregate(&mut self, of: &Groups<'_>, counted: bool) -> LowerResult<(LogicalPlan, Option<Column>)> {
         let input = self.rel(of.input)?;
         let distinct = of.calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
@@ -67,7 +67,7 @@ impl Lowering<'_> {
             shown.push(value.alias_qualified(relation, name));
         }
         let mut count = None;
-        // One group without any value has a number of rows, too.
+        // An aggregate node needs a group key or an aggregate.
         if counted || of.keys.is_empty() && parts.is_empty() {
             let value = above(count_udaf().call(vec![Expr::Literal(COUNT_STAR_EXPANSION, None)]), &mut parts)?;
             if counted {
@@ -76,7 +76,7 @@ impl Lowering<'_> {
                 count = Some(column);
             }
         }
-        // Groups are those of the lengths of intervals.
+        // The group keys of intervals are their lengths.
         let intervals = lengths.iter().map(|length| self.columns.replace(length.key, length.length.clone()));
         let intervals: Vec<Column> = intervals.collect::<LowerResult<_>>()?;
         let groups = of.keys.iter().map(|key| Ok(Expr::Column(self.columns.get(*key)?.clone())));
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         Ok((LogicalPlan::Projection(Projection::try_new(shown, Arc::new(aggregate))?), count))
     }
 
-    /// The only group as often as there are grouping sets without keys.
+    /// Repeats the single group for each of several empty grouping sets.
     fn repeated(&mut self, group: LogicalPlan, times: usize) -> LowerResult<LogicalPlan> {
         let column = self.columns.nameless("set");
         let number = Arc::new(Field::new(column.name, ArrowType::Boolean, true));
@@ -108,13 +108,13 @@ impl Lowering<'_> {
         self.joined(JoinType::Inner, group, sets, &[])
     }
 
-    /// The keys, or their grouping sets: columns of a set are in the order of the keys.
+    /// The keys, or their grouping sets: the columns of a set are in the order of the keys.
     fn in_sets(&self, keys: Vec<Expr>, sets: &[ColSet]) -> LowerResult<Vec<Expr>> {
         if sets.is_empty() {
             return Ok(keys);
         }
         if keys.is_empty() {
-            // Each is one group of all rows: see [`Self::repeated`].
+            // Each set is one group of all rows: see [`Self::repeated`].
             return Ok(keys);
         }
         let mut all: Vec<Vec<Expr>> = Vec::with_capacity(sets.len());
@@ -126,7 +126,7 @@ impl Lowering<'_> {
         Ok(vec![Expr::GroupingSet(GroupingSet::GroupingSets(all))])
     }
 
-    /// GROUPING of some keys, from the bits of the keys that a group's set lacks: the last key's is the lowest.
+    /// GROUPING of some keys, from the bits of the keys that the grouping set lacks: the last key's bit is the lowest.
     fn grouping(&self, of: &[ColId], groups: Option<&Expr>) -> LowerResult<Expr> {
         let number = |value: i64| Expr::Literal(ScalarValue::Int64(Some(value)), None);
         let Some(Expr::GroupingSet(sets)) = groups else {
@@ -149,7 +149,7 @@ impl Lowering<'_> {
         Ok(Expr::Cast(Cast::new(Box::new(bits), ArrowType::Int32)))
     }
 
-    /// What a call is in DataFusion's aggregates.
+    /// The expression of a call over DataFusion's aggregates.
     fn aggregate_call(&mut self, call: &AggCall, input: &Rel, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown aggregate") };
         if let Some(of_sorted) = over_sorted_values(function.name) {
@@ -187,7 +187,8 @@ impl Lowering<'_> {
         Ok(if name == "array_agg" && self.is_array(&call.args) { even_items(value) } else { value })
     }
 
-    /// `string_agg` with a delimiter that is no constant, which DataFusion's refuses: of the arrays of both.
+    /// `string_agg` with a delimiter that is not a constant, which DataFusion refuses: joins the arrays of texts and
+    /// delimiters.
     fn texts_joined(
         &self,
         call: &AggCall,
@@ -211,13 +212,13 @@ impl Lowering<'_> {
         self.sql_call("texts joined", &[texts, texts], args.into_iter().map(of).collect())
     }
 
-    /// Is the first of these columns one of arrays?
+    /// Is the first of these columns an array?
     pub(in crate::lower) fn is_array(&self, cols: &[ColId]) -> bool {
         let col = cols.first().and_then(|col| self.bound.col(*col));
         col.is_some_and(|col| col.ty.id.element().is_some())
     }
 
-    /// An aggregate of a sorted set: a function of the array of its values, NULLs left out. Its other arguments read keys.
+    /// An ordered-set aggregate: a function of the array of its non-NULL values. Its direct arguments read group keys.
     fn ordered_set(&mut self, function: &str, call: &AggCall, input: &Rel, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let (Some(func), [arg]) = (self.planner.aggregate_function("array_agg"), call.args.as_slice()) else {
             return internal("this aggregate of a sorted set");
@@ -240,19 +241,20 @@ impl Lowering<'_> {
         self.sql_call(function, &types, args)
     }
 
-    /// DISTINCT sorts, and an array or a list shows it. Where the order is not seen, DataFusion is told of none: it would refuse
-    /// different ones, and hand its keys to the aggregate as arguments.
+    /// The order of an aggregate's input. DISTINCT sorts, which is observable in arrays and strings. If the order is
+    /// not observable, none is passed: DataFusion refuses aggregates with different orders, and would pass the keys to
+    /// the aggregate as arguments.
     fn aggregate_order(&self, name: &str, call: &AggCall, schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
         match call.args.first() {
             _ if !shows_order(name) => Ok(Vec::new()),
             Some(arg) if call.distinct && call.order.is_empty() => {
                 self.column_keys(&[Key { col: *arg, desc: false, nulls_first: false }])
             }
-            // Each key is an argument but for a cast that changes no value, which may be a column of its own.
+            // Each key is an argument, apart from a cast that does not change the value and may be a column of its own.
             Some(arg) if call.distinct => {
                 let of_args =
                     |key: &Key| Key { col: if call.args.contains(&key.col) { key.col } else { *arg }, ..*key };
-                // DataFusion compares them with the arguments.
+                // DataFusion requires the keys to equal the arguments.
                 self.column_keys(&call.order.iter().map(of_args).collect::<Vec<_>>())
             }
             _ => self.sort_keys(&call.order, schema),
@@ -260,7 +262,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The function of sorted values that an aggregate with WITHIN GROUP is.
+/// The function of the sorted values that implements an aggregate with WITHIN GROUP.
 fn over_sorted_values(aggregate: &str) -> Option<&'static str> {
     Some(match aggregate {
         "percentile_disc" => "value at share",
@@ -280,7 +282,8 @@ pub(in crate::lower) fn aggregate_name(name: &str) -> &str {
     }
 }
 
-/// The expression over the columns of the aggregates and window functions in it, which join `parts`, each once.
+/// Replaces the aggregates and window functions in the expression by columns, and adds them to `parts` without
+/// duplicates.
 pub(in crate::lower) fn above(planned: Expr, parts: &mut Vec<Expr>) -> LowerResult<Expr> {
     let lifted = planned.transform_down(|expr| match expr {
         Expr::AggregateFunction(_) | Expr::WindowFunction(_) => {

@@ -1,5 +1,4 @@
-//! What an aggregate is of those that there are: averages and variances are made of sums, and sums are computed in the
-//! types that PostgreSQL computes them in.
+//! Builds aggregates from simpler ones: averages and variances from sums, and sums in the types that PostgreSQL uses.
 
 use crate::convert::NUMERIC_PRECISION;
 use crate::functions::{Spread, average_of, labelled, own_sum, postgres_cast, square};
@@ -25,11 +24,11 @@ pub(in crate::lower) struct Call<'a> {
     pub(in crate::lower) schema: &'a DFSchema,
 }
 
-/// Functions whose value is one of those of their argument.
+/// Functions that return one of the values of their argument.
 const PICKS: [&str; 7] = ["min", "max", "first_value", "last_value", "nth_value", "lag", "lead"];
 
-/// The value of a function that picks one of its argument's values, or collects them: DataFusion forgets which text type
-/// the argument is of, and what is an `oid` or JSON.
+/// The value of a function that returns or collects values of its argument, labelled with the SQL type: DataFusion
+/// drops the metadata that tells `char(n)`, `oid` and JSON apart.
 pub(in crate::lower) fn picked_from(name: &str, arg: Option<&Expr>, value: Expr, schema: &DFSchema) -> Expr {
     let Some(Side::Known(own)) = arg.map(|arg| Side::of(arg, schema)) else { return value };
     let ty = match name {
@@ -42,11 +41,11 @@ pub(in crate::lower) fn picked_from(name: &str, arg: Option<&Expr>, value: Expr,
     }
 }
 
-/// Makes a call like the one that is asked for, of another aggregate.
+/// Builds a call of another aggregate with the same window, filter and order.
 type Part<'p> = &'p dyn Fn(Arc<AggregateUDF>, Vec<Expr>) -> Expr;
 
 impl Call<'_> {
-    /// The value of the call, made of the aggregates that `part` makes.
+    /// The value of the call, combined from the aggregates that `part` builds.
     pub(in crate::lower) fn value(self, part: Part<'_>) -> LowerResult<Expr> {
         let [arg] = self.args.as_slice() else { return Ok(part(self.function, self.args)) };
         let spread = match self.function.name() {
@@ -62,7 +61,7 @@ impl Call<'_> {
             return Ok(picked_from(self.function.name(), Some(arg), value, self.schema));
         };
         if self.distinct {
-            // Of two values that differ the squares may not: the values themselves are collected.
+            // Different values may have equal squares, so DISTINCT collects the values themselves.
             let array = self.ty.and_then(|ty| ElementType::of(&ty)).map(DataType::Array);
             return spread.of_values(part(array_agg_udaf(), self.args), array.unwrap_or(DataType::Text));
         }
@@ -73,14 +72,16 @@ impl Call<'_> {
         Ok(spread.of(sum, squares, count, float))
     }
 
-    /// A numeric as the double next to it: Arrow divides its digits, of which not all have room in a double, by a power of ten.
+    /// Casts a numeric to the nearest double: Arrow divides the unscaled value, which may not fit into a double, by a
+    /// power of ten.
     fn double(&self, value: &Expr) -> LowerResult<Expr> {
         let (_, from) = value.to_field(self.schema)?;
         let cast = from.data_type().is_decimal().then(|| postgres_cast(value, &from, &DataType::Double)).flatten();
         Ok(cast.unwrap_or_else(|| value.clone()))
     }
 
-    /// The sum of bigints is numeric: it may be larger than a bigint. Those of floats and of long numerics are our own.
+    /// The sum of bigints is numeric, because it may overflow a bigint. Sums of floats and of long numerics are our own
+    /// aggregates.
     fn sum(&self, arg: Expr, part: Part<'_>) -> Expr {
         let cast = |arg: Expr, to| Expr::Cast(Cast::new(Box::new(arg), to));
         let Ok(ty) = arg.get_type(self.schema) else { return part(sum_udaf(), vec![arg]) };
@@ -94,8 +95,8 @@ impl Call<'_> {
         }
     }
 
-    /// A value whose sum is one part of an average: of reals that is a double, unlike their sum. A cast is no part of the
-    /// name of an aggregate's column, so the double has a name of its own.
+    /// The operand of the sum of an average: for reals a double, unlike the sum itself. A cast is not part of the name
+    /// of an aggregate's column, so the double gets an alias.
     fn summand(&self, value: &Expr) -> Expr {
         if !matches!(value.get_type(self.schema), Ok(ArrowType::Float32)) {
             return value.clone();

@@ -1,4 +1,4 @@
-//! Relations whose rows are computed when they are read: catalogs and sequences.
+//! Computed relations: catalog views and sequences.
 
 use crate::context::QueryContext;
 use crate::error::QueryResult;
@@ -17,13 +17,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::Datum;
 
-/// The computed relations of a statement, by schema and name.
+/// The table providers of a statement's computed relations, by schema and name.
 pub(in crate::lower) type Providers = HashMap<(String, String), Arc<dyn TableProvider>>;
 
-/// Looks up what a statement reads of them: that may wait, and lowering does not.
+/// Looks up the computed relations of a statement. The lookup is asynchronous, lowering is not.
 ///
 /// # Errors
-/// What a schema says.
+/// Errors of a schema.
 pub(in crate::lower) async fn providers(cx: &QueryContext, bound: &Bound) -> QueryResult<Providers> {
     let mut relations = Vec::new();
     if let Body::Query(query) = &bound.body {
@@ -78,7 +78,7 @@ impl Lowering<'_> {
         let Some(provider) = self.providers.get(&key).cloned() else {
             return internal(format!("relation {}.{} in this place", relation.schema, relation.name));
         };
-        // What it says is the session's, and of the moment.
+        // Its rows depend on the session and the current state, so the plan must not be shared.
         self.calls_bound = true;
         let qualifier = self.columns.qualifier(&relation.name);
         for (id, column) in cols.iter().zip(&relation.columns) {
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `tableoid` beside the columns.
+    /// Adds `tableoid` to the columns.
     fn with_oid(&mut self, plan: LogicalPlan, oid: u32, id: ColId) -> LowerResult<LogicalPlan> {
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let Column { name, .. } = self.columns.computed(id, "tableoid");

@@ -33,7 +33,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The inner side reads columns of the outer one as a subquery does; decorrelation makes a join of it.
+    /// The inner side references columns of the outer one like a subquery; decorrelation turns it into a join.
     pub(in crate::lower) fn apply(
         &mut self,
         kind: ApplyKind,
@@ -50,7 +50,7 @@ impl Lowering<'_> {
             ApplyKind::Left if on.iter().any(Scalar::has_subquery) => self.left_apply(outer, inner, on),
             ApplyKind::Left => self.joined(JoinType::Left, outer, inner, on),
             ApplyKind::Inner => {
-                // Decorrelation makes joins of the subqueries of a filter.
+                // Decorrelation joins the subqueries of a filter.
                 let (above, on): (Vec<Scalar>, Vec<Scalar>) = on.iter().cloned().partition(Scalar::has_subquery);
                 let joined = self.joined(JoinType::Inner, outer, inner, &on)?;
                 self.filter(joined, &above)
@@ -59,7 +59,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// LEFT JOIN LATERAL of the inner rows that fulfil the conditions: a filter may have subqueries of both sides.
+    /// LEFT JOIN LATERAL of the inner rows that satisfy the conditions: a filter may have subqueries that read both
+    /// sides.
     fn left_apply(&mut self, outer: LogicalPlan, inner: LogicalPlan, on: &[Scalar]) -> LowerResult<LogicalPlan> {
         self.outer.push(Arc::clone(outer.schema()));
         let inner = self.filter(inner, on);
@@ -67,7 +68,7 @@ impl Lowering<'_> {
         self.joined(JoinType::Left, outer, inner?, &[])
     }
 
-    /// Do subqueries of the conditions read columns of both sides?
+    /// Do the subqueries of the conditions read columns of both sides?
     fn has_subquery_of_both(&self, on: &[Scalar], left: &LogicalPlan, right: &LogicalPlan) -> bool {
         let mut read: Vec<ColId> = Vec::new();
         for condition in on {
@@ -89,8 +90,8 @@ impl Lowering<'_> {
         let both = merge_schema(&[&left, &right]);
         let filter = self.conjunction(on, &Arc::new(both))?;
         let (left, right) = (Arc::new(left), Arc::new(right));
-        // Keys among the conditions are found by a rule. NULLs are never equal here: rules that take nested joins apart
-        // keep only one answer to that.
+        // DataFusion's rules extract the join keys. `NullEqualsNothing` on all joins, because rules that flatten nested
+        // joins keep only one value of it.
         let nulls = NullEquality::NullEqualsNothing;
         let join = Join::try_new(left, right, Vec::new(), filter, kind, JoinConstraint::On, nulls, false)?;
         Ok(LogicalPlan::Join(join))

@@ -1,4 +1,4 @@
-//! Nodes: one after the other, and the plain ones.
+//! Lowers the nodes of the bound tree; the simple ones are here.
 
 pub(super) mod aggregate;
 pub(super) mod aggregate_parts;
@@ -35,11 +35,11 @@ use datafusion::logical_expr::{EmptyRelation, Expr, Filter, LogicalPlan, Project
 use std::sync::Arc;
 use types::interrupt;
 
-/// Most queries of WITH in a plan, each as often as it is read.
+/// The largest number of CTE references in a plan.
 const MOST_CTE_READS: usize = 1024;
 
 impl Lowering<'_> {
-    /// The rows of a node. Columns of its inputs stay readable where the tree says so; rules drop what nothing reads.
+    /// Lowers a node. Columns of its inputs stay visible where the tree says so; DataFusion drops the unused ones.
     pub(in crate::lower) fn rel(&mut self, rel: &Rel) -> LowerResult<LogicalPlan> {
         ask()?;
         match rel {
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
     }
 
-    /// Columns beside those of the input. One may read those before it, which are then computed below.
+    /// Adds columns to those of the input. A column that reads one added before it is computed in a further projection.
     fn project(&mut self, mut plan: LogicalPlan, mut exprs: &[(ColId, Scalar)]) -> LowerResult<LogicalPlan> {
         while !exprs.is_empty() {
             let mut beside: Vec<ColId> = Vec::new();
@@ -126,17 +126,18 @@ impl Lowering<'_> {
         Ok(plan)
     }
 
-    /// What EXPLAIN calls a computed column: as the statement does, or by its text.
+    /// The name of a computed column in EXPLAIN: that of the statement, or the text of the expression.
     fn name_of(&self, id: ColId, value: &Scalar, lowered: &Expr) -> String {
         const OF_THE_BINDER: [&str; 4] = ["argument", "key", "filter", "order"];
         let name = self.bound.col(id).map(|info| info.name.as_str()).unwrap_or_default();
         let own = OF_THE_BINDER.contains(&name) || name == "?column?";
         let name = if own && !matches!(value.kind, Kind::Col(_)) { expression_text(lowered) } else { name.to_owned() };
-        // DataFusion (55.2, `optimize_projections`) takes an alias away, qualifier and all, that is the expression's name.
+        // DataFusion (55.2, `optimize_projections`) drops an alias, including its qualifier, that equals the
+        // expression's name.
         if lowered.schema_name().to_string() == name { format!("({name})") } else { name }
     }
 
-    /// A query of WITH where it is read.
+    /// A CTE at one of its references.
     fn cte(&mut self, id: CteId, cols: &[(ColId, ColId)]) -> LowerResult<LogicalPlan> {
         if let Some(work) = self.work_tables.get(&id).cloned() {
             return self.work_table(&work, cols);
@@ -153,7 +154,8 @@ impl Lowering<'_> {
             }
         };
         let plan = self.rel(rel)?;
-        // Rows that are kept have the columns of the first that reads them, so all have those of the definition.
+        // Materialized rows have the columns of the first reference, so all references project to the columns of the
+        // definition.
         let kept = cte.cols.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
         let kept = kept.collect::<LowerResult<Vec<_>>>()?;
         let mut plan = LogicalPlan::Projection(Projection::try_new(without_repetitions(kept), Arc::new(plan))?);
@@ -171,8 +173,8 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// A query of WITH is lowered at each of its uses: where each reads the one before twice, their number doubles with
-    /// every level.
+    /// Counts a CTE reference. A CTE is lowered at each reference: if each CTE references the previous one twice, their
+    /// number doubles with every level.
     fn count_read(&mut self) -> LowerResult<()> {
         interrupt::check().map_err(QueryError::from)?;
         self.cte_reads += 1;
@@ -199,7 +201,7 @@ fn is_one_group(rel: &Rel) -> bool {
     matches!(rel, Rel::Aggregate { keys, sets, .. } if keys.is_empty() && sets.len() < 2)
 }
 
-/// Is it the same for all rows?
+/// Does it read neither columns nor subqueries?
 fn reads_nothing(value: &Scalar) -> bool {
     let mut nothing = !matches!(value.kind, Kind::Col(_) | Kind::Subquery(_));
     value.each_operand(&mut |operand| nothing = nothing && reads_nothing(operand));

@@ -1,4 +1,5 @@
-//! WITH RECURSIVE. DataFusion finds a work table by its name, so no two recursive queries of a plan have one name.
+//! WITH RECURSIVE. DataFusion identifies a work table by its name, so each recursive query of a plan gets a unique
+//! name.
 
 use crate::convert::{ORIGIN_KEY, TYPE_KEY, sql_type_of};
 use crate::functions::nullable;
@@ -16,12 +17,12 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Projection
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The rows that a recursive query has found last.
+/// The work table of a recursive query: the rows of the last iteration.
 #[derive(Clone)]
 pub(in crate::lower) struct WorkTable {
     name: String,
     table: Arc<CteWorkTable>,
-    /// The columns of the query, in the order of the table's.
+    /// The columns of the query, in the order of the work table.
     cols: Vec<ColId>,
 }
 
@@ -31,7 +32,7 @@ pub(in crate::lower) struct Terms<'t> {
     pub(in crate::lower) step: &'t Rel,
     pub(in crate::lower) step_cols: &'t [ColId],
     pub(in crate::lower) distinct: bool,
-    /// Computed once, however often it is read.
+    /// Computed once, because it is volatile.
     pub(in crate::lower) materialized: bool,
 }
 
@@ -65,7 +66,7 @@ impl Lowering<'_> {
         self.shown(rows, &work, cols)
     }
 
-    /// The work table where the second term reads it.
+    /// A scan of the work table in the recursive term.
     pub(in crate::lower) fn work_table(
         &mut self,
         work: &WorkTable,
@@ -76,14 +77,14 @@ impl Lowering<'_> {
         self.shown(rows, work, cols)
     }
 
-    /// Only these columns, in this order.
+    /// Projects to these columns, in this order.
     fn in_order(&self, rows: LogicalPlan, cols: &[ColId]) -> LowerResult<LogicalPlan> {
         let exprs = cols.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
         let exprs = exprs.collect::<LowerResult<Vec<_>>>()?;
         Ok(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?))
     }
 
-    /// Columns of the query, place by place, under the ids that they have where they are read.
+    /// The columns of the query, under the ids of one reference.
     fn shown(&mut self, rows: LogicalPlan, work: &WorkTable, cols: &[(ColId, ColId)]) -> LowerResult<LogicalPlan> {
         let found = rows.schema().columns();
         let mut exprs = Vec::with_capacity(cols.len());
@@ -99,17 +100,17 @@ impl Lowering<'_> {
     }
 }
 
-/// Does a scan read what a recursive query has found so far?
+/// Does a scan read the work table of a recursive query?
 pub(crate) fn is_work_table(scan: &TableScan) -> bool {
     source_as_provider(&scan.source).is_ok_and(|provider| provider.downcast_ref::<CteWorkTable>().is_some())
 }
 
-/// The fields of both terms are made alike: a column's field says which table it is of, and DataFusion wants them equal. Both
-/// are said to be computed.
+/// Gives the fields of both terms the same metadata, because DataFusion requires equal fields and a column's metadata
+/// names its table. The columns count as computed.
 fn aligned(query: RecursiveQuery) -> LowerResult<LogicalPlan> {
     let labels: Vec<HashMap<String, String>> = query.schema.fields().iter().map(|field| label(field)).collect();
     let fields = query.schema.iter().zip(&labels).map(|((qualifier, field), label)| {
-        // What the second term finds may be NULL where it cannot be told.
+        // Rows of the recursive term may have NULLs that DataFusion does not infer.
         (qualifier.cloned(), Arc::new(field.as_ref().clone().with_metadata(label.clone()).with_nullable(true)))
     });
     let schema = DFSchema::new_with_metadata(fields.collect(), query.schema.metadata().clone())?;

@@ -35,8 +35,8 @@ impl Lowering<'_> {
             let name = self.bound.col(*id).map(|info| info.name.clone()).unwrap_or_default();
             outputs.push(self.columns.computed(*id, &name));
         }
-        // The columns of DataFusion's union have no qualifier. Where rules leave one side of it, its columns stand for them
-        // by their names.
+        // The columns of DataFusion's union have no qualifier. If a rule replaces the union by one of its inputs, the
+        // input's columns must have the same names.
         let names: Vec<Column> = match op {
             SetOpKind::Union => outputs.iter().map(|output| Column::new_unqualified(output.name.clone())).collect(),
             _ => outputs.clone(),
@@ -58,8 +58,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Rows of the left side that the right side has, or has not. With ALL equal rows count: those of each side are numbered, and
-    /// the second of a side meets only the second of the other.
+    /// INTERSECT or EXCEPT as a semi or anti join. With ALL, duplicates count: the duplicates of each side are
+    /// numbered, and the second of one side matches only the second of the other.
     ///
     /// ```text
     ///   a a b  EXCEPT ALL  a c      (a,1) (a,2) (b,1)  anti join  (a,1) (c,1)      a b
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Projection(Projection::try_new(shown, Arc::new(joined))?))
     }
 
-    /// The columns of one side under the names of the result.
+    /// Projects one side to the names of the result.
     fn side(&self, plan: LogicalPlan, cols: &[ColId], outputs: &[Column]) -> LowerResult<LogicalPlan> {
         let mut exprs = Vec::with_capacity(outputs.len());
         for (col, output) in cols.iter().zip(outputs) {
@@ -102,7 +102,7 @@ impl Lowering<'_> {
     }
 }
 
-/// One input of a set operation, and its columns in the order of the result's.
+/// An input of a set operation, and its columns in the order of the result's.
 struct Arm<'r> {
     rel: &'r Rel,
     cols: Vec<ColId>,
@@ -112,9 +112,8 @@ fn side_of<'r>(rel: &'r Rel, cols: &[(ColId, ColId, ColId)], col: fn(&(ColId, Co
     Arm { rel, cols: cols.iter().map(col).collect() }
 }
 
-/// The inputs of a union and of the unions that are its inputs: `a UNION b UNION c …` is one node with many inputs and not as deep
-/// as there are operators, because each of DataFusion's rules goes through all nodes. A union of distinct rows stays one inside of
-/// UNION ALL.
+/// Flattens nested unions: `a UNION b UNION c …` becomes one node with many inputs instead of a deep tree, because each
+/// of DataFusion's rules visits all nodes. A UNION within UNION ALL is kept.
 fn arms<'r>(all: bool, (left, right): (&'r Rel, &'r Rel), cols: &[(ColId, ColId, ColId)]) -> Vec<Arm<'r>> {
     let mut waiting = vec![side_of(right, cols, |col| col.2), side_of(left, cols, |col| col.1)];
     let mut arms = Vec::with_capacity(2);
@@ -127,7 +126,7 @@ fn arms<'r>(all: bool, (left, right): (&'r Rel, &'r Rel), cols: &[(ColId, ColId,
     arms
 }
 
-/// The inputs of an arm that is a union; `None` if its rows are not those of its inputs.
+/// The inputs of an arm that is a union; `None` if it cannot be flattened.
 fn inputs_of_union<'r>(arm: &Arm<'r>, all: bool) -> Option<(Arm<'r>, Arm<'r>)> {
     let Rel::SetOp { op: SetOpKind::Union, all: inner_all, left, right, cols } = arm.rel else { return None };
     if all && !inner_all {
@@ -138,7 +137,7 @@ fn inputs_of_union<'r>(arm: &Arm<'r>, all: bool) -> Option<(Arm<'r>, Arm<'r>)> {
     Some((side_of(left, &read, |col| col.1), side_of(right, &read, |col| col.2)))
 }
 
-/// The rows, and how many equal ones are up to each.
+/// Numbers the duplicates of each row.
 fn numbered(side: &Arc<LogicalPlan>, number: &Column) -> LowerResult<LogicalPlan> {
     let keys = columns(side).into_iter().map(|column| by_length(column, side.schema())).collect();
     let count = row_number().partition_by(keys).build()?;
@@ -153,7 +152,7 @@ fn columns(plan: &LogicalPlan) -> Vec<Expr> {
     plan.schema().columns().into_iter().map(Expr::Column).collect()
 }
 
-/// The rows with columns of these names, if a node has dropped their qualifiers.
+/// Restores the output columns, if a node has dropped their qualifiers.
 fn named(plan: LogicalPlan, outputs: &[Column]) -> LowerResult<LogicalPlan> {
     let columns = plan.schema().columns();
     if columns == outputs {

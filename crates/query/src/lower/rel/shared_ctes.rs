@@ -1,20 +1,21 @@
-//! Queries of WITH that are computed once because that costs less than to compute them wherever they are read.
+//! Chooses the CTEs that are materialized because that costs less than computing each reference.
 //!
-//! PostgreSQL computes a query once as soon as it is read twice. Computed where it is read, it may have fewer rows: what
-//! its readers ask for goes down to its tables. So a query is computed once if it is read several times, its rows are
-//! groups, windows or the like, which take longer to make than to keep, and no reader's condition of its own goes down
-//! through them. (What a join finds out while it runs would, too: NOT MATERIALIZED keeps that.)
+//! PostgreSQL materializes a CTE as soon as it is referenced twice. Inlined, it may return fewer rows, because the
+//! conditions of each reference are pushed down. So a CTE is materialized if it is referenced several times, its rows
+//! are the result of an aggregate, window or similar node that costs more than storing them, and no reference has a
+//! condition that can be pushed down through that node. (Dynamic filters of joins are pushed down, too: NOT
+//! MATERIALIZED preserves those.)
 //!
 //! ```text
 //!   WITH r AS (SELECT k, sum(v) AS s FROM t GROUP BY k)
-//!   r WHERE s = (SELECT max(s) FROM r)               once
-//!   r WHERE k = 1   UNION ALL   r WHERE k = 2        where it is read: two short scans
+//!   r WHERE s = (SELECT max(s) FROM r)               materialized
+//!   r WHERE k = 1   UNION ALL   r WHERE k = 2        inlined: two short scans
 //! ```
 
 use ::bind::tree::{ColId, Cte, CteBody, CteId, Kind, Query, Rel, Scalar};
 use std::collections::{HashMap, HashSet};
 
-/// Those of a statement.
+/// The CTEs of a statement that are materialized.
 pub(in crate::lower) fn of(query: &Query) -> HashSet<CteId> {
     let mut readers = Readers::default();
     for cte in &query.ctes {
@@ -30,7 +31,7 @@ pub(in crate::lower) fn of(query: &Query) -> HashSet<CteId> {
     query.ctes.iter().filter(|cte| readers.share(cte)).map(|cte| cte.id).collect()
 }
 
-/// Who reads which query, and the columns of each condition.
+/// The references of each CTE, and the columns of each condition.
 #[derive(Default)]
 struct Readers<'b> {
     scans: HashMap<CteId, Vec<&'b [(ColId, ColId)]>>,
@@ -80,7 +81,8 @@ fn columns(condition: &Scalar) -> Vec<ColId> {
     found
 }
 
-/// The columns through which conditions go down; `None` of rows that are as soon made as kept.
+/// The columns on which conditions can be pushed down through the node; `None` if computing the rows costs no more than
+/// storing them.
 fn open_columns(rel: &Rel) -> Option<HashSet<ColId>> {
     match rel {
         Rel::Aggregate { keys, .. } => Some(keys.iter().copied().collect()),

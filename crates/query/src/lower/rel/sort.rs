@@ -1,4 +1,4 @@
-//! Order, limits and rows that differ.
+//! ORDER BY, LIMIT and DISTINCT.
 
 use crate::functions::WITH_TIES;
 use crate::lower::Lowering;
@@ -21,14 +21,14 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Sort(Sort { expr, input: Arc::new(input), fetch: None }))
     }
 
-    /// Keys of an order of rows of `schema`.
+    /// The sort keys over rows of `schema`.
     pub(in crate::lower) fn sort_keys(&self, keys: &[Key], schema: &DFSchemaRef) -> LowerResult<Vec<SortExpr>> {
         let mut sorted = Vec::with_capacity(keys.len());
         for SortExpr { expr, asc, nulls_first } in self.column_keys(keys)? {
             let value = ordered(expr, schema);
             if asc == nulls_first && is_list(&value, schema)? {
-                // NULLs first in an order are NULL elements first, too, in Arrow 59.3: PostgreSQL has them last, where the
-                // array itself may be first.
+                // In Arrow 59.3 NULLS FIRST also puts NULL elements first within arrays: PostgreSQL has them last, even
+                // if NULL arrays come first.
                 sorted.push(SortExpr::new(value.clone().is_null(), !nulls_first, false));
                 sorted.push(SortExpr::new(value, asc, !asc));
             } else {
@@ -38,7 +38,7 @@ impl Lowering<'_> {
         Ok(sorted)
     }
 
-    /// The columns of an order; one that comes a second time orders nothing.
+    /// The columns of an order, without duplicates.
     pub(in crate::lower) fn column_keys(&self, keys: &[Key]) -> LowerResult<Vec<SortExpr>> {
         let mut sorted: Vec<SortExpr> = Vec::with_capacity(keys.len());
         for key in keys {
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         for column in columns {
             let value = ordered(column, input.schema());
             let absent = value.clone().is_null();
-            // DataFusion wants the keys that the order begins with.
+            // DISTINCT ON keys must be a prefix of the sort keys.
             keys.extend(sort.iter().any(|key| key.expr == absent).then_some(absent));
             keys.push(value);
         }
@@ -104,7 +104,7 @@ fn is_list(value: &Expr, schema: &DFSchema) -> LowerResult<bool> {
     Ok(matches!(value.get_type(schema)?, ArrowType::List(_)))
 }
 
-/// What rows are ordered by: intervals by their lengths, zeros without their sign.
+/// The sort key of a value: intervals by their lengths, floats without the sign of zero.
 pub(in crate::lower) fn ordered(value: Expr, schema: &DFSchema) -> Expr {
     by_length(without_sign(value, schema), schema)
 }

@@ -1,4 +1,4 @@
-//! Columns of UNION: the binder has cast them to one type on both sides; their limits and what may be NULL are the sides' together.
+//! Columns of UNION: the binder has cast all sides to one type; type modifiers and nullability are combined here.
 
 use crate::convert::sql_type_of;
 use crate::functions::{labelled, postgres_cast};
@@ -12,7 +12,7 @@ use datafusion::optimizer::analyzer::type_coercion::coerce_union_schema;
 use std::sync::Arc;
 use types::DataType;
 
-/// The rows of all sides, whose columns have the same names.
+/// UNION ALL of sides whose columns have the same names.
 pub(in crate::lower) fn union_all(sides: Vec<LogicalPlan>) -> LowerResult<LogicalPlan> {
     let types = |side: &LogicalPlan| side.schema().fields().iter().map(|field| known_type(field)).collect::<Vec<_>>();
     let wanted = sides.iter().map(types).reduce(|wanted, side| {
@@ -38,7 +38,7 @@ fn known_type(field: &Field) -> Option<DataType> {
     sql_type_of(field).filter(|_| !field.data_type().is_null())
 }
 
-/// Of a `char(n)` beside another text it is the first side's kind.
+/// The type of a `char(n)` beside another text is that of the first side.
 fn common_type(left: DataType, right: DataType) -> DataType {
     match (left, right) {
         (DataType::Char(length), right) if !matches!(right, DataType::Char(_)) => DataType::Char(length),
@@ -65,7 +65,7 @@ fn fitted(side: LogicalPlan, wanted: &[Option<DataType>]) -> LowerResult<Arc<Log
     }))
 }
 
-/// The column as one of that type; `None`: it stays.
+/// Converts the column to `wanted`; `None` if no conversion is needed.
 fn fit(column: &Column, field: &Field, wanted: &DataType) -> Option<Expr> {
     let own = known_type(field)?;
     let value = Expr::Column(column.clone());
@@ -74,7 +74,7 @@ fn fit(column: &Column, field: &Field, wanted: &DataType) -> Option<Expr> {
         (DataType::Char(_), DataType::Char(_)) => Some(labelled(value, *wanted)),
         (_, DataType::Char(_)) => Some(labelled(rtrim().call(vec![value]), *wanted)),
         (DataType::Char(_), wanted) => postgres_cast(&value, field, wanted),
-        // Digits of a second that only one side says.
+        // Only one side has a precision of fractional seconds.
         (own, wanted) if own.is_temporal() && own.without_digits() == wanted.without_digits() => {
             Some(labelled(value, *wanted))
         }

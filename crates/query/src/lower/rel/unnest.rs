@@ -1,4 +1,4 @@
-//! Set-returning functions: arrays that are taken apart, and series of integers, which are counted.
+//! Set-returning functions: unnested arrays, and series of integers, which are generated.
 
 use crate::functions::{flat, is_nested};
 use crate::lower::Lowering;
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Rows with a column for each array, then a row for each place in them.
+    /// Adds a column per array, and unnests all of them together.
     fn taken_apart(&mut self, input: LogicalPlan, calls: &[SetCall], outer: bool) -> LowerResult<LogicalPlan> {
         let schema = Arc::clone(input.schema());
         let mut exprs: Vec<Expr> = schema.columns().into_iter().map(Expr::Column).collect();
@@ -77,7 +77,7 @@ impl Lowering<'_> {
         Ok(LogicalPlan::Projection(Projection::try_new(named, Arc::new(rows))?))
     }
 
-    /// The array that a call takes apart.
+    /// The array that a call unnests.
     fn array_of(&mut self, call: &SetCall, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(function) = builtins::function(call.func) else { return internal("an unknown function") };
         let mut args = self.typed_exprs(&call.args, schema)?;
@@ -92,7 +92,7 @@ impl Lowering<'_> {
             }
             ("generate_subscripts", [array, dimension, reverse]) => {
                 let (lower, upper) = self.bounds(call, array, dimension, &types)?;
-                // NULL for NULL, of which there is no series.
+                // A NULL direction gives NULL bounds, and thus no rows.
                 let either = |on: Expr, off: Expr| {
                     when(reverse.clone(), on).when(Expr::Not(Box::new(reverse.clone())), off).end()
                 };
@@ -102,7 +102,7 @@ impl Lowering<'_> {
             ("regexp_matches", _) => self.sql_call("regexp_match_texts", &types, args),
             ("regexp_split_to_table", _) => self.sql_call("regexp_split_to_array", &types, args),
             ("string_to_table", _) => self.sql_call("string_to_array", &types, args),
-            // Nothing is a partition.
+            // There are no partitioned tables.
             ("pg_partition_ancestors", _) => {
                 let oids = DataType::Array(ElementType::Oid);
                 Ok(written_literal(ScalarValue::Null, &oids))
@@ -111,7 +111,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The first and the last subscript of a dimension of an array; those of vectors begin with 0.
+    /// The first and the last subscript of a dimension of an array; subscripts of vectors start at 0.
     fn bounds(&self, call: &SetCall, array: &Expr, dimension: &Expr, types: &[DataType]) -> LowerResult<(Expr, Expr)> {
         let of_vector = call.args.first().is_some_and(begins_with_zero);
         let ends = vec![array.clone(), dimension.clone()];
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         let is_series = builtins::function(call.func).is_some_and(|function| function.name == "generate_series");
         let ends: Option<Vec<Expr>> = call.args.iter().map(integer).collect();
         let (Some(ends), [col], true) = (ends, call.cols.as_slice(), is_series) else { return Ok(None) };
-        // Our function says what is wrong with that.
+        // Our own function reports the error for a step of zero.
         if ends.get(2).is_some_and(|step| *step == lit(0_i64)) {
             return Ok(None);
         }
@@ -145,7 +145,7 @@ impl Lowering<'_> {
         Ok(Some(LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(scan))?)))
     }
 
-    /// WITH ORDINALITY.
+    /// Adds the column of WITH ORDINALITY.
     fn numbered(&mut self, plan: LogicalPlan, id: ColId) -> LowerResult<LogicalPlan> {
         let number = row_number();
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
@@ -158,12 +158,12 @@ impl Lowering<'_> {
     }
 }
 
-/// Is each row of it an array, which is in an array as its text?
+/// Does it return arrays, which are represented as text within an array?
 fn gives_texts_of_arrays(call: &SetCall) -> bool {
     builtins::function(call.func).is_some_and(|function| function.name == "regexp_matches")
 }
 
-/// A constant that is an integer, as a bigint.
+/// An integer constant as a bigint.
 fn integer(value: &Scalar) -> Option<Expr> {
     let number = match &value.kind {
         Kind::Const(datum @ (Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_))) => datum.as_i64(),

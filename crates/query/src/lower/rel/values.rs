@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Values};
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// Rows that are written out. Those of constants become a table in memory if there are many.
+    /// VALUES. Many constant rows later become an in-memory table.
     pub(in crate::lower) fn values(&mut self, cols: &[ColId], rows: &Rows) -> LowerResult<LogicalPlan> {
         let none = Arc::new(DFSchema::empty());
         let (mut fields, mut types) = (Vec::with_capacity(cols.len()), Vec::with_capacity(cols.len()));

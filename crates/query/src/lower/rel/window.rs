@@ -1,4 +1,4 @@
-//! Window functions. What DataFusion computes in several of its own is put together above.
+//! Window functions. A call that DataFusion computes by several of its own is combined above.
 
 use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
@@ -27,9 +27,9 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// A window that is lowered.
+/// A lowered window.
 struct Lowered<'t> {
-    /// What it is over.
+    /// The node that the window is over.
     input: &'t Rel,
     partition: Vec<Expr>,
     order: Vec<SortExpr>,
@@ -37,25 +37,25 @@ struct Lowered<'t> {
     rows: Rows,
 }
 
-/// Which rows have a frame with rows in it.
+/// The rows whose frame is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rows {
-    /// Perhaps all.
+    /// All rows, as far as is known.
     All,
-    /// None: the frame counts rows or peers, and ends before it begins.
+    /// No row: a ROWS or GROUPS frame that ends before it starts.
     None,
-    /// Those without a value to be a distance from: the frame is their peers.
+    /// Rows whose sort key is NULL: their RANGE frame is their peers.
     Null,
 }
 
-/// The mode of a frame and the type of what its rows are ordered by.
+/// The mode of a frame and the type of the sort key.
 type Order<'t> = (FrameMode, Option<&'t DataType>);
 
-/// Windows of one partition and order, and the calls of each.
+/// Windows with the same partition and order, and the calls of each.
 type Alike<'t> = Vec<(Lowered<'t>, &'t [(ColId, WindowCall)])>;
 
 impl Lowering<'_> {
-    /// The windows that stand above each other there: those of one partition and order are one operator.
+    /// Lowers adjacent windows: those with the same partition and order become one node.
     pub(in crate::lower) fn windows(&mut self, top: &Rel) -> LowerResult<LogicalPlan> {
         let (nodes, input) = independent(top);
         let mut rows = self.rel(input)?;
@@ -83,8 +83,8 @@ impl Lowering<'_> {
         Ok(rows)
     }
 
-    /// Puts a column in place of a key that is computed. DataFusion computes what several window functions have in common
-    /// below some of them, and asserts then that those of one operator still sort by the same expressions (55.2,
+    /// Replaces a computed key by a column. DataFusion moves common subexpressions of several window functions below
+    /// some of them, and then asserts that the functions of one operator still sort by the same expressions (55.2,
     /// `physical_planner.rs`).
     fn computed_below(&mut self, key: &mut Expr, keys: &mut Vec<(Expr, Column)>) {
         if matches!(key, Expr::Column(_) | Expr::Literal(..)) {
@@ -138,7 +138,7 @@ impl Lowering<'_> {
                 shown.push(value.alias_qualified(relation, name));
             }
         }
-        // Calls over frames without rows are constants.
+        // Calls over empty frames are constants.
         let rows = match parts.is_empty() {
             true => input,
             false => LogicalPlan::Window(Window::try_new(parts, Arc::new(input))?),
@@ -179,7 +179,7 @@ impl Lowering<'_> {
         };
         let Some(func_def) = func_def else { return unsupported(format!("window function {name}()")) };
         let mut args = call.args.iter().map(|arg| self.operand(*arg, window.input)).collect::<LowerResult<Vec<_>>>()?;
-        // What counts rows is a bigint.
+        // Row counts are bigints.
         let counting = match name {
             "ntile" => args.first_mut(),
             "lag" | "lead" | "nth_value" => args.get_mut(1),
@@ -222,12 +222,12 @@ impl Lowering<'_> {
 }
 
 impl Lowered<'_> {
-    /// What rows are divided and sorted by.
+    /// The partition and sort expressions.
     fn exprs(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.partition.iter_mut().chain(self.order.iter_mut().map(|key| &mut key.expr))
     }
 
-    /// Are rows sorted in the same way for both?
+    /// Do both windows need the same sort?
     fn sorts_as(&self, other: &Self) -> bool {
         self.partition == other.partition && self.order == other.order
     }
@@ -236,7 +236,7 @@ impl Lowered<'_> {
 /// A window and its calls.
 type Node<'t> = (&'t WindowSpec, &'t [(ColId, WindowCall)]);
 
-/// Windows above each other of which none reads what another computes, the lowest first, and the rows below them.
+/// Adjacent windows of which none reads the result of another, the lowest first, and the node below them.
 fn independent(top: &Rel) -> (Vec<Node<'_>>, &Rel) {
     let (mut nodes, mut below): (Vec<Node<'_>>, &Rel) = (Vec::new(), top);
     while let Rel::Window { input, spec, calls } = below {
@@ -283,7 +283,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A count of rows or peers, or a distance between values of the order, which DataFusion reads from a text.
+    /// A frame offset: a number of rows or peers, or for RANGE a distance, which DataFusion parses from text.
     fn distance_of(
         &mut self,
         distance: &Scalar,
@@ -313,7 +313,7 @@ impl Lowering<'_> {
         Ok(known.unwrap_or(ScalarValue::Utf8(Some(text))))
     }
 
-    /// The value of a computed offset. DataFusion's frames are part of the plan, so it must be known by then.
+    /// Evaluates an offset. DataFusion's frames are part of the plan, so the offset must be constant.
     fn offset_value(&mut self, distance: &Scalar) -> LowerResult<Datum> {
         let none = Arc::new(DFSchema::empty());
         let lowered = self.expr(distance, &none)?;
@@ -327,13 +327,13 @@ impl Lowering<'_> {
     }
 }
 
-/// Up to the current row and its peers; without an order, all rows.
+/// Is it the default frame: up to the current row and its peers?
 fn is_default(frame: &Frame) -> bool {
     let plain = matches!((&frame.start, &frame.end), (FrameBound::Unbounded, FrameBound::Current));
     frame.mode == FrameMode::Range && plain
 }
 
-/// What a call is over no rows.
+/// The result of a call over an empty frame.
 fn over_no_rows(name: &str, call: &WindowCall) -> LowerResult<Expr> {
     match name {
         "count" | "regr_count" => constant(&Datum::Int8(0), call.ty),

@@ -1,4 +1,4 @@
-//! Window functions that DataFusion has for constants only, or of another type.
+//! Window functions whose arguments DataFusion requires to be constants, or whose type differs.
 
 use crate::Refusal;
 use crate::convert::arrow_type;
@@ -20,16 +20,17 @@ pub(in crate::lower) struct Call<'a> {
     pub(in crate::lower) function: WindowFunctionDefinition,
     pub(in crate::lower) args: Vec<Expr>,
     pub(in crate::lower) schema: &'a DFSchema,
-    /// Makes a call over the same window.
+    /// Builds a call over the same window.
     pub(in crate::lower) over: &'a dyn Fn(WindowFunctionDefinition, Vec<Expr>) -> Expr,
 }
 
 impl Call<'_> {
-    /// `lag(x, n, d)` with a default that varies is `lag(x, n)` where there is such a row and `d` elsewhere; an `n` that
-    /// varies is a function's of our own, and so is a computed number of buckets of `ntile`, which is an integer.
+    /// Lowers the call. `lag(x, n, d)` with a default `d` that is not constant becomes `lag(x, n)` if such a row
+    /// exists, else `d`; for an offset `n` or an `ntile` argument that is not constant, our own functions are used.
+    /// `ntile` returns an integer.
     ///
     /// # Errors
-    /// 22014 and 22016 for a number of buckets or a place below 1.
+    /// 22014 and 22016 for an argument of `ntile` or `nth_value` below 1.
     pub(in crate::lower) fn value(mut self) -> QueryResult<Expr> {
         check_place(self.name, &self.args)?;
         if matches!(self.name, "lag" | "lead") {
@@ -44,7 +45,7 @@ impl Call<'_> {
                 check_buckets(args)?;
                 Expr::Cast(Cast::new(Box::new(self.call(self.args.clone())), ArrowType::Int32))
             }
-            // DataFusion's numbers of rows are unsigned.
+            // DataFusion's row numbers are unsigned.
             ("row_number" | "rank" | "dense_rank", _) => {
                 Expr::Cast(Cast::new(Box::new(self.call(self.args.clone())), ArrowType::Int64))
             }
@@ -71,7 +72,7 @@ impl Call<'_> {
         (self.over)(self.function.clone(), args)
     }
 
-    /// The function's value at that distance.
+    /// The value of `lag`, `lead` or `nth_value` at that offset.
     fn shifted(&self, value: Expr, offset: &Expr) -> Expr {
         if is_constant(offset) {
             return self.call(vec![value, offset.clone()]);
@@ -86,7 +87,7 @@ impl Call<'_> {
     }
 }
 
-/// Can DataFusion's own functions take it? They have no distance that is NULL.
+/// Can DataFusion's own functions take the offset? They do not support NULL.
 fn is_constant(offset: &Expr) -> bool {
     match offset {
         Expr::Literal(constant, _) => !constant.is_null(),
@@ -95,7 +96,7 @@ fn is_constant(offset: &Expr) -> bool {
     }
 }
 
-/// The first place of a frame is 1.
+/// The argument of `nth_value` must be at least 1.
 fn check_place(name: &str, args: &[Expr]) -> QueryResult<()> {
     match (name, args) {
         ("nth_value", [_, Expr::Literal(ScalarValue::Int64(Some(..=0)), _) | Expr::Negative(_)]) => {
@@ -105,11 +106,11 @@ fn check_place(name: &str, args: &[Expr]) -> QueryResult<()> {
     }
 }
 
-/// The value that a window function takes of another row, in one type with the default.
+/// Unifies the types of the value and the default of `lag` and `lead`.
 fn unify_default(args: &mut [Expr], schema: &DFSchema) -> QueryResult<()> {
     let [value, _, default] = args else { return Ok(()) };
     let Some(ty) = unify(&mut [value, default], schema)? else { return Ok(()) };
-    // Numerics have room for the digits of both.
+    // The numeric type must fit both.
     let types =
         value.get_type(schema).ok().zip(default.get_type(schema).ok()).filter(|_| matches!(ty, DataType::Numeric(_)));
     let wanted = types.and_then(|(value, default)| type_union_coercion(&value, &default));
@@ -123,7 +124,7 @@ fn unify_default(args: &mut [Expr], schema: &DFSchema) -> QueryResult<()> {
     Ok(())
 }
 
-/// Defaults must stay constants.
+/// Casts a value; a constant stays a constant.
 fn cast_constant(value: Expr, wanted: &ArrowType) -> Expr {
     match &value {
         Expr::Literal(constant, _) => match constant.cast_to(wanted) {
@@ -134,7 +135,7 @@ fn cast_constant(value: Expr, wanted: &ArrowType) -> Expr {
     }
 }
 
-/// Refuses windows of no buckets, as far as their number is known.
+/// Rejects `ntile` with a constant argument below 1.
 ///
 /// # Errors
 /// 22014.
@@ -142,7 +143,7 @@ pub(crate) fn check_windows(node: &LogicalPlan) -> QueryResult<()> {
     let LogicalPlan::Window(window) = node else { return Ok(()) };
     let mut refused = Ok(());
     for expr in &window.window_expr {
-        // The visitor returns no error of its own.
+        // The visitor returns no error.
         let _ = expr.apply(|part| {
             if let Expr::WindowFunction(call) = part
                 && call.fun.name() == "ntile"

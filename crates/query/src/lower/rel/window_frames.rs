@@ -1,7 +1,7 @@
-//! Frames of windows, and windows ordered by times of day, uuids, bytes or intervals.
+//! Window frames, and windows ordered by times of day, uuids, bytea or intervals.
 //!
-//! DataFusion knows RANGE frames over types that can be subtracted only. A frame whose ends are the partition's or
-//! the current row's peers needs no subtraction: it is the same in GROUPS, which count peers.
+//! DataFusion supports RANGE frames only over types with subtraction. A frame that is bounded by the partition or the
+//! current row's peers needs no subtraction: it equals a GROUPS frame, which counts peers.
 
 use crate::Refusal;
 use crate::convert::{datum_to_scalar, scalar_to_datum};
@@ -11,8 +11,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{WindowFrame, WindowFrameBound, WindowFrameUnits};
 use types::{DataType, Datum, Decimal};
 
-/// The frame of rows that are ordered by values of that type: GROUPS for RANGE where DataFusion has no RANGE and both mean
-/// the same.
+/// Replaces RANGE by GROUPS if DataFusion does not support RANGE over the sort key's type and both mean the same.
 pub(in crate::lower) fn counting_peers(frame: WindowFrame, ordered_by: Option<&ArrowType>) -> WindowFrame {
     let plain = [&frame.start_bound, &frame.end_bound].into_iter().all(is_plain);
     let is_range = frame.units == WindowFrameUnits::Range;
@@ -22,11 +21,11 @@ pub(in crate::lower) fn counting_peers(frame: WindowFrame, ordered_by: Option<&A
     WindowFrame::new_bounds(WindowFrameUnits::Groups, frame.start_bound, frame.end_bound)
 }
 
-/// A distance of RANGE: of numbers it is a number, of dates and times an interval, of others there is none. Intervals are
-/// ordered by their lengths. `None`: DataFusion reads it from its text.
+/// Converts a RANGE offset: a number for numbers, an interval for dates and times; other types have none. Intervals are
+/// ordered by their lengths. `None` if DataFusion parses it from its text.
 ///
 /// # Errors
-/// 0A000 for types that have no distance, 22013 for a negative one.
+/// 0A000 for types without offsets, 22013 for a negative offset.
 pub(in crate::lower) fn range_distance(text: &str, ty: &DataType) -> QueryResult<Option<ScalarValue>> {
     let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let moment = ty.is_temporal() || *ty == DataType::Interval;
@@ -41,7 +40,7 @@ pub(in crate::lower) fn range_distance(text: &str, ty: &DataType) -> QueryResult
         return Ok(None);
     }
     if matches!(ty, DataType::Time(_)) {
-        // DataFusion 55.2 computes no range of times of day.
+        // DataFusion 55.2 supports no RANGE over times of day.
         return Err(Refusal::FrameType.because("RANGE with a distance over values of type time is not supported"));
     }
     let Datum::Interval(interval) = types::text::parse(&DataType::Interval, text)? else { return Ok(None) };
@@ -52,20 +51,20 @@ pub(in crate::lower) fn range_distance(text: &str, ty: &DataType) -> QueryResult
     let length = || Datum::Numeric(Decimal { unscaled: interval.span(), scale: 0 });
     match ty {
         DataType::Interval => Ok(Some(datum_to_scalar(&DataType::Numeric(Some((38, 0))), &length())?)),
-        // As a value: DataFusion does not read all that PostgreSQL does.
+        // As a value, because DataFusion does not parse all of PostgreSQL's interval syntax.
         _ => Ok(Some(datum_to_scalar(&DataType::Interval, &Datum::Interval(interval))?)),
     }
 }
 
-/// The peers of the current row.
+/// The frame of the current row's peers.
 pub(in crate::lower) fn peers() -> WindowFrame {
     WindowFrame::new_bounds(WindowFrameUnits::Range, WindowFrameBound::CurrentRow, WindowFrameBound::CurrentRow)
 }
 
-/// Does it end before it begins? DataFusion refuses such frames.
+/// Does the frame end before it starts? DataFusion refuses such frames.
 ///
 /// # Errors
-/// 0A000 where that depends on the lengths of months.
+/// 0A000 if that depends on the lengths of months.
 pub(in crate::lower) fn is_reversed(frame: &WindowFrame) -> QueryResult<bool> {
     let offset = |bound: &WindowFrameBound| match bound {
         WindowFrameBound::Preceding(distance) => length(distance).map(|length| -length),
@@ -73,7 +72,7 @@ pub(in crate::lower) fn is_reversed(frame: &WindowFrame) -> QueryResult<bool> {
         WindowFrameBound::CurrentRow => Some(0.0),
     };
     let (Some(start), Some(end)) = (offset(&frame.start_bound), offset(&frame.end_bound)) else { return Ok(false) };
-    // DataFusion compares intervals part by part, months first.
+    // DataFusion compares intervals field by field, months first.
     let is_refused = match (&frame.start_bound, &frame.end_bound) {
         (
             WindowFrameBound::Preceding(start @ ScalarValue::IntervalMonthDayNano(_)),
@@ -92,7 +91,7 @@ pub(in crate::lower) fn is_reversed(frame: &WindowFrame) -> QueryResult<bool> {
     Ok(start > end)
 }
 
-/// In rows, in numbers or in microseconds; `None` for unbounded.
+/// The offset in rows, units or microseconds; `None` for UNBOUNDED.
 #[allow(clippy::cast_precision_loss, reason = "two distances are told apart far below the precision")]
 fn length(distance: &ScalarValue) -> Option<f64> {
     match distance {

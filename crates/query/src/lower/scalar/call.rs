@@ -22,14 +22,14 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use types::DataType;
 
-/// Operators by the function that computes them and the number of their operands.
+/// Operators, by their function and number of operands.
 static OPERATORS: LazyLock<HashMap<(FuncId, usize), &'static str>> = LazyLock::new(|| {
     let arity = |operator: &builtins::Operator| if operator.left == 0 { 1 } else { 2 };
     let all = builtins::lists::operators().iter();
     all.map(|operator| ((FuncId(operator.function), arity(operator)), operator.name)).collect()
 });
 
-/// The operator that a function computes.
+/// The operator that a function implements.
 pub(crate) fn operator_name(func: FuncId, operands: usize) -> Option<&'static str> {
     OPERATORS.get(&(func, operands)).copied()
 }
@@ -43,7 +43,7 @@ impl Lowering<'_> {
         schema: &DFSchemaRef,
     ) -> LowerResult<Expr> {
         let Some(function) = builtins::function(func) else { return internal(format!("function {}", func.0)) };
-        // Arrays are joined by functions of these names.
+        // Array concatenation is implemented by functions of these names.
         let of_arrays = matches!(function.name, "array_append" | "array_prepend" | "array_cat");
         if let Some(sign) = operator_name(func, args.len()).filter(|_| !of_arrays) {
             return self.operator(sign, function, args, ty, schema);
@@ -91,13 +91,13 @@ impl Lowering<'_> {
             return self.named(name, lowered);
         }
         let value = self.by_value(name, types, lowered, ty, schema)?;
-        // Vectors of catalogs are kept as arrays, whose subscripts begin with 1.
+        // Vectors of catalogs are represented as arrays, whose subscripts start at 1.
         let is_bound = matches!(name, "array_lower" | "array_upper");
         let of_vector = is_bound && args.first().is_some_and(begins_with_zero);
         Ok(if of_vector { value - lit(1_i32) } else { value })
     }
 
-    /// The arguments of a function, in the form in which it takes them.
+    /// Lowers the arguments of a function, in the representation that it expects.
     fn arguments(&mut self, function: &Function, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
         let mut lowered = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
@@ -109,7 +109,7 @@ impl Lowering<'_> {
         Ok(lowered)
     }
 
-    /// A row among the arguments of what makes JSON is JSON itself.
+    /// Lowers an argument of a JSON function: a row becomes JSON.
     fn json_argument(&mut self, arg: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Kind::Row(fields) = &arg.kind else {
             let value = self.expr(arg, schema)?;
@@ -119,7 +119,7 @@ impl Lowering<'_> {
         self.named(JSON_ROW, fields)
     }
 
-    /// A call of a function of the embedding program.
+    /// Calls a function of the embedding program.
     pub(in crate::lower) fn own_call(
         &mut self,
         function: &OwnFunction,
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         self.named(&function.name, args)
     }
 
-    /// A call of a function by its name alone: one of DataFusion's, of the session, or of the embedding program.
+    /// Calls a function by name: one of DataFusion, of the session, or of the embedding program.
     pub(in crate::lower) fn named(&mut self, name: &str, args: Vec<Expr>) -> LowerResult<Expr> {
         if args.is_empty()
             && let Some(value) = session_constant(name)
@@ -148,13 +148,13 @@ impl Lowering<'_> {
         Ok(Expr::ScalarFunction(ScalarFunction::new_udf(function, args)))
     }
 
-    /// A call of a function that is written value by value, of parameters of these types.
+    /// Calls a function of our library of scalar functions, with parameters of these types.
     pub(in crate::lower) fn sql_call(&self, name: &str, types: &[DataType], args: Vec<Expr>) -> LowerResult<Expr> {
         let Some(definition) = function_named(name) else { return internal(format!("no function {name}")) };
         call_of(definition, types, args, None)
     }
 
-    /// The same as a statement calls it: in the session's zone, for a result of that type.
+    /// Calls such a function for a statement: in the session's time zone, with a result of type `ty`.
     pub(in crate::lower) fn by_value(
         &mut self,
         name: &str,
@@ -181,7 +181,7 @@ impl Lowering<'_> {
         call_of(definition, &types, args, ty.digits)
     }
 
-    /// Arguments of a function that looks at their types.
+    /// Lowers arguments of a function that inspects their types.
     pub(in crate::lower) fn typed_exprs(&mut self, args: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
         args.iter().map(|arg| with_type(self.expr(arg, schema)?, arg)).collect()
     }
@@ -211,7 +211,7 @@ impl Lowering<'_> {
             let shown = lowered.into_iter().zip(args).map(|(value, arg)| self.as_shown(value, arg.ty));
             lowered = shown.collect::<LowerResult<_>>()?;
         }
-        // Functions in place of operators ask for types, and NULL has none of its own.
+        // Functions that implement operators inspect types, and an untyped NULL has none.
         let typed = lowered.into_iter().zip(args).map(|(value, arg)| with_type(value, arg));
         let lowered = typed.collect::<LowerResult<Vec<_>>>()?;
         match args {
@@ -220,7 +220,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An operator with one operand.
+    /// A prefix operator.
     fn prefix(
         &mut self,
         sign: &str,
@@ -239,7 +239,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The function that an operator in front of its operand is.
+/// The function that implements a prefix operator.
 pub(crate) fn prefix_function(sign: &str) -> Option<&'static str> {
     Some(match sign {
         "@" => "abs",
@@ -250,12 +250,12 @@ pub(crate) fn prefix_function(sign: &str) -> Option<&'static str> {
     })
 }
 
-/// The type of a parameter in the table of built-ins.
+/// The declared type of a parameter.
 fn parameter(function: &Function, at: usize) -> Option<TypeId> {
     function.args.get(at).copied().or(function.variadic)
 }
 
-/// Types of the parameters of a call, those of any type by its arguments.
+/// The parameter types of a call; polymorphic ones by its arguments.
 pub(crate) fn parameter_types(function: &Function, args: &[Scalar]) -> Vec<DataType> {
     let types = args.iter().map(|arg| arg.ty);
     types.enumerate().map(|(at, ty)| parameter_type(function, at, ty)).collect()
@@ -279,7 +279,7 @@ fn is_of_times(op: Operator, types: &[DataType]) -> bool {
     is_arithmetic && types.len() == 2 && types.iter().any(|ty| ty.is_temporal() || *ty == DataType::Interval)
 }
 
-/// Elements of an array that is only made to be shown.
+/// Pads the elements of an array that is only printed.
 fn pad_elements(args: &mut [Expr], schema: &DFSchemaRef) {
     if let Some(Expr::ScalarFunction(array)) = args.first_mut()
         && array.func.name() == "make_array"
@@ -288,10 +288,10 @@ fn pad_elements(args: &mut [Expr], schema: &DFSchemaRef) {
     }
 }
 
-/// Functions whose calls become something else than a call of one function with the same arguments.
+/// Functions whose calls are not lowered to a call of one function with the same arguments.
 pub(crate) const LOWERED_OTHERWISE: [&str; 5] = ["position", "mod", "timeofday", "age", "current_setting"];
 
-/// The name by which plans have a function.
+/// The name of a function in a plan.
 pub(crate) fn planned_name(name: &'static str) -> &'static str {
     match name {
         "rand" => "random",
@@ -324,12 +324,12 @@ fn binary_operator(sign: &str) -> Option<Operator> {
     })
 }
 
-/// Takes a parameter of that type values of more than one type?
+/// Is the parameter type polymorphic?
 fn is_of_any_type(id: TypeId) -> bool {
     id == TypeId::ANY || id.is_polymorphic()
 }
 
-/// A NULL keeps its type, by which functions choose their form.
+/// Gives a NULL literal its type, by which functions choose an overload.
 pub(in crate::lower) fn with_type(value: Expr, arg: &Scalar) -> LowerResult<Expr> {
     match value {
         Expr::Literal(constant, _) if constant.is_null() => Ok(written_literal(constant, &value_type(arg.ty)?)),
@@ -337,7 +337,7 @@ pub(in crate::lower) fn with_type(value: Expr, arg: &Scalar) -> LowerResult<Expr
     }
 }
 
-/// A constant text where the function asks which type its argument is of: alone it would be of no type yet.
+/// Labels a constant text as `text` for a function that inspects types: a literal alone is untyped.
 fn as_typed(value: Expr, arg: &Scalar) -> Expr {
     match (&value, arg.ty.data_type()) {
         (Expr::Literal(ScalarValue::Utf8(Some(_)), _), Some(ty)) if ty.is_text() => labelled(value, DataType::Text),
@@ -367,7 +367,7 @@ mod tests {
             let types: Vec<DataType> = whole.map(|(at, id)| parameter_type(function, at, sample(*id))).collect();
             let of_arrays = types.iter().any(|ty| matches!(ty, DataType::Array(_)));
             let name = match operator_name(function.id, function.args.len()) {
-                // DataFusion's own.
+                // DataFusion implements it.
                 Some(_) if types.len() == 1 => continue,
                 Some(sign) if binary_operator(sign).is_some_and(|op| !is_of_times(op, &types)) && !of_arrays => {
                     continue;

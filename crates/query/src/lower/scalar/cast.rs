@@ -15,7 +15,7 @@ use std::sync::Arc;
 use types::{DataType, IntervalField, IntervalFields};
 
 impl Lowering<'_> {
-    /// The lowered operand as a value of type `to`.
+    /// Casts the lowered operand to type `to`.
     pub(in crate::lower) fn cast(
         &mut self,
         value: Expr,
@@ -41,7 +41,7 @@ impl Lowering<'_> {
             },
             CastVia::Relabel | CastVia::Function(_) | CastVia::Text | CastVia::Elements => {
                 if to.id == TypeId::BPCHAR && to.typmod == -1 {
-                    // It is kept without its blanks.
+                    // A `bpchar` without a length is represented without its trailing blanks.
                     return Ok(rtrim().call(vec![self.written(value, &DataType::Text, schema)?]));
                 }
                 self.written(value, &value_type(to)?, schema)
@@ -49,8 +49,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The value as one of another type: by DataFusion's cast where that does what PostgreSQL's does, else by a function of
-    /// ours, in the session's zone and style where these have a part in it.
+    /// Casts a value: by DataFusion's cast if it has PostgreSQL's semantics, else by our own function, and in the
+    /// session's time zone and style if the cast depends on them.
     pub(in crate::lower) fn written(&self, value: Expr, ty: &DataType, schema: &DFSchema) -> LowerResult<Expr> {
         let zone = self.zone.as_ref();
         if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &value
@@ -66,7 +66,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The array with its elements cut or rounded to that type.
+    /// Applies a type modifier to the elements of an array.
     fn limited_elements(&mut self, array: Expr, of: Ty, element: Ty) -> LowerResult<Expr> {
         let number = |value: i32| Expr::Literal(ScalarValue::Int32(Some(value)), None);
         let oid = i32::try_from(element.id.0).unwrap_or_default();
@@ -75,19 +75,20 @@ impl Lowering<'_> {
     }
 }
 
-/// Has the value the same form in both types?
+/// Is the representation the same in both types?
 fn is_free(from: Ty, to: Ty) -> bool {
     let is_text = |id: TypeId| matches!(id, TypeId::TEXT | TypeId::VARCHAR | TypeId::NAME);
     is_text(from.id) && is_text(to.id) || from.id == to.id && from.digits == to.digits
 }
 
-/// A constant as one of another type, whatever the session.
+/// Casts a constant, independently of the session.
 pub(in crate::lower) fn written_literal(value: ScalarValue, ty: &DataType) -> Expr {
     let from = Field::new("", value.data_type(), true);
     cast_from(Expr::Literal(value, None), &from, ty)
 }
 
-/// A target field without a name would take the operand's, and say that the value is one of a table's column.
+/// Casts a value. The target field gets a name, because an unnamed one would inherit the operand's metadata and with it
+/// the table column it comes from.
 pub(in crate::lower) fn cast_from(value: Expr, from: &Field, ty: &DataType) -> Expr {
     postgres_cast(&value, from, ty).unwrap_or_else(|| {
         let field = expression_field(ty).with_name("cast");
@@ -95,7 +96,8 @@ pub(in crate::lower) fn cast_from(value: Expr, from: &Field, ty: &DataType) -> E
     })
 }
 
-/// What the function that limits intervals takes: the interval, its fields as two digits, and digits of a second.
+/// The arguments of the function that limits intervals: the interval, its fields as two digits, and the precision of
+/// seconds.
 pub(in crate::lower) fn limited_interval(value: Expr, limits: IntervalFields) -> Vec<Expr> {
     const ALL: [IntervalField; 6] = [
         IntervalField::Year,

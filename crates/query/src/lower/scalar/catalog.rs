@@ -1,7 +1,7 @@
-//! Values of types that only catalogs have.
+//! Values of types that only system catalogs have.
 //!
-//! An oid with a name (`regclass` and its like) is a number in a plan, and becomes a name where it is shown: in an
-//! answer, in a cast to text, in a function that prints what it gets. Vectors are arrays until they are shown.
+//! An OID alias type (`regclass` and the like) is a number in a plan, and is converted to a name where it is printed:
+//! in a result, in a cast to text, in a function that prints its argument. Vectors are arrays until they are printed.
 
 use crate::functions::{name_of_text, vector_text};
 use crate::lower::Lowering;
@@ -16,27 +16,27 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use types::{DataType, Datum};
 
-/// The functions behind casts, and the types that they cast to.
+/// The functions that implement casts, and their target types.
 static CASTS: LazyLock<HashMap<FuncId, TypeId>> = LazyLock::new(|| {
     let between = casts().iter().filter(|cast| cast.function != 0 && cast.source != cast.target);
     let named = between.filter(|cast| {
-        // A function that serves casts to several types says by its own result which it is.
+        // A function that serves casts to several types belongs to its result type.
         builtins::function(FuncId(cast.function)).is_some_and(|function| function.returns.0 == cast.target)
     });
     named.map(|cast| (FuncId(cast.function), TypeId(cast.target))).collect()
 });
 
-/// Functions of any type that count, name or collect values and do not print them.
+/// Functions with an `any` parameter that count, name or collect values and do not print them.
 const NOT_PRINTING: [&str; 6] = ["count", "pg_typeof", "num_nulls", "num_nonnulls", "pg_column_size", "array_agg"];
 
-/// Functions of polymorphic arguments that print them.
+/// Functions with polymorphic parameters that print their arguments.
 const PRINTING: [&str; 4] = ["array_to_string", "quote_literal", "quote_nullable", "to_json"];
 
-/// Functions that take a sequence: by its name, where it stands there.
+/// Functions of a sequence: they take its name if the argument is a cast of a name.
 const OF_SEQUENCES: [&str; 3] = ["nextval", "currval", "setval"];
 
 impl Lowering<'_> {
-    /// A value as it is shown.
+    /// The printed form of a value.
     pub(in crate::lower) fn as_shown(&mut self, value: Expr, ty: Ty) -> LowerResult<Expr> {
         if let (TypeId::REGTYPE, Some(known)) = (ty.id, constant_oid(&value).and_then(PgType::by_oid)) {
             return Ok(lit(TypeId(known.oid).sql_name()));
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         Ok(if ty.id.is_vector() { vector_text(value) } else { value })
     }
 
-    /// `$n` of a type that clients send as the name of something.
+    /// The parameter `$n`, if clients may send its type as a name.
     pub(in crate::lower) fn parameter(&mut self, id: ParamId, ty: Ty) -> LowerResult<Expr> {
         if let Some(alias) = ty.id.oid_alias() {
             let name = parameter(id, Ty::TEXT)?;
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         parameter(id, ty)
     }
 
-    /// A cast from or to such a type; `None`: it is another.
+    /// A cast from or to a catalog type; `None` for any other cast.
     pub(in crate::lower) fn catalog_cast(
         &mut self,
         value: &Expr,
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         }
         if to_text && (from.id.oid_alias().is_some() || from.id.is_vector() || is_named_array(from.id)) {
             let shown = self.as_shown(value.clone(), from)?;
-            // An array of names has a text of its own.
+            // An array of names is printed as an array.
             let whole = if is_named_array(from.id) { self.written(shown, &DataType::Text, schema)? } else { shown };
             return Ok(Some(whole));
         }
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         Ok(alike.then(|| value.clone()))
     }
 
-    /// A call that catalogs give a form of its own; `None`: it has none.
+    /// A call with a special form for catalogs; `None` for any other call.
     pub(in crate::lower) fn catalog_call(
         &mut self,
         function: &Function,
@@ -147,7 +147,7 @@ impl Lowering<'_> {
         Ok(None)
     }
 
-    /// An argument in the form in which a function that prints it wants it.
+    /// Converts an argument to its printed form if the function prints it.
     pub(in crate::lower) fn argument(
         &mut self,
         value: Expr,
@@ -163,7 +163,7 @@ impl Lowering<'_> {
 pub(in crate::lower) fn prints(function: &Function, at: usize) -> bool {
     match function.args.get(at).copied().or(function.variadic) {
         Some(TypeId::ANY) => !NOT_PRINTING.contains(&function.name),
-        // `text || anynonarray` is behind an operator.
+        // The function of `text || anynonarray`.
         Some(wanted) if wanted.is_polymorphic() => {
             PRINTING.contains(&function.name) || [FuncId::TEXTANYCAT, FuncId::ANYTEXTCAT].contains(&function.id)
         }
@@ -171,12 +171,12 @@ pub(in crate::lower) fn prints(function: &Function, at: usize) -> bool {
     }
 }
 
-/// A subscript of an array: those of vectors begin with 0.
+/// Converts a subscript to that of the array; subscripts of vectors start at 0.
 pub(in crate::lower) fn place(at: Expr, array: &Scalar) -> Expr {
     if begins_with_zero(array) { at + lit(1_i32) } else { at }
 }
 
-/// Begin the subscripts of an array with 0? Those of vectors do, which stay what they are as arrays of their elements.
+/// Do the subscripts of an array start at 0? Those of vectors do, also after a cast to an array of their elements.
 pub(in crate::lower) fn begins_with_zero(array: &Scalar) -> bool {
     match &array.kind {
         Kind::Cast { via: CastVia::Relabel | CastVia::Elements, arg, .. } => begins_with_zero(arg),
@@ -184,7 +184,7 @@ pub(in crate::lower) fn begins_with_zero(array: &Scalar) -> bool {
     }
 }
 
-/// The oid that a constant is.
+/// The OID of a constant.
 fn constant_oid(value: &Expr) -> Option<u32> {
     match value {
         Expr::Cast(cast) => constant_oid(&cast.expr),
@@ -194,7 +194,7 @@ fn constant_oid(value: &Expr) -> Option<u32> {
     }
 }
 
-/// The text that a cast makes a relation of.
+/// The text that is cast to `regclass`.
 fn name_of_relation(value: &Scalar) -> Option<&Scalar> {
     match &value.kind {
         Kind::Cast { arg, .. } if value.ty.id == TypeId::REGCLASS && is_text(arg.ty.id) => Some(arg),

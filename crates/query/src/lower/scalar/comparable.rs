@@ -1,5 +1,5 @@
-//! Two sides of a comparison, which have types that PostgreSQL compares: `char(n)` beside other texts, dates beside
-//! timestamps, constant texts.
+//! Adapts the operands of a comparison whose types differ: `char(n)` beside other texts, dates beside timestamps,
+//! constant texts.
 
 use crate::convert::{arrow_type, sql_type_of};
 use crate::functions::{cast_in_zone, interval_span};
@@ -13,16 +13,16 @@ use datafusion::functions::unicode::rpad;
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use types::DataType;
 
-/// What is known about the type of one side.
+/// The SQL type of an operand, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::lower) enum Side {
-    /// A constant text, of whichever text type is wanted.
+    /// A text literal of undetermined text type.
     Quoted(String),
-    /// NULL.
+    /// A NULL literal.
     Null,
-    /// Of this SQL type.
+    /// A known SQL type.
     Known(DataType),
-    /// Of a type that SQL has no name for here: structs.
+    /// An Arrow type without an SQL type: structs.
     Other,
 }
 
@@ -36,14 +36,14 @@ impl Side {
         }
     }
 
-    /// Of a column.
+    /// The type of a column.
     pub(in crate::lower) fn of_field(field: &Field) -> Self {
         if field.data_type().is_null() { Self::Other } else { sql_type_of(field).map_or(Self::Other, Self::Known) }
     }
 }
 
 impl Lowering<'_> {
-    /// Makes of two values, each over rows of its own schema, those that DataFusion compares as PostgreSQL's operator does.
+    /// Adapts two operands, each over its own schema, so that DataFusion compares them like PostgreSQL's operator.
     pub(in crate::lower) fn comparable(&self, left: (&mut Expr, &DFSchema), right: (&mut Expr, &DFSchema)) {
         let ((left, left_schema), (right, right_schema)) = (left, right);
         match (Side::of(left, left_schema), Side::of(right, right_schema)) {
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The same, of values that are compared by their bits: intervals by their lengths, zeros without their sign.
+    /// Likewise for comparison by bits: intervals by their lengths, floats without the sign of zero.
     pub(in crate::lower) fn comparable_bits(&self, left: (&mut Expr, &DFSchema), right: (&mut Expr, &DFSchema)) {
         let ((left, left_schema), (right, right_schema)) = (left, right);
         let interval = [(&*left, left_schema), (&*right, right_schema)]
@@ -76,12 +76,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// A date beside a timestamp is its midnight, and a local time beside a `timestamptz` is one of the session's zone.
-    /// DataFusion's own choice for dates, nanoseconds, would end in the year 2262, and no range of a key or check on bytes is
-    /// made of them; its cast of local times fails for those that are infinite.
+    /// Casts a date beside a timestamp to its midnight, and a local time beside a `timestamptz` in the session's time
+    /// zone. DataFusion would compare dates in nanoseconds, which end in the year 2262 and support neither key ranges
+    /// nor byte predicates; its cast of local times fails for infinite ones.
     fn among_moments(&self, value: &mut Expr, own: &DataType, other: &DataType) {
         use DataType as T;
-        // The style changes nothing between moments.
+        // The style does not affect conversions between timestamps.
         let zone = self.zone.as_ref().filter(|zone| !zone.rules().is_utc());
         let cast = match (own, other, zone) {
             (T::Date | T::Timestamp(_), T::TimestampTz(_), Some(zone)) => {
@@ -96,20 +96,20 @@ impl Lowering<'_> {
     }
 }
 
-/// A constant beside a `char(n)`, which is kept without its blanks.
+/// A constant beside a `char(n)`, which is represented without trailing blanks.
 pub(in crate::lower) fn trimmed(text: &str) -> Expr {
     Expr::Literal(ScalarValue::Utf8(Some(text.trim_end_matches(' ').to_owned())), None)
 }
 
-/// A `char(n)` is kept without its blanks; a text beside it keeps its own, a varchar does not: PostgreSQL compares it
-/// as a char.
+/// A `char(n)` is represented without trailing blanks. A text beside it keeps its own; a varchar does not, because
+/// PostgreSQL compares it as `bpchar`.
 fn trim_text(expr: &mut Expr, ty: &DataType) {
     if matches!(expr, Expr::Placeholder(_)) && ty.is_text() || matches!(ty, DataType::Varchar(_)) {
         *expr = rtrim().call(vec![expr.clone()]);
     }
 }
 
-/// A `char(n)` with its blanks, where they count: in patterns and where any type is taken.
+/// Pads a `char(n)` with its blanks where they count: in patterns and in `any` parameters.
 pub(in crate::lower) fn pad(expr: &mut Expr, schema: &DFSchema) {
     if let Side::Known(DataType::Char(length)) = Side::of(expr, schema) {
         let length = Expr::Literal(ScalarValue::Int64(Some(i64::from(length))), None);
@@ -117,7 +117,7 @@ pub(in crate::lower) fn pad(expr: &mut Expr, schema: &DFSchema) {
     }
 }
 
-/// An interval's length instead of the interval; any other value as it is.
+/// Replaces an interval by its length.
 pub(in crate::lower) fn by_length(value: Expr, schema: &DFSchema) -> Expr {
     if Side::of(&value, schema) == Side::Known(DataType::Interval) { interval_span(value) } else { value }
 }

@@ -50,7 +50,7 @@ impl Lowering<'_> {
             && !items.is_empty()
             && items.iter().all(|item| item.ty.id.element().is_none())
         {
-            // Key ranges are made of a list. Its items are compared one by one, whatever type the others are of.
+            // Key ranges are derived from IN lists. The items are compared one by one, each in its own type.
             let arg = self.expr(arg, schema)?;
             let items = self.exprs(items, schema)?;
             return self.in_list(arg, items, all, schema);
@@ -70,7 +70,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `value op ANY (array)`, each with its type; of the array it is that of its elements.
+    /// `value op ANY (array)`; `ty` and `element` are the types of the value and of the array's elements.
     pub(in crate::lower) fn quantified_test(
         &mut self,
         sign: &str,
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         (mut array, mut element): (Expr, Ty),
         schema: &DFSchemaRef,
     ) -> LowerResult<Expr> {
-        // Operators compare numbers of unlike widths, and dates beside timestamps: in the wider type.
+        // Casts the narrower operand to the wider type: `real` to `double precision`, dates to timestamps.
         if widens(ty.id, element.id) {
             value = self.written(value, &value_type(element)?, schema)?;
             ty = element;
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         }
         let items = ElementType::of(&value_type(element)?.unlimited()).map(DataType::Array);
         let Some(items) = items else {
-            // The values would be an array of arrays.
+            // The array would be an array of arrays.
             return unsupported(format!("{sign} {} (subquery) of arrays", if all { "ALL" } else { "ANY" }));
         };
         let name = format!("{sign} {}", if all { "all" } else { "any" });
@@ -105,7 +105,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Does an operator of the two cast the first to the second?
+/// Does a comparison operator cast the first type to the second?
 fn widens(from: TypeId, to: TypeId) -> bool {
     matches!(
         (from, to),

@@ -10,13 +10,13 @@ use datafusion::common::{DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::Expr;
 use types::{DataType, Datum};
 
-/// Dimensions that an array may have.
+/// The largest number of dimensions of an array.
 const MOST_DIMENSIONS: usize = 6;
 
-/// DataFusion's function that makes a row of values.
+/// DataFusion's row constructor.
 const ROW: &str = "struct";
 
-/// Lower and upper bound of a slice.
+/// The lower and upper bound of a slice.
 type Bounds = (Option<Scalar>, Option<Scalar>);
 
 impl Lowering<'_> {
@@ -58,7 +58,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// One dimension after the other; a bound that is not said is NULL.
+    /// Slices one dimension after the other; a missing bound is NULL.
     fn slice(&mut self, array: &Scalar, bounds: &[Bounds], schema: &DFSchemaRef) -> LowerResult<Expr> {
         let mut value = self.expr(array, schema)?;
         for (at, (low, high)) in bounds.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         Ok(value)
     }
 
-    /// A function of an array and of integers.
+    /// Calls a function of an array and integers.
     fn of_array(&self, name: &str, array: &Scalar, args: Vec<Expr>) -> LowerResult<Expr> {
         let mut types = vec![DataType::Integer; args.len()];
         if let Some(first) = types.first_mut() {
@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Arrays within arrays, as they are written.
+/// The number of nested ARRAY constructors.
 fn dimensions_written(value: &Scalar) -> usize {
     match &value.kind {
         Kind::Array(items) => 1 + items.iter().map(dimensions_written).max().unwrap_or(0),

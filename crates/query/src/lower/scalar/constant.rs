@@ -12,7 +12,7 @@ use datafusion::logical_expr::expr::Placeholder;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// The type in which values are kept: numerics with as many digits as all of them have.
+/// The type that values are represented in. A numeric has the precision and scale that all its values share.
 pub(in crate::lower) fn value_type(ty: Ty) -> LowerResult<DataType> {
     match ty.held_type() {
         Some(DataType::Numeric(_)) => Ok(DataType::Numeric(ty.digits)),
@@ -21,14 +21,15 @@ pub(in crate::lower) fn value_type(ty: Ty) -> LowerResult<DataType> {
     }
 }
 
-/// A constant as it is.
+/// A constant in its plain representation.
 pub(in crate::lower) fn plain(value: &Datum, ty: Ty) -> LowerResult<Expr> {
     let ty = value_type(ty)?;
     let scalar = datum_to_scalar(&ty, value)?;
     let field = match ty {
-        // Only these types are not told by the Arrow type alone; limits are the bound tree's.
+        // The Arrow type does not determine these types, so they need metadata; type modifiers are those of the bound
+        // tree.
         DataType::Oid | DataType::Json | DataType::Array(_) | DataType::LimitedArray(_) => expression_field(&ty),
-        // DataFusion's scalars are equal without looking at the zone (55.2, `ScalarValue::eq`), and it makes one of equal
+        // DataFusion's scalars compare equal regardless of the time zone (55.2, `ScalarValue::eq`), and it merges equal
         // expressions: `min(timestamp '2024-01-01'), min(timestamptz '2024-01-01 UTC')`.
         DataType::TimestampTz(_) => field("", &ty, true),
         _ => return Ok(Expr::Literal(scalar, None)),
@@ -36,9 +37,9 @@ pub(in crate::lower) fn plain(value: &Datum, ty: Ty) -> LowerResult<Expr> {
     Ok(Expr::Literal(scalar, (!field.metadata().is_empty()).then(|| FieldMetadata::from(&field))))
 }
 
-/// A constant within an expression.
+/// A constant as an operand.
 pub(in crate::lower) fn constant(value: &Datum, ty: Ty) -> LowerResult<Expr> {
-    // A `char(n)` is kept without its blanks; what shows it asks how many there are.
+    // A `char(n)` is represented without trailing blanks; functions that print it need its length.
     match ty.data_type() {
         Some(char @ DataType::Char(_)) if !value.is_null() => {
             Ok(written_literal(datum_to_scalar(&value_type(ty)?, value)?, &char))
@@ -47,8 +48,8 @@ pub(in crate::lower) fn constant(value: &Datum, ty: Ty) -> LowerResult<Expr> {
     }
 }
 
-/// The constant that a column has in all of these rows, where the nodes between keep it as it is. The rows of a join are
-/// not looked into: an outer join makes NULLs of it.
+/// The constant value of a column in all rows of `rel`, if the nodes in between pass it on. Joins are not searched,
+/// because outer joins add NULLs.
 pub(in crate::lower) fn constant_column(rel: &Rel, col: ColId) -> Option<(&Datum, Ty)> {
     match rel {
         Rel::Project { input, exprs } => match exprs.iter().find(|(id, _)| *id == col).map(|(_, value)| value) {
@@ -67,11 +68,11 @@ pub(in crate::lower) fn constant_column(rel: &Rel, col: ColId) -> Option<(&Datum
     }
 }
 
-/// `$n`.
+/// The parameter `$n`.
 pub(in crate::lower) fn parameter(id: ParamId, ty: Ty) -> LowerResult<Expr> {
     let is_char = ty.id == TypeId::BPCHAR;
     let ty = if is_char { DataType::Text } else { value_type(Ty::plain(ty.id))? };
-    // Of a limited type the value may be longer: it is cast where it is used.
+    // The value may exceed a type modifier: it is cast where it is used.
     let taken = if ty.is_text() { DataType::Text } else { ty.unlimited() };
     debug_assert_eq!(arrow_type(&taken), arrow_type(&ty));
     let name = format!("${}", usize::from(id.0) + 1);

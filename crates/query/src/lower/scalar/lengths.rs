@@ -1,6 +1,7 @@
-//! Intervals of one length are one value: `1 day` and `24:00:00` are one group, one row of DISTINCT.
+//! Grouping of intervals by length: `1 day` and `24:00:00` are one group and one row of DISTINCT.
 //!
-//! DataFusion compares their parts. So it is given their lengths, and a group shows the first interval that it met:
+//! DataFusion compares intervals field by field. So groups are formed by length, and a group returns its first
+//! interval:
 //!
 //! ```text
 //!   Projection first AS i, sum(n)
@@ -21,7 +22,7 @@ use datafusion::functions_aggregate::expr_fn::first_value;
 use datafusion::logical_expr::{Aggregate, Distinct, Expr, LogicalPlan, Projection, when};
 use std::sync::Arc;
 
-/// The length that stands for an interval among the keys of groups.
+/// The column that replaces an interval among the group keys.
 pub(in crate::lower) struct Length {
     pub(in crate::lower) key: ColId,
     /// The column of the length.
@@ -29,7 +30,7 @@ pub(in crate::lower) struct Length {
 }
 
 impl Lowering<'_> {
-    /// The rows, with a column for the length of each interval among the keys.
+    /// Adds a column with the length of each interval among the keys.
     pub(in crate::lower) fn with_lengths(
         &mut self,
         rows: LogicalPlan,
@@ -53,7 +54,7 @@ impl Lowering<'_> {
         Ok((LogicalPlan::Projection(Projection::try_new(exprs, Arc::new(rows))?), lengths))
     }
 
-    /// The keys as they are shown; the first intervals join `parts`.
+    /// The output expressions of the keys; adds `first_value` of the intervals to `parts`.
     pub(in crate::lower) fn shown_keys(
         &self,
         of: &Groups<'_>,
@@ -70,7 +71,7 @@ impl Lowering<'_> {
             };
             let mut first = above(first_value(value, Vec::new()), parts)?;
             if !of.sets.is_empty() {
-                // A length that is grouped out is NULL, and so is its interval.
+                // In a grouping set without the interval its length is NULL, and so must be the interval.
                 let none = Expr::Literal(ScalarValue::IntervalMonthDayNano(None), None);
                 first = when(Expr::Column(length.length.clone()).is_not_null(), first).otherwise(none)?;
             }
@@ -79,7 +80,7 @@ impl Lowering<'_> {
         Ok(without_repetitions(shown))
     }
 
-    /// Rows that differ.
+    /// DISTINCT.
     pub(in crate::lower) fn distinct_rows(&mut self, rows: LogicalPlan) -> LowerResult<LogicalPlan> {
         let is_interval = |ty: &ArrowType| matches!(ty, ArrowType::Interval(_));
         if !rows.schema().fields().iter().any(|field| is_interval(field.data_type())) {

@@ -1,4 +1,4 @@
-//! `IN` of several values, and of several rows.
+//! `IN` with several values or rows, and OR of equalities.
 
 use crate::functions::{MAX_WIDTH, in_rows, item_of};
 use crate::lower::Lowering;
@@ -14,26 +14,27 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
 use types::CompareOp;
 
-/// So many rows are looked up in a set. Fewer are comparisons, of which DataFusion knows more than of a function.
+/// From this number of rows on, a hash set is used. For fewer rows comparisons are kept, because DataFusion can
+/// optimize them.
 const MANY_ROWS: usize = 64;
 
-/// Two rows that are compared, as the bound tree has them.
+/// The pairs of a row comparison in the bound tree.
 type Pairs = [(FuncId, FuncId, Scalar, Scalar)];
 
-/// Rows of constants with one left side.
+/// Constant rows that are compared with the same left side.
 #[derive(Default)]
 struct RowList {
     left: Vec<Expr>,
     types: Vec<ArrowType>,
-    /// The values of all rows, one behind the other.
+    /// The values of all rows, concatenated.
     items: Vec<Expr>,
 }
 
 impl Lowering<'_> {
-    /// OR. Of many rows of constants that one and the same row is compared with a list is made.
+    /// OR. Many comparisons of one row with constant rows become a list.
     ///
     /// # Errors
-    /// Those of the operands.
+    /// Errors of the operands.
     pub(in crate::lower) fn any_of(&mut self, all: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Expr> {
         if !has_many_rows(all) {
             return join(Operator::Or, self.exprs(all, schema)?);
@@ -55,7 +56,7 @@ impl Lowering<'_> {
         join(Operator::Or, tests)
     }
 
-    /// Takes a row into the list, if its left side is that of the list and its values are constants.
+    /// Adds a row to the list, if its left side is that of the list and its values are constants.
     fn list_row(&mut self, pairs: &Pairs, list: &mut RowList, schema: &DFSchemaRef) -> LowerResult<bool> {
         let (mut left, mut items) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
         for (_, _, side, item) in pairs {
@@ -76,10 +77,10 @@ impl Lowering<'_> {
         Ok(is_listed)
     }
 
-    /// `value [NOT] IN (items)`. Lists are looked up by bits.
+    /// `value [NOT] IN (items)`. Lists are compared by bits.
     ///
     /// # Errors
-    /// 54001 when the statement's budget is spent.
+    /// 54001 if the statement's budget is exhausted.
     pub(in crate::lower) fn in_list(
         &self,
         value: Expr,
@@ -98,7 +99,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Are these equalities with so many rows that a list of them is worth while?
+/// Are there enough equalities of one row with others to build a list?
 fn has_many_rows(all: &[Scalar]) -> bool {
     let Some(first) = all.iter().find_map(equal_pairs).filter(|_| all.len() >= MANY_ROWS) else { return false };
     let is_like_first = |pairs: &&Pairs| {
@@ -107,7 +108,7 @@ fn has_many_rows(all: &[Scalar]) -> bool {
     all.iter().filter_map(equal_pairs).filter(is_like_first).count() >= MANY_ROWS
 }
 
-/// The two rows of an equality without subqueries, which must not be lowered twice.
+/// The pairs of a row equality without subqueries. (Subqueries must not be lowered twice.)
 fn equal_pairs(test: &Scalar) -> Option<&Pairs> {
     match &test.kind {
         Kind::RowCompare { op: CompareOp::Eq, pairs } if !test.has_subquery() => Some(pairs),
@@ -115,8 +116,8 @@ fn equal_pairs(test: &Scalar) -> Option<&Pairs> {
     }
 }
 
-/// The types of a left side that is computed once for all rows of a list; `None` if it cannot be. Of comparisons with columns of
-/// several relations DataFusion makes conditions on each of them.
+/// The types of a left side that can be evaluated once for all rows of a list; `None` if it cannot. For columns of
+/// several relations comparisons are kept, because DataFusion derives conditions on each relation from them.
 fn left_types(left: &[Expr], schema: &DFSchema) -> Option<Vec<ArrowType>> {
     let is_computed_once = |side: &Expr| !side.is_volatile() && !side.contains_outer();
     let mut relations = left.iter().flat_map(Expr::column_refs).map(|column| &column.relation);
@@ -129,8 +130,8 @@ fn left_types(left: &[Expr], schema: &DFSchema) -> Option<Vec<ArrowType>> {
     left.iter().map(ty).collect()
 }
 
-/// Items that each want the value in the same type stay a list; of those that are computed DataFusion would take
-/// some for constants, so each is compared by itself.
+/// Groups the items by the left side that their types require. DataFusion treats some computed items as constants, so
+/// these are compared one by one.
 fn listed(pairs: Vec<(Expr, Expr)>, op: Operator, negated: bool) -> Vec<Expr> {
     let mut lists: Vec<(Expr, Vec<Expr>)> = Vec::new();
     let mut compared = Vec::new();
@@ -148,8 +149,8 @@ fn listed(pairs: Vec<(Expr, Expr)>, op: Operator, negated: bool) -> Vec<Expr> {
     lists.chain(compared).collect()
 }
 
-/// A column or what no row changes. Not a subquery: of a list that has nothing else DataFusion makes `IN (SELECT …)`,
-/// for which no row is not NULL.
+/// Is it a column or independent of the row? Subqueries are excluded: DataFusion rewrites a list with only a subquery
+/// to `IN (SELECT …)`, which is not NULL if there is no row.
 fn is_plain(item: &Expr) -> bool {
     match item {
         Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) => true,

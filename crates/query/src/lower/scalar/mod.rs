@@ -1,4 +1,4 @@
-//! Expressions: which form each kind has. Comparisons are in `compare.rs`, rows and arrays in `composite.rs`.
+//! Lowers expressions. Comparisons are in `compare.rs`, rows and arrays in `composite.rs`.
 
 pub(super) mod call;
 pub(super) mod cast;
@@ -36,11 +36,11 @@ use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, Operator, when};
 use types::DataType;
 
-/// Parameters of the function that limits intervals.
+/// The parameters of the function that limits intervals.
 const LIMITED_INTERVAL: [DataType; 3] = [DataType::Interval, DataType::Integer, DataType::Integer];
 
 impl Lowering<'_> {
-    /// An expression over rows of `schema`.
+    /// Lowers an expression over rows of `schema`.
     pub(in crate::lower) fn expr(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
         match &value.kind {
             Kind::Col(col) => self.column(col.id, schema),
@@ -90,7 +90,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// One of several values.
+    /// CASE, COALESCE, GREATEST, LEAST and NULLIF.
     fn choice(&mut self, kind: &Kind, schema: &DFSchemaRef) -> LowerResult<Expr> {
         match kind {
             Kind::Case { arms, other } => {
@@ -123,7 +123,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Values of which one is the result. NULLs alone keep their type: without one they would be texts.
+    /// Lowers values of which one is the result. If all are NULL literals, they keep their types: an untyped NULL would
+    /// become text.
     fn values_of_one(&mut self, values: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
         let lowered = self.exprs(values, schema)?;
         if !lowered.iter().all(|value| matches!(value, Expr::Literal(constant, _) if constant.is_null())) {
@@ -132,7 +133,7 @@ impl Lowering<'_> {
         lowered.into_iter().zip(values).map(|(value, of)| with_type(value, of)).collect()
     }
 
-    /// NULLIF: its equality has the values in forms of its own.
+    /// NULLIF. Its equality may need other representations of the operands.
     fn null_if(&mut self, left: &Scalar, args: &(Scalar, Scalar), schema: &DFSchemaRef) -> LowerResult<Expr> {
         let value = self.expr(left, schema)?;
         let (mut compared, mut other) = (self.expr(&args.0, schema)?, self.expr(&args.1, schema)?);
@@ -141,7 +142,7 @@ impl Lowering<'_> {
             _ => None,
         };
         self.comparable_bits((&mut compared, schema), (&mut other, schema));
-        // DataFusion's own function has no form of these.
+        // DataFusion's `nullif` does not support these types.
         let strange = matches!(left.ty.id, TypeId::BOOL | TypeId::UUID);
         if compared == value && left.ty.id == args.1.ty.id && !strange {
             return Ok(as_named(nullif().call(vec![value, other]), ty));
@@ -150,7 +151,7 @@ impl Lowering<'_> {
         Ok(as_named(when(compared.eq(other), null).otherwise(value)?, ty))
     }
 
-    /// A value that is compared bit by bit: an interval by its length, zero without its sign.
+    /// Lowers a value that is compared by bits: an interval by its length, a float without the sign of zero.
     fn compared_value(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let lowered = with_type(self.expr(value, schema)?, value)?;
         Ok(ordered(lowered, schema))
@@ -160,7 +161,7 @@ impl Lowering<'_> {
         all.iter().map(|value| self.expr(value, schema)).collect()
     }
 
-    /// All of the conditions; `None` without any.
+    /// The conjunction of the conditions; `None` if there are none.
     pub(in crate::lower) fn conjunction(&mut self, all: &[Scalar], schema: &DFSchemaRef) -> LowerResult<Option<Expr>> {
         if all.is_empty() {
             return Ok(None);
@@ -169,7 +170,7 @@ impl Lowering<'_> {
         Ok(Some(join_all(Operator::And, all)?))
     }
 
-    /// LIMIT and OFFSET, which want a constant.
+    /// LIMIT and OFFSET, which DataFusion requires to be constants.
     pub(in crate::lower) fn count(&mut self, value: &Scalar, none: &DFSchemaRef) -> LowerResult<Expr> {
         match &value.kind {
             Kind::Const(datum) => plain(datum, value.ty),
@@ -177,7 +178,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A column of these rows, or of rows around them.
+    /// A column of these rows, or of an enclosing query's rows.
     pub(in crate::lower) fn column(&self, id: ColId, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let column = self.columns.get(id)?;
         if schema.has_column(column) {
@@ -204,7 +205,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The branches of CASE are of one type; PostgreSQL looks at ELSE first.
+/// Unifies the types of the branches of CASE; PostgreSQL considers ELSE first.
 fn case(mut case: Case, schema: &DFSchemaRef) -> LowerResult<Expr> {
     let last = case.else_expr.iter_mut().map(AsMut::as_mut);
     let branches = last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut()));
@@ -229,7 +230,7 @@ fn is(arg: Expr, test: BoolTest) -> Expr {
     }
 }
 
-/// The function of a form of Phoenix, which no query can name.
+/// The function that implements a form of Phoenix; its name cannot be written in a query.
 fn phoenix_function(form: PhoenixForm) -> &'static str {
     match form {
         PhoenixForm::RoundToUnit => "round to unit",
@@ -239,7 +240,7 @@ fn phoenix_function(form: PhoenixForm) -> &'static str {
     }
 }
 
-/// The function that gives a value of the session.
+/// The function that returns a session value.
 fn session_function(value: SessionValue) -> &'static str {
     match value {
         SessionValue::CurrentDate => "current_date",

@@ -1,6 +1,6 @@
-//! Values of which one is taken, in one type: branches of CASE, arguments of `coalesce`, elements of ARRAY.
+//! Unifies values of which one is the result: branches of CASE, arguments of `coalesce`, elements of ARRAY.
 //!
-//! The binder has cast them to one type; what differs is limits, such as digits of a numeric.
+//! The binder has cast them to one type; only type modifiers differ, such as the precision of a numeric.
 
 use crate::convert::datum_to_scalar;
 use crate::error::QueryResult;
@@ -12,10 +12,10 @@ use datafusion::functions_nested::make_array::make_array_udf;
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use types::{DataType, Datum, ElementType};
 
-/// Gives `values`, which are of one type but for their limits, that type, and says which; `None` if all are without a type.
+/// Unifies the type modifiers of `values` and returns their type; `None` if no type is known.
 ///
 /// # Errors
-/// None of a type that constants have.
+/// None for a type that constants can have.
 pub(in crate::lower) fn unify(values: &mut [&mut Expr], schema: &DFSchema) -> QueryResult<Option<DataType>> {
     let sides: Vec<Side> = values.iter().map(|value| Side::of(value, schema)).collect();
     let known = sides.iter().filter_map(|side| match side {
@@ -25,12 +25,12 @@ pub(in crate::lower) fn unify(values: &mut [&mut Expr], schema: &DFSchema) -> Qu
     let Some(ty) = known.reduce(without_limits) else { return Ok(None) };
     for (value, side) in values.iter_mut().zip(&sides) {
         match side {
-            // Rounded already, or not to be: what it says of its digits is all that differs.
+            // The value is rounded already, or must not be: only the declared precision changes.
             Side::Known(own) if *own != ty && own.without_digits() == ty.without_digits() => {
                 **value = labelled(std::mem::take(*value), ty);
             }
             Side::Quoted(text) if matches!(ty, DataType::Char(_)) => **value = trimmed(text),
-            // DataFusion does not find out what a NULL beside an array is.
+            // DataFusion does not infer the type of a NULL beside an array.
             Side::Null if matches!(ty, DataType::Array(_)) => {
                 **value = Expr::Literal(datum_to_scalar(&ty, &Datum::Null)?, None);
             }
@@ -40,7 +40,7 @@ pub(in crate::lower) fn unify(values: &mut [&mut Expr], schema: &DFSchema) -> Qu
     Ok(Some(ty))
 }
 
-/// The type that values of both have.
+/// The type, without modifiers that differ, for values of both types.
 pub(in crate::lower) fn without_limits(a: DataType, b: DataType) -> DataType {
     match (a, b) {
         (DataType::Char(a), DataType::Char(b)) => DataType::Char(a.max(b)),
@@ -49,7 +49,7 @@ pub(in crate::lower) fn without_limits(a: DataType, b: DataType) -> DataType {
     }
 }
 
-/// A value of a type that its Arrow type does not tell, such as a `char(n)`, says so.
+/// Labels a value whose SQL type is not determined by its Arrow type, such as `char(n)`.
 pub(in crate::lower) fn as_named(value: Expr, ty: Option<DataType>) -> Expr {
     match ty {
         Some(ty) if needs_name(&ty) || ty.digits().is_some() => labelled(value, ty),
@@ -57,7 +57,7 @@ pub(in crate::lower) fn as_named(value: Expr, ty: Option<DataType>) -> Expr {
     }
 }
 
-/// Is it a type that its Arrow type does not tell, and that the value of an expression may have?
+/// Is it a type that its Arrow type does not determine, and that an expression may have?
 pub(in crate::lower) fn needs_name(ty: &DataType) -> bool {
     matches!(
         ty,
@@ -65,7 +65,7 @@ pub(in crate::lower) fn needs_name(ty: &DataType) -> bool {
     )
 }
 
-/// `coalesce` and its like: `make` of the values in one type.
+/// `coalesce` and similar functions: calls `make` with the unified values.
 ///
 /// # Errors
 /// As [`unify`].
@@ -78,12 +78,12 @@ pub(in crate::lower) fn chosen(
     Ok(as_named(make(values, ty), ty))
 }
 
-/// ARRAY[…]: its elements are of one type, and arrays among them of one size.
+/// ARRAY[…]: unifies the elements, and checks that nested arrays have the same dimensions.
 ///
 /// # Errors
 /// As [`unify`].
 pub(in crate::lower) fn array(mut items: Vec<Expr>, schema: &DFSchema) -> QueryResult<Expr> {
-    // Of nothing but empty arrays PostgreSQL makes one.
+    // PostgreSQL returns an empty array for an array of empty arrays only.
     if items.iter().all(is_empty_array) && !items.is_empty() {
         return Ok(items.swap_remove(0));
     }
@@ -95,7 +95,7 @@ pub(in crate::lower) fn array(mut items: Vec<Expr>, schema: &DFSchema) -> QueryR
     Ok(as_named(array, ty.and_then(|ty| ElementType::of(&ty)).map(DataType::Array)))
 }
 
-/// As lowering makes one without elements.
+/// Is it an empty array literal, as lowering builds it?
 fn is_empty_array(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(ScalarValue::List(lists), _) if lists.len() == 1 && lists.value_length(0) == 0)
 }

@@ -1,4 +1,4 @@
-//! Operators with PostgreSQL's meaning.
+//! Operators with PostgreSQL's semantics.
 
 use crate::convert::arrow_type;
 use crate::functions::{checked_arithmetic, checked_negative, interval_span, numeric_quotient, regex_pattern};
@@ -12,10 +12,10 @@ use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, Operator};
 use types::DataType;
 
 impl Lowering<'_> {
-    /// `left op right` of operands whose types were resolved.
+    /// `left op right` for operands whose types are resolved.
     ///
     /// # Errors
-    /// A pattern that is none.
+    /// Errors of a constant pattern.
     pub(in crate::lower) fn binary(
         &self,
         op: Operator,
@@ -54,7 +54,7 @@ impl Lowering<'_> {
     }
 }
 
-/// `-value`: the smallest integer has none.
+/// `-value`, checked: the smallest integer has no negation.
 pub(in crate::lower) fn negative(value: Expr, schema: &DFSchema) -> Expr {
     match value.get_type(schema) {
         Ok(ty) if ty.is_signed_integer() || ty.is_floating() => checked_negative(value),
@@ -62,7 +62,8 @@ pub(in crate::lower) fn negative(value: Expr, schema: &DFSchema) -> Expr {
     }
 }
 
-/// DataFusion's operator takes constant patterns in its own spelling; all others are our function's.
+/// Regular expression operators. DataFusion's operator takes translated constant patterns; our own function handles all
+/// others.
 fn regex(op: Operator, mut text: Expr, pattern: Expr, schema: &DFSchema) -> LowerResult<Expr> {
     pad(&mut text, schema);
     if let Expr::Literal(ScalarValue::Utf8(Some(given)), _) = &pattern
@@ -82,7 +83,8 @@ fn plain(left: Expr, op: Operator, right: Expr) -> Expr {
     Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
 }
 
-/// Arithmetic of integers and floats fails on overflow instead of wrapping or going to infinity, and float division on zero.
+/// Arithmetic. Integers and floats fail on overflow instead of wrapping or becoming infinite, and float division by
+/// zero fails.
 fn arithmetic(op: Operator, left: Expr, right: Expr, schema: &DFSchema) -> Expr {
     let (Ok(a), Ok(b)) = (left.get_type(schema), right.get_type(schema)) else { return plain(left, op, right) };
     let is_checked = match op {
@@ -99,7 +101,7 @@ fn arithmetic(op: Operator, left: Expr, right: Expr, schema: &DFSchema) -> Expr 
     plain(left, op, right)
 }
 
-/// The type in which an operator of numbers of unlike widths computes.
+/// The type in which an operator computes numbers of different widths.
 fn wider(a: &ArrowType, b: &ArrowType) -> ArrowType {
     use ArrowType::{Float32, Float64, Int16, Int32, Int64};
     [Float64, Float32, Int64, Int32, Int16].into_iter().find(|ty| ty == a || ty == b).unwrap_or_else(|| a.clone())
@@ -109,7 +111,8 @@ fn in_type(value: Expr, own: &ArrowType, ty: &ArrowType) -> Expr {
     if own == ty { value } else { Expr::Cast(Cast::new(Box::new(value), ty.clone())) }
 }
 
-/// Division keeps the digits that numeric has room for, and products stay within them.
+/// Arithmetic of numerics. A quotient keeps as many digits as numeric allows, and products are limited to its
+/// precision.
 fn numeric(op: Operator, left: Expr, right: Expr, schema: &DFSchema) -> Expr {
     match op {
         Operator::Divide => numeric_quotient(left, right),

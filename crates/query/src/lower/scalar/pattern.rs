@@ -1,7 +1,7 @@
 //! LIKE, ILIKE and SIMILAR TO.
 //!
-//! A constant pattern becomes DataFusion's own node, of which key ranges and byte predicates are made; an escape that is
-//! computed is put into the pattern by a function.
+//! A constant pattern becomes DataFusion's own node, from which key ranges and byte predicates are derived; a function
+//! applies an escape character that is not constant.
 
 use crate::error::QueryError;
 use crate::functions::{
@@ -18,17 +18,17 @@ use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, lit};
 use types::{DataType, Datum};
 
-/// The parts of a LIKE.
+/// The operands of a LIKE.
 struct Matching<'t> {
     value: &'t Scalar,
     pattern: &'t Scalar,
     negated: bool,
-    /// Without regard to case.
+    /// Case-insensitive, as ILIKE.
     folds: bool,
 }
 
 impl Lowering<'_> {
-    /// The operator of that sign, if its right side is a pattern of LIKE or of SIMILAR TO.
+    /// The operator `sign`, if its right side is a LIKE or SIMILAR TO pattern.
     pub(in crate::lower) fn pattern_operator(
         &mut self,
         sign: &str,
@@ -66,7 +66,7 @@ impl Lowering<'_> {
         like(Like::new(of.negated, Box::new(value), Box::new(pattern), escape, of.folds), schema)
     }
 
-    /// `value ~ similar_to_escape(pattern)`; `None`: the pattern is a regular expression.
+    /// `value ~ similar_to_escape(pattern)`; `None` if the pattern is a regular expression.
     fn similar(
         &mut self,
         value: &Scalar,
@@ -97,15 +97,15 @@ impl Lowering<'_> {
     }
 }
 
-/// What stands behind ESCAPE.
+/// The operand of ESCAPE.
 enum Escape<'t> {
     Letter(char),
-    /// A constant that is no letter.
+    /// A constant that is not a single character.
     Text(&'t str),
     Computed,
 }
 
-/// The pattern in front of ESCAPE, if there is one.
+/// The pattern and its ESCAPE, if there is one.
 fn escaped(pattern: &Scalar) -> Option<(&Scalar, Escape<'_>)> {
     let Kind::Call { func, args } = &pattern.kind else { return None };
     if builtins::function(*func).is_none_or(|function| function.name != "like_escape") {
@@ -130,7 +130,7 @@ fn is_text(value: &Scalar) -> bool {
     matches!(value.kind, Kind::Const(Datum::Text(_)))
 }
 
-/// `SIMILAR TO` as the regular expression that it means.
+/// Translates `SIMILAR TO` to a regular expression.
 fn similar_to(mut like: Like, schema: &DFSchema) -> LowerResult<Expr> {
     pad(&mut like.expr, schema);
     if Side::of(&like.pattern, schema) == Side::Null {
@@ -147,8 +147,8 @@ fn similar_to(mut like: Like, schema: &DFSchema) -> LowerResult<Expr> {
     Ok(Expr::BinaryExpr(BinaryExpr::new(like.expr, op, Box::new(regex))))
 }
 
-/// `text ~ pattern` by a function of ours, which reads the pattern as PostgreSQL does when it is there: DataFusion's
-/// operator takes it as it comes, in another spelling.
+/// `text ~ pattern` by our own function, which parses PostgreSQL's syntax at run time: DataFusion's operator expects
+/// its own syntax.
 pub(in crate::lower) fn matches(text: Expr, pattern: Expr, folds: bool, negated: bool) -> LowerResult<Expr> {
     let mut args = vec![text, pattern];
     args.extend(folds.then(|| lit("i")));
@@ -162,7 +162,7 @@ fn call(name: &str, types: &[DataType], args: Vec<Expr>) -> LowerResult<Expr> {
     call_of(definition, types, args, None)
 }
 
-/// LIKE as DataFusion or a function of ours computes it.
+/// LIKE, by DataFusion's node or our own function.
 fn like(mut like: Like, schema: &DFSchema) -> LowerResult<Expr> {
     if let (Some(escape), Expr::Literal(ScalarValue::Utf8(Some(pattern)), _)) =
         (like.escape_char, like.pattern.as_mut())
@@ -180,7 +180,8 @@ fn like(mut like: Like, schema: &DFSchema) -> LowerResult<Expr> {
     }
 }
 
-/// A pattern that ends with its escape matches nothing, and is wrong as soon as a text goes on at that place.
+/// A pattern that ends with its escape character matches no text, and is an error if the text continues at that
+/// position.
 fn without_end(mut like: Like, begins: String) -> LowerResult<Expr> {
     let negated = std::mem::replace(&mut like.negated, false);
     *like.pattern = Expr::Literal(ScalarValue::Utf8(Some(begins)), None);

@@ -1,16 +1,16 @@
-//! Row values: `(a, b) > (1, 2)` and `(a, b) IN ((1, 2), ...)` as comparisons of their parts.
+//! Row values: `(a, b) > (1, 2)` and `(a, b) IN ((1, 2), ...)` as comparisons of their fields.
 //!
-//! The range algebra makes one key range of `a > 1 OR a = 1 AND b > 2` again.
+//! The derivation of key ranges turns `a > 1 OR a = 1 AND b > 2` into one range again.
 
 use crate::error::{QueryError, QueryResult};
 use crate::lower::budget::copy;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
-/// Compares two rows part by part; `compare` makes one comparison.
+/// Compares two rows field by field; `compare` builds one comparison.
 ///
 /// # Errors
-/// [`QueryError::Invalid`] for rows of different lengths, [`QueryError::Unsupported`] for other operators; and what
-/// `compare` says.
+/// [`QueryError::Invalid`] for rows of different lengths, [`QueryError::Unsupported`] for other operators; errors of
+/// `compare`.
 pub(in crate::lower) fn compare_rows(
     left: &[Expr],
     op: Operator,
@@ -44,7 +44,7 @@ pub(in crate::lower) fn compare_rows(
     }
 }
 
-/// A balanced tree: a list of thousands must not become as deep.
+/// Joins expressions by an operator, as a balanced tree: a list of thousands must not become as deep.
 ///
 /// # Errors
 /// [`QueryError::Invalid`] for an empty list.

@@ -1,12 +1,12 @@
 //! Rows compared with those of a subquery: `(a, b) IN (SELECT x, y …)`, `(a, b) < ANY (…)`.
 //!
 //! ```text
-//!   IN, where NULL is as good as false    EXISTS (… WHERE x = a AND y = b)             a semi join by the keys
-//!   NOT IN, there                         NOT EXISTS (the same), and for those of x, y, a, b that may be NULL
-//!                                         NOT EXISTS (… WHERE (x IS NULL OR …) AND (x = a AND y = b) IS NULL)
-//!                                         NOT EXISTS (… WHERE (a IS NULL OR …) AND (x = a AND y = b) IS NULL)
-//!   both, elsewhere                       CASE over the same
-//!   other comparisons                     counted over all rows of the subquery
+//!   IN, where NULL counts as false         EXISTS (… WHERE x = a AND y = b)             a semi join by the keys
+//!   NOT IN, where NULL counts as false     NOT EXISTS (the same), and for nullable x, y, a, b
+//!                                          NOT EXISTS (… WHERE (x IS NULL OR …) AND (x = a AND y = b) IS NULL)
+//!                                          NOT EXISTS (… WHERE (a IS NULL OR …) AND (x = a AND y = b) IS NULL)
+//!   both, elsewhere                        CASE over the same
+//!   other comparisons                      aggregated over all rows of the subquery
 //! ```
 
 use crate::lower::Lowering;
@@ -23,7 +23,7 @@ use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, Filter, LogicalPl
 use std::sync::Arc;
 use types::CompareOp;
 
-/// A comparison of a row with those of a subquery.
+/// A comparison of a row with the rows of a subquery.
 struct RowTest<'b> {
     subquery: &'b Subquery,
     left: &'b [Scalar],
@@ -32,14 +32,14 @@ struct RowTest<'b> {
 }
 
 impl<'b> RowTest<'b> {
-    /// `None`: of single values, or by another operator.
+    /// `None` for single values, or for another operator.
     fn of(subquery: &'b Subquery) -> Option<Self> {
         let SubqueryKind::Quantified { left, ops, all } = &subquery.kind else { return None };
         let op = CompareOp::of_sign(operator_name(*ops.first()?, 2)?)?;
         (left.len() > 1).then_some(Self { subquery, left, op, all: *all })
     }
 
-    /// Is it IN (`false`) or NOT IN (`true`)?
+    /// `false` for IN, `true` for NOT IN.
     fn is_in(&self) -> Option<bool> {
         match (self.op, self.all) {
             (CompareOp::Eq, false) => Some(false),
@@ -49,12 +49,12 @@ impl<'b> RowTest<'b> {
     }
 }
 
-/// The rows of the subquery beside the row outside.
+/// The rows of the subquery, and the comparison with the outer row.
 struct Compared {
     rows: LogicalPlan,
     left: Vec<Expr>,
     right: Vec<Expr>,
-    /// Of a row of the subquery: is it equal, or whatever is asked?
+    /// The comparison, for one row of the subquery.
     holds: Expr,
 }
 
@@ -69,9 +69,9 @@ impl Compared {
         Ok(found)
     }
 
-    /// Are there rows of which that is true?
+    /// EXISTS of rows that satisfy the predicate.
     fn exists(self, predicate: Expr) -> LowerResult<Expr> {
-        // One filter: DataFusion decorrelates no second one below it.
+        // A single filter: DataFusion does not decorrelate a second one below it.
         let (mut predicate, mut input) = (predicate, Arc::new(self.rows));
         while let LogicalPlan::Filter(own) = input.as_ref() {
             (predicate, input) = (own.predicate.clone().and(predicate), Arc::clone(&own.input));
@@ -82,7 +82,7 @@ impl Compared {
 }
 
 impl Lowering<'_> {
-    /// A condition for which NULL is as good as false.
+    /// Lowers a condition for which NULL counts as false.
     pub(in crate::lower) fn condition(&mut self, value: &Scalar, schema: &DFSchemaRef) -> LowerResult<Expr> {
         if let Kind::And(all) = &value.kind {
             let all = all.iter().map(|part| self.condition(part, schema)).collect::<LowerResult<_>>()?;
@@ -135,8 +135,8 @@ impl Lowering<'_> {
         compared.exists(holds)
     }
 
-    /// Would a row of the subquery be equal but for NULLs: one with a NULL itself, or any beside a NULL of the row outside?
-    /// Apart, so that rows without NULLs, as most are, are compared with few others.
+    /// Would a row of the subquery be equal but for NULLs? Separate tests for NULLs in the subquery's row and in the
+    /// outer row, so that rows without NULLs, the common case, are compared with few others.
     fn row_is_unknown(&mut self, test: &RowTest<'_>, schema: &DFSchemaRef) -> LowerResult<Vec<Expr>> {
         let mut unknown = Vec::with_capacity(2);
         let compared = self.compared(test, schema)?;
@@ -154,8 +154,8 @@ impl Lowering<'_> {
         Ok(unknown)
     }
 
-    /// Of a row outside with a NULL in `left`: is there a row that would be equal? A column that is always true is compared with
-    /// whether there is a NULL: that is a key of a join, which the other rows outside do not have.
+    /// For an outer row with a NULL in `left`: would a row of the subquery be equal but for NULLs? A constant column
+    /// `true` is compared with "the outer row has a NULL", which is a join key that no other outer row matches.
     fn beside_null(&mut self, compared: Compared, left: Vec<Expr>) -> LowerResult<Expr> {
         let Compared { rows, holds, .. } = compared;
         let always = self.columns.nameless("always");
@@ -189,7 +189,8 @@ impl Lowering<'_> {
         Ok(Compared { rows, left, right, holds })
     }
 
-    /// The test of all rows: decided by one row, unknown because of a NULL, or decided by no row.
+    /// The three-valued result over all rows: decided by one row, unknown because of a NULL, or decided by the absence
+    /// of both.
     fn row_counts(&mut self, test: &RowTest<'_>) -> LowerResult<LogicalPlan> {
         let Compared { rows, holds, .. } = self.beside_outer(test, operator_of(test.op))?;
         let decisive = if test.all { not(holds.clone()) } else { holds.clone() };

@@ -1,4 +1,4 @@
-//! Subqueries in expressions. They stay expressions here: decorrelation makes joins of them.
+//! Subqueries in expressions. They stay expressions here; decorrelation joins them.
 
 use crate::functions::even_items;
 use crate::functions::nullable;
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         if is_plain(rel) {
             return Ok(Expr::Exists(Exists::new(query(rows), negated)));
         }
-        // Of groups and the like decorrelation knows the number, outer row by outer row.
+        // Decorrelation counts the rows of aggregates and similar nodes per outer row.
         let counted = count_udaf().call(vec![Expr::Literal(COUNT_STAR_EXPANSION, None)]);
         let rows = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(rows), Vec::new(), vec![counted])?);
         let count = Expr::ScalarSubquery(query(rows));
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         let Some(sign) = operator_name(*op, 2) else { return internal("ANY of this function") };
         let value = self.expr(left, schema)?;
         let is_in = match (sign, all) {
-            // DataFusion makes no join that compares what is itself a test of a subquery, or depends on one for each row.
+            // DataFusion's join cannot compare a value that contains an EXISTS or IN test, or a correlated subquery.
             _ if needs_subquery(&value) => None,
             ("=", false) => Some(negated),
             ("<>", true) => Some(!negated),
@@ -92,12 +92,12 @@ impl Lowering<'_> {
         Ok(if negated { Expr::Not(Box::new(test)) } else { test })
     }
 
-    /// `value [NOT] IN (SELECT …)`, each in the form in which they are compared.
+    /// `value [NOT] IN (SELECT …)`, with adapted operands.
     fn within(&mut self, mut value: Expr, rows: LogicalPlan, negated: bool, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let Some(column) = rows.schema().columns().into_iter().next() else { return internal("IN of no column") };
         let mut item = Expr::Column(column.clone());
         self.comparable_bits((&mut value, schema), (&mut item, rows.schema()));
-        // DataFusion would cast the column under its own name, beside which decorrelation needs it as it is.
+        // DataFusion would cast the column under its own name, and decorrelation needs the uncast column beside it.
         let (of_value, of_item) = (value.get_type(schema)?, item.get_type(rows.schema())?);
         if let Some(common) = comparison_coercion(&of_value, &of_item).filter(|common| *common != of_item) {
             item = item.cast_to(&common, rows.schema())?;
@@ -105,23 +105,23 @@ impl Lowering<'_> {
         let rows = match item {
             Expr::Column(_) => rows,
             item => {
-                // Where the subquery is one side of OR, DataFusion asks for the column by its name alone.
+                // In an operand of OR, DataFusion looks up the column by its name alone.
                 let name = self.columns.nameless("item");
                 let item = vec![item.alias_qualified(name.relation, name.name)];
                 LogicalPlan::Projection(Projection::try_new(item, Arc::new(rows))?)
             }
         };
         let mut subquery = query(rows);
-        // DataFusion asks whether the value is NULL where one of the columns that are compared may be; of an expression it looks
-        // at the columns within, and `nullif(id, 0)` is NULL where `id` never is.
+        // For NOT IN, DataFusion tests the value for NULL only if a compared column is nullable; of an expression it
+        // looks at the columns inside, but `nullif(id, 0)` can be NULL even if `id` is NOT NULL.
         if negated && !matches!(value, Expr::Column(_)) && value.nullable(schema)? {
             subquery = maybe_null(subquery)?;
         }
         Ok(Expr::InSubquery(InSubquery::new(Box::new(value), subquery, negated)))
     }
 
-    /// Says of the column of a subquery that may have no row that it may be NULL: DataFusion does not believe it. Those that
-    /// depend on the row outside become outer joins, which say so themselves.
+    /// Marks the column of an uncorrelated subquery that may return no row as nullable, because DataFusion infers NOT
+    /// NULL. Correlated subqueries become outer joins, which are nullable anyway.
     fn perhaps_without_row(&self, subquery: Query) -> LowerResult<Query> {
         let rows = &subquery.subquery;
         let never_null = rows.schema().fields().first().is_some_and(|field| !field.is_nullable());
@@ -131,7 +131,7 @@ impl Lowering<'_> {
         maybe_null(subquery)
     }
 
-    /// The values of the only column as an array, in the order of the rows; NULL of no rows.
+    /// The values of the only column as an array, in the order of the rows; NULL if there are no rows.
     fn array(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<Expr> {
         let [col] = subquery.cols.as_slice() else { return internal("an array of several columns") };
         let Some(func) = self.planner.aggregate_function("array_agg") else { return internal("array_agg") };
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         self.outer.push(Arc::clone(schema));
         let value = self.column(*col, rows.schema());
         self.outer.pop();
-        // Decorrelation keeps the order that an aggregate asks for, and no other.
+        // Decorrelation keeps only the order that an aggregate requires.
         let keys = order_of(&subquery.rel);
         let within = self.column_keys(keys)?.iter().all(|by| is_column_of(&by.expr, rows.schema()));
         let order = if within { self.sort_keys(keys, rows.schema())? } else { Vec::new() };
@@ -149,7 +149,7 @@ impl Lowering<'_> {
         Ok(Expr::ScalarSubquery(query(rows)))
     }
 
-    /// The subquery's output columns.
+    /// Lowers the subquery, projected to its output columns.
     fn inner(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<LogicalPlan> {
         self.outer.push(Arc::clone(schema));
         let rows = self.rel(&subquery.rel).and_then(|rows| self.only(rows, &subquery.cols));
@@ -157,7 +157,7 @@ impl Lowering<'_> {
         rows
     }
 
-    /// The subquery's rows, whatever columns they have.
+    /// Lowers the subquery with all its columns.
     fn inner_rows(&mut self, subquery: &Subquery, schema: &DFSchemaRef) -> LowerResult<LogicalPlan> {
         self.outer.push(Arc::clone(schema));
         let rows = self.rel(&subquery.rel);
@@ -185,7 +185,7 @@ pub(in crate::lower) fn query(rows: LogicalPlan) -> Query {
     Query { subquery: Arc::new(rows), outer_ref_columns, spans: Spans::new() }
 }
 
-/// Is a test of a subquery in it, or the value of one that reads the row?
+/// Does it contain an EXISTS or IN test, or a correlated scalar subquery?
 fn needs_subquery(value: &Expr) -> bool {
     let needs = |part: &Expr| match part {
         Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) => true,
@@ -195,7 +195,7 @@ fn needs_subquery(value: &Expr) -> bool {
     value.exists(|part| Ok(needs(part))).unwrap_or(true)
 }
 
-/// Says of the one column of a subquery that it may be NULL, whatever becomes of it when constants are computed.
+/// Marks the columns of a subquery as nullable, also after constant folding.
 fn maybe_null(subquery: Query) -> LowerResult<Query> {
     let rows = Arc::clone(&subquery.subquery);
     let columns = rows.schema().columns().into_iter();
@@ -207,7 +207,7 @@ fn maybe_null(subquery: Query) -> LowerResult<Query> {
     Ok(Query { subquery: Arc::new(rows), ..subquery })
 }
 
-/// Has a plan a row, whatever is in the tables?
+/// Does a plan return a row for any table contents?
 fn has_a_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => has_a_row(&projection.input),
@@ -218,7 +218,7 @@ fn has_a_row(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// What has rows if and only if `rel` has some, and is the least to compute.
+/// A cheaper node that has rows if and only if `rel` has.
 fn existing(rel: &Rel) -> &Rel {
     match rel {
         Rel::Project { input, .. } | Rel::Sort { input, .. } | Rel::Distinct { input, .. } => existing(input),
@@ -227,7 +227,7 @@ fn existing(rel: &Rel) -> &Rel {
     }
 }
 
-/// Are its rows those of tables, joined and filtered?
+/// Is it built from scans, joins, filters and projections only?
 fn is_plain(rel: &Rel) -> bool {
     match rel {
         Rel::Filter { input, .. } | Rel::Project { input, .. } => is_plain(input),
@@ -237,7 +237,7 @@ fn is_plain(rel: &Rel) -> bool {
     }
 }
 
-/// The order in which rows come.
+/// The sort keys of the rows.
 fn order_of(rel: &Rel) -> &[Key] {
     match rel {
         Rel::Sort { keys, .. } => keys,

@@ -1,6 +1,6 @@
-//! Zero and minus zero are equal, and DataFusion groups by bits: floats that rows are compared by lose the sign of zero.
+//! Zero and minus zero are equal, but DataFusion compares bits: floats in grouping and join keys lose the sign of zero.
 //!
-//! Columns of tables have no minus zero, so this is about what is computed. The sum of minus zero and zero is zero.
+//! Table columns never store minus zero, so only computed values are affected. Adding zero turns minus zero into zero.
 
 use crate::convert::origin_of;
 use crate::functions::checked_arithmetic;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, Proje
 use std::sync::Arc;
 
 impl Lowering<'_> {
-    /// The rows, whose columns `cols` have no minus zero.
+    /// Replaces minus zero in the columns `cols`.
     pub(in crate::lower) fn signless(&self, plan: LogicalPlan, cols: &[ColId]) -> LowerResult<LogicalPlan> {
         let compared = cols.iter().map(|col| Ok(self.columns.get(*col)?.clone()));
         let compared = compared.collect::<LowerResult<Vec<Column>>>()?;
@@ -39,13 +39,13 @@ impl Lowering<'_> {
     }
 }
 
-/// A value that is compared with those of other rows, without the sign of zero.
+/// The value without the sign of zero, for comparison with other rows.
 pub(in crate::lower) fn without_sign(value: Expr, schema: &DFSchema) -> Expr {
     if matches!(value, Expr::Placeholder(_)) || is_of_table(&value, schema) {
         return value;
     }
     match value {
-        // That is what the sum with zero is.
+        // Adding zero drops the sign.
         Expr::Literal(ScalarValue::Float32(Some(float)), data) => {
             Expr::Literal(ScalarValue::Float32(Some(float + 0.0)), data)
         }

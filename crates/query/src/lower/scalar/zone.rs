@@ -1,11 +1,11 @@
-//! Calls that depend on the session's time zone and style, where these are not UTC and PostgreSQL's own.
+//! Calls that depend on the session's time zone or style (`DateStyle`, `IntervalStyle`), if these are not the defaults.
 //!
 //! ```text
 //!   extract(hour from timestamptz), to_char, age     of the local time: timezone('Europe/Berlin', timestamptz)
 //!   date_trunc('day', timestamptz)                   date_trunc('day', timestamptz, 'Europe/Berlin')
-//!   timestamptz + interval                           by the zone's days
+//!   timestamptz + interval                           by the days of the time zone
 //! ```
-//! In UTC, which most sessions have, none of it is there. Plans are kept by zone.
+//! In UTC, the usual time zone of sessions, no call is changed. Plans are cached per time zone.
 
 use crate::convert::arrow_type;
 use crate::functions::{Zone, cast_in_zone};
@@ -22,7 +22,7 @@ const MOMENT: DataType = DataType::TimestampTz(None);
 /// Phoenix's functions of one field.
 const FIELDS: [&str; 9] = ["year", "month", "week", "dayofyear", "dayofmonth", "dayofweek", "hour", "minute", "second"];
 
-/// Functions that show values as casts to text do.
+/// Functions that print values like casts to text.
 const SHOWN: [&str; 4] = ["concat", "concat_ws", "format", "operator ||"];
 
 /// A call: the function, the types of its parameters and its arguments.
@@ -32,33 +32,33 @@ pub(in crate::lower) struct Call<'n> {
     pub(in crate::lower) args: Vec<Expr>,
 }
 
-/// What a call becomes.
+/// The replacement of a call.
 pub(in crate::lower) enum Zoned<'n> {
     /// A call, perhaps of another function.
     Call(Call<'n>),
     Value(Expr),
 }
 
-/// How a call depends on the zone.
+/// How a call depends on the time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dependence {
-    /// On the local time at its moments.
+    /// It uses the local times of its timestamps.
     LocalTimes,
-    /// Likewise, but for a few fields.
+    /// Likewise, except for a few fields.
     Field,
-    /// It has a form with the zone's name behind its arguments.
+    /// The zone's name is appended to its arguments.
     NameLast,
-    /// There is a function that takes the zone's name before the arguments.
+    /// A function takes the zone's name before the arguments.
     NameFirst(&'static str),
-    /// Likewise, and its arguments change places.
+    /// Likewise, with the arguments swapped.
     NameFirstFlipped(&'static str),
-    /// It makes a moment of the parts of a local time.
+    /// It builds a timestamp from the parts of a local time.
     Made,
-    /// It shows values as texts.
+    /// It prints values.
     Texts,
 }
 
-/// How the function depends on the zone; `None`: it means the same in all zones.
+/// How the function depends on the time zone; `None` if it does not.
 fn dependence(name: &str, types: &[DataType]) -> Option<Dependence> {
     Some(match (name, types) {
         ("extract" | "date_part", [_, MOMENT]) => Dependence::Field,
@@ -77,7 +77,7 @@ fn dependence(name: &str, types: &[DataType]) -> Option<Dependence> {
     })
 }
 
-/// Does the function of a plan mean something else in another zone?
+/// Does the function of a plan depend on the time zone?
 pub(crate) fn depends_on_zone(name: &str, types: &[DataType]) -> bool {
     dependence(name, types).is_some()
 }
@@ -99,12 +99,12 @@ impl Lowering<'_> {
         })
     }
 
-    /// What local clocks show at a moment, or the moment at which they show it.
+    /// Converts a timestamptz to local time, or a local time to timestamptz.
     fn other_side(&self, zone: Expr, ty: DataType, value: Expr) -> LowerResult<Expr> {
         self.sql_call("timezone", &[Text, ty], vec![zone, value])
     }
 
-    /// The call with local times instead of moments.
+    /// Converts the timestamptz arguments to local times.
     fn of_local_times<'n>(&self, zone: &Zone, mut call: Call<'n>) -> LowerResult<Call<'n>> {
         for (ty, arg) in call.types.iter_mut().zip(&mut call.args) {
             if *ty == MOMENT {
@@ -115,7 +115,7 @@ impl Lowering<'_> {
         Ok(call)
     }
 
-    /// Seconds since 1970 are the same everywhere, and the offset is the zone's own.
+    /// The epoch is the same in all time zones, and the offset is a property of the zone itself.
     fn zoned_field<'n>(&self, zone: &Zone, call: Call<'n>) -> LowerResult<Zoned<'n>> {
         let field = match call.args.first() {
             Some(Expr::Literal(ScalarValue::Utf8(Some(field)), _)) => field.to_ascii_lowercase(),
@@ -155,7 +155,7 @@ impl<'n> Call<'n> {
         self
     }
 
-    /// The call with texts instead of values whose text depends on the zone or the style.
+    /// Casts arguments to text if their text depends on the time zone or style.
     fn of_texts(mut self, zone: &Zone) -> Self {
         for (ty, arg) in self.types.iter_mut().zip(&mut self.args) {
             if zone.changes_text(ty) {

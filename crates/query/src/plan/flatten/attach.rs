@@ -1,4 +1,4 @@
-//! A node's subqueries as columns of its input.
+//! Joins the subqueries of a node to its input.
 
 use super::domain::{Domain, Names, steady};
 use super::push::push;
@@ -18,7 +18,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Joins the subqueries that DataFusion does not know to the node's input.
+/// Joins the subqueries that DataFusion cannot decorrelate to the node's input.
 pub(super) fn attach(node: LogicalPlan, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
     let wanted = unknown(&node, &node.expressions());
     let input = match node.inputs().as_slice() {
@@ -48,12 +48,12 @@ pub(super) fn attach(node: LogicalPlan, names: &mut Names) -> Result<Transformed
     Ok(Transformed::yes(LogicalPlanBuilder::from(node).project(shown)?.build()?))
 }
 
-/// What a node adds to the columns of its input.
+/// The columns that a node adds to those of its input.
 fn own_columns(node: &LogicalPlan, input: usize) -> Vec<Expr> {
     node.schema().columns().into_iter().skip(input).map(Expr::Column).collect()
 }
 
-/// The same for the conditions of a join.
+/// Joins the subqueries of a join condition.
 pub(super) fn attach_join(join: Join, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
     let Some(filter) = join.filter.clone() else { return Ok(Transformed::no(LogicalPlan::Join(join))) };
     let node = LogicalPlan::Join(join);
@@ -94,14 +94,14 @@ pub(super) fn attach_join(join: Join, names: &mut Names) -> Result<Transformed<L
     Ok(Transformed::yes(LogicalPlanBuilder::from(LogicalPlan::Join(join)).project(columns)?.build()?))
 }
 
-/// Does a subquery expression read no column of the join's that `side` has not?
+/// Does a subquery expression read no columns of the join other than those of `side`?
 fn reads_only(expr: &Expr, side: &LogicalPlan, join: &Join) -> bool {
     let inner = references::subquery_in(expr).map(|subquery| references::columns_of(&subquery.subquery, &join.schema));
     let own = expr.column_refs().into_iter().cloned();
     inner.unwrap_or_default().into_iter().chain(own).all(|column| side.schema().has_column(&column))
 }
 
-/// The subquery expressions that DataFusion cannot place, each once, inner ones first.
+/// The subquery expressions that DataFusion cannot decorrelate, without duplicates, inner ones first.
 fn unknown(node: &LogicalPlan, expressions: &[Expr]) -> Vec<Expr> {
     let mut found: Vec<Expr> = Vec::new();
     for expr in expressions {
@@ -116,7 +116,7 @@ fn unknown(node: &LogicalPlan, expressions: &[Expr]) -> Vec<Expr> {
     found
 }
 
-/// Conditions without these subqueries come first: fewer rows to compute them for.
+/// Applies the conjuncts without these subqueries first, so that the subqueries are computed for fewer rows.
 fn narrowed(filter: Filter, input: LogicalPlan, wanted: &[Expr]) -> Result<(LogicalPlan, LogicalPlan)> {
     let (above, below) = split(filter.predicate.clone(), wanted);
     let input = match conjunction(below) {
@@ -127,7 +127,7 @@ fn narrowed(filter: Filter, input: LogicalPlan, wanted: &[Expr]) -> Result<(Logi
     Ok((LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input.clone()))?), input))
 }
 
-/// The conjuncts that have one of these subqueries, and the others.
+/// The conjuncts that contain one of these subqueries, and the others.
 fn split(predicate: Expr, wanted: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
     let has = |conjunct: &Expr| conjunct.exists(|expr| Ok(wanted.contains(expr))).unwrap_or(true);
     split_conjunction_owned(predicate).into_iter().partition(has)
@@ -135,7 +135,7 @@ fn split(predicate: Expr, wanted: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
 
 pub(super) type Values = Vec<(Expr, Expr)>;
 
-/// The expression with values in the places of subqueries.
+/// Replaces subqueries by the expressions of their values.
 pub(super) fn replaced(expr: Expr, values: &Values) -> Result<Expr> {
     expr.transform_down(|expr| match values.iter().find(|(subquery, _)| *subquery == expr) {
         Some((_, value)) => Ok(Transformed::new(value.clone(), true, TreeNodeRecursion::Jump)),
@@ -144,7 +144,7 @@ pub(super) fn replaced(expr: Expr, values: &Values) -> Result<Expr> {
     .data()
 }
 
-/// The input with what the subqueries need, and what to write in the place of each.
+/// Joins the subqueries to the input; returns the replacement of each subquery.
 fn attach_all(input: LogicalPlan, wanted: &[Expr], names: &mut Names) -> Result<(LogicalPlan, Values)> {
     let input = if wanted.iter().any(is_correlated) { steady(input) } else { input };
     let mut joined = input.clone();
@@ -183,7 +183,7 @@ fn is_correlated(expr: &Expr) -> bool {
     references::subquery_in(expr).is_some_and(|subquery| !references::expressions(&subquery.subquery).is_empty())
 }
 
-/// The subquery over the values that `outer` has for it.
+/// Computes the subquery over the domain of the `outer` columns that it reads.
 fn over(outer: &LogicalPlan, subquery: &LogicalPlan, names: &mut Names) -> Result<(Domain, LogicalPlan)> {
     let columns = references::columns_of(subquery, outer.schema());
     let domain = Domain::new(outer, columns, names)?;
@@ -196,7 +196,7 @@ fn first_column(plan: &LogicalPlan) -> Result<Column> {
     first.ok_or_else(|| QueryError::internal("a subquery without columns").into())
 }
 
-/// A value where there is one row, NULL where there is none.
+/// A scalar subquery: its value, NULL if it has no row.
 fn scalar(
     outer: &LogicalPlan,
     joined: LogicalPlan,
@@ -215,11 +215,12 @@ fn scalar(
     let aggregates = [first_value(column, Vec::new()).alias(&value), count(lit(1_i64)).alias(&number)];
     let plan = LogicalPlanBuilder::from(plan).aggregate(domain.exprs(), aggregates)?.build()?;
     let joined = domain.join_outer(joined, plan, JoinType::Left, Vec::new())?;
-    // Where the value is used: a branch of CASE that is not taken may have several rows.
+    // The row count is checked where the value is used: in a CASE branch that is not taken, several rows are allowed.
     Ok((joined, one_row(ident(value), ident(number))))
 }
 
-/// Has a subquery that is the same for all rows one? It is asked once, before they are read.
+/// Has an uncorrelated subquery a row? It becomes a scalar subquery, which is evaluated once before the outer rows are
+/// read.
 fn any_row(subquery: &LogicalPlan) -> Result<Expr> {
     let counted = [count(lit(1_i64))];
     let rows = LogicalPlanBuilder::from(subquery.clone()).limit(0, Some(1))?.aggregate(Vec::<Expr>::new(), counted)?;
@@ -227,7 +228,7 @@ fn any_row(subquery: &LogicalPlan) -> Result<Expr> {
     Ok(Expr::ScalarSubquery(query).gt(lit(0_i64)))
 }
 
-/// A mark where there are rows, NULL where there are none.
+/// A correlated EXISTS: joins a mark column that is NULL if the subquery has no rows.
 fn exists(
     outer: &LogicalPlan,
     joined: LogicalPlan,
@@ -245,20 +246,20 @@ fn exists(
     Ok((domain.join_outer(joined, found, JoinType::Left, Vec::new())?, ident(mark)))
 }
 
-/// `left op ANY (…)`, or ALL.
+/// The left operand of `left op ANY (…)`, or ALL.
 struct Compared {
     left: Expr,
     op: Operator,
     all: bool,
 }
 
-/// The same for all rows. (As a key of a join it would have one name on both sides.)
+/// Is the left operand constant? As a join key it would have the same name on both sides.
 fn is_constant(left: &Expr) -> bool {
     let outer = |part: &Expr| Ok(matches!(part, Expr::OuterReferenceColumn(..)));
     left.column_refs().is_empty() && !left.is_volatile() && !left.exists(outer).unwrap_or(true)
 }
 
-/// SQL's three answers: decided by one row, unknown because of a NULL, or decided by no row.
+/// Three-valued ANY and ALL: decided by one row, unknown because of a NULL, or decided by the absence of both.
 fn compare(
     joined: LogicalPlan,
     compared: Compared,

@@ -1,5 +1,5 @@
-//! LIMIT and OFFSET that a subquery computes, and FETCH FIRST … WITH TIES: the rows get numbers, in their order, and those
-//! within stay.
+//! LIMIT and OFFSET with subqueries, and FETCH FIRST … WITH TIES: the rows are numbered in their order and filtered by
+//! number.
 
 use super::domain::{Domain, Names};
 use super::push::{Range, numbered};
@@ -11,14 +11,14 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::{Expr, Limit, LogicalPlan, LogicalPlanBuilder, Projection};
 use std::sync::Arc;
 
-/// Is there a subquery in one of the two, or do ties stay?
+/// Does LIMIT or OFFSET contain a subquery, or is it WITH TIES?
 pub(super) fn is_computed(limit: &Limit) -> bool {
     let is_known = |part: &Expr| Ok(references::subquery_in(part).is_some() || with_ties(part).is_some());
     let computed = |count: &Expr| count.exists(is_known).unwrap_or(false);
     [&limit.skip, &limit.fetch].into_iter().flatten().any(|count| computed(count))
 }
 
-/// The rows within the limit.
+/// Filters the rows to the limit.
 pub(super) fn rows_within(limit: Limit, names: &mut Names) -> Result<LogicalPlan> {
     let skip = limit.skip.map(|skip| row_count(*skip, Refusal::Offset));
     let ties = limit.fetch.as_deref().and_then(with_ties);
@@ -28,7 +28,7 @@ pub(super) fn rows_within(limit: Limit, names: &mut Names) -> Result<LogicalPlan
     within(&domain, Range { skip, fetch, ties: ties.is_some() }, Arc::unwrap_or_clone(limit.input), names)
 }
 
-/// The count of rows whose equals stay, too.
+/// The count of FETCH FIRST … WITH TIES.
 fn with_ties(fetch: &Expr) -> Option<Expr> {
     match fetch {
         Expr::ScalarFunction(call) if call.func.name() == WITH_TIES => call.args.first().cloned(),
@@ -39,7 +39,7 @@ fn with_ties(fetch: &Expr) -> Option<Expr> {
 
 fn within(domain: &Domain, range: Range, input: LogicalPlan, names: &mut Names) -> Result<LogicalPlan> {
     match input {
-        // It only takes columns away that the order below needs.
+        // The projection only drops the columns that the sort below needs.
         LogicalPlan::Projection(Projection { expr, input, .. }) if matches!(input.as_ref(), LogicalPlan::Sort(_)) => {
             let rows = within(domain, range, Arc::unwrap_or_clone(input), names)?;
             LogicalPlanBuilder::from(rows).project(expr)?.build()

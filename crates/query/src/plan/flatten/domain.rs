@@ -1,4 +1,4 @@
-//! The values of outer columns that a subquery is computed for.
+//! The domain of a subquery: the distinct values of the outer columns that it reads.
 
 use super::references::Renaming;
 use crate::optimizer::null_safe_keys;
@@ -8,7 +8,7 @@ use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, ident, lit};
 
-/// Makes names that no query has: they begin with a control character.
+/// Generates names that no query contains: they start with a control character.
 #[derive(Default)]
 pub(super) struct Names {
     next: usize,
@@ -21,18 +21,18 @@ impl Names {
     }
 }
 
-/// The distinct values of some columns of an outer plan, under names of their own.
+/// The distinct values of some columns of an outer plan, under generated names.
 #[derive(Clone)]
 pub(super) struct Domain {
     pub(super) plan: LogicalPlan,
-    /// An outer column and its name here.
+    /// An outer column and its name in the domain.
     pub(super) columns: Vec<(Column, String)>,
-    /// Recursive queries whose work tables have its columns, too.
+    /// Recursive queries whose work tables contain the domain's columns.
     pub(super) carriers: Vec<String>,
 }
 
 impl Domain {
-    /// Without columns it is one empty row. The outer plan must be [`steady`].
+    /// Without columns the domain is one empty row. The outer plan must be [`steady`].
     pub(super) fn new(outer: &LogicalPlan, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
         let columns: Vec<(Column, String)> = columns.into_iter().map(|column| (column, names.fresh())).collect();
         if columns.is_empty() {
@@ -44,7 +44,7 @@ impl Domain {
         Ok(Self { plan, columns, carriers: Vec::new() })
     }
 
-    /// For the recursive term of a query over this domain.
+    /// The domain for the recursive term of a query, whose work table has the domain's columns.
     pub(super) fn carried_by(&self, query: &str) -> Self {
         let mut carried = self.clone();
         carried.carriers.push(query.to_owned());
@@ -55,17 +55,17 @@ impl Domain {
         self.columns.iter().map(|(_, name)| name.as_str())
     }
 
-    /// Its columns.
+    /// The domain's columns.
     pub(super) fn exprs(&self) -> impl Iterator<Item = Expr> {
         self.names().map(ident)
     }
 
-    /// New names for its columns where two plans over it meet, in order.
+    /// New names for the domain's columns, in order, for joins of two plans over the domain.
     pub(super) fn aside(&self, names: &mut Names) -> Vec<String> {
         self.columns.iter().map(|_| names.fresh()).collect()
     }
 
-    /// Outer rows beside those rows of `inner`, a plan over this domain, that were computed for them.
+    /// Joins outer rows to the rows of `inner`, a plan over this domain, that belong to their values.
     pub(super) fn join_outer(
         &self,
         outer: LogicalPlan,
@@ -85,7 +85,7 @@ impl Renaming for Domain {
     }
 }
 
-/// A join on columns where NULL is equal to NULL.
+/// A join on columns for which NULL equals NULL.
 pub(super) fn null_safe_join(
     left: LogicalPlan,
     right: LogicalPlan,
@@ -95,7 +95,7 @@ pub(super) fn null_safe_join(
 ) -> Result<LogicalPlan> {
     before_building()?;
     if keys.0.is_empty() {
-        // A join wants a condition.
+        // DataFusion requires a condition.
         let filter = conjunction(filter).unwrap_or_else(|| lit(true));
         return LogicalPlanBuilder::from(left).join_on(right, join_type, [filter])?.build();
     }
@@ -108,7 +108,8 @@ pub(super) fn null_safe_join(
     LogicalPlanBuilder::from(left).join_with_expr_keys(right, join_type, keys, conjunction(filter))?.build()
 }
 
-/// Outer rows that a domain is made of are read a second time: they must be the same.
+/// The outer rows are read twice, also to build the domain. A volatile plan is materialized, so that both reads return
+/// the same rows.
 pub(super) fn steady(outer: LogicalPlan) -> LogicalPlan {
     if is_volatile(&outer) { materialized(outer) } else { outer }
 }

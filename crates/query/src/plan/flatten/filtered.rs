@@ -1,7 +1,7 @@
-//! LATERAL of filtered and computed rows: `FROM t, LATERAL (SELECT u.v + t.v AS w FROM u WHERE u.k = t.k) AS l`.
+//! LATERAL of filters and projections: `FROM t, LATERAL (SELECT u.v + t.v AS w FROM u WHERE u.k = t.k) AS l`.
 //!
-//! The rows that are filtered are the same for each outer row, so this is a join with the filter as its condition. Joined
-//! by a domain the outer rows would be read twice, and in a chain of them twice as often with each.
+//! The filtered rows are the same for each outer row, so this is a join with the filter as its condition. With a domain
+//! the outer rows would be read twice, and the number of reads would double with each LATERAL of a chain.
 
 use super::domain::Names;
 use super::one_row::{Computed, bare, in_place, is_plain};
@@ -12,9 +12,9 @@ use datafusion::common::{Column, DFSchema, JoinType, Result};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, ident};
 use std::collections::HashMap;
 
-/// Rows that no outer row changes, and what is made of them with one.
+/// An uncorrelated plan, and the conditions and columns that combine its rows with an outer row.
 struct Seen {
-    /// Its columns have names that no query has.
+    /// Its columns have generated names.
     rows: LogicalPlan,
     conditions: Vec<Expr>,
     columns: Vec<Computed>,
@@ -27,17 +27,16 @@ impl Seen {
     }
 }
 
-/// The join as one whose right side reads nothing of the left, if filters and projections are all that does.
+/// Rewrites the join so that its right side is uncorrelated, if only filters and projections reference the left side.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(super) fn beside(join: &Join, names: &mut Names) -> Result<Option<LogicalPlan>> {
     let outer = join.left.schema();
     let Some(seen) = seen(&join.right, outer, names)? else { return Ok(None) };
     let rows = seen.rows.schema();
     let stored = seen.columns.iter().all(|(.., expr)| matches!(expr, Expr::Column(column) if rows.has_column(column)));
-    // What is computed of the rows would be computed of the NULLs of a row without any, too, and the outer row's own columns
-    // would not be NULL there.
+    // For a LEFT JOIN, computed columns would be evaluated in rows without a match too, where they must be NULL.
     if !(join.join_type == JoinType::Inner || join.join_type == JoinType::Left && stored) {
         return Ok(None);
     }
@@ -52,7 +51,7 @@ pub(super) fn beside(join: &Join, names: &mut Names) -> Result<Option<LogicalPla
     joined.project(kept.chain(computed))?.build().map(Some)
 }
 
-/// `None` for a plan that needs the outer row for more.
+/// `None` for a plan in which other nodes reference the outer row.
 fn seen(plan: &LogicalPlan, outer: &DFSchema, names: &mut Names) -> Result<Option<Seen>> {
     if references::columns_of(plan, outer).is_empty() {
         return renamed(plan, names);
@@ -85,7 +84,7 @@ fn seen(plan: &LogicalPlan, outer: &DFSchema, names: &mut Names) -> Result<Optio
     }
 }
 
-/// Rows that are the same for all outer ones, unless they are drawn anew for each.
+/// An uncorrelated plan under generated names. `None` if it is volatile: its rows must then be computed per outer row.
 fn renamed(plan: &LogicalPlan, names: &mut Names) -> Result<Option<Seen>> {
     if is_volatile(plan)? {
         return Ok(None);

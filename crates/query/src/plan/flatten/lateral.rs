@@ -10,7 +10,7 @@ use datafusion::common::{JoinType, Result};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 
-/// The right side is computed for each combination of the left's columns that it reads.
+/// Computes the right side for each distinct combination of the left columns that it reads.
 pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
     let columns = references::columns_of(&join.right, join.left.schema());
     if columns.is_empty() {

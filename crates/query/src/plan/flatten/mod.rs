@@ -1,17 +1,17 @@
-//! Subqueries that depend on the row outside them, as joins.
+//! Decorrelates subqueries and LATERAL into joins.
 //!
-//! DataFusion turns the common ones into joins itself ([`shape`] says which) and has no plan for the others. Here
-//! they become, one for one, what their meaning says: the subquery is computed for each distinct combination of the
-//! outer columns that it reads (its [`Domain`]), and the outer rows are joined to that.
+//! DataFusion decorrelates the common ones itself (see [`shape`]) and has no plan for the others. Here these are
+//! rewritten by definition: the subquery is computed for each distinct combination of the outer columns that it reads
+//! (its [`Domain`]), and the result is joined to the outer rows.
 //!
 //! ```text
 //!   Projection [.., value]                            SELECT .., (SELECT v FROM s WHERE s.k = o.k ORDER BY t LIMIT 1)
 //!     Left Join  o.k is not distinct from d
 //!       o
-//!       subquery over the domain [v, d]               push.rs: each operator learns to work once for each d
+//!       subquery over the domain [v, d]               push.rs: each operator works per value of d
 //!         Domain: SELECT DISTINCT o.k AS d FROM o
 //! ```
-//! Done from the inside out: an operator whose subqueries have been joined knows of outer rows further out only.
+//! Works bottom-up: once the subqueries of a node are joined, only references to scopes further out remain.
 
 mod attach;
 mod counted;
@@ -33,15 +33,15 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use domain::Names;
 use std::sync::Arc;
 
-/// The references that a plan makes to its outside, each once.
+/// The outer references of a plan, without duplicates.
 pub(crate) fn outer_references(plan: &LogicalPlan) -> Vec<Expr> {
     references::expressions(plan)
 }
 
-/// Joins all subqueries that DataFusion could not.
+/// Joins all subqueries that DataFusion cannot decorrelate.
 ///
 /// # Errors
-/// `Unsupported` for what cannot be computed row by row (grouping sets that read the outer row).
+/// `Unsupported` for plans that have no form over a domain (grouping sets that reference outer columns).
 pub(super) fn flatten(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut names = Names::default();
     plan.transform_up_with_subqueries(|node| flatten_node(node, &mut names)).data()
@@ -67,7 +67,7 @@ fn flatten_node(node: LogicalPlan, names: &mut Names) -> Result<Transformed<Logi
     attached.transform_data(|node| single_row::checked(node, shape::is_one_row))
 }
 
-/// What was joined inside is no reference to the outside any more.
+/// Recomputes the outer references: subqueries that were joined inside no longer contribute any.
 fn refreshed(subquery: Subquery) -> Subquery {
     let outer_ref_columns = references::expressions(&subquery.subquery);
     Subquery { outer_ref_columns, ..subquery }

@@ -1,7 +1,7 @@
 //! LATERAL of one computed row: `FROM t, LATERAL (SELECT t.k + 1 AS k) AS u`.
 //!
-//! Such columns stand beside those of the outer row they are made of. Joined by a domain the outer rows would be read twice,
-//! and in a chain of them twice as often with each.
+//! Such columns become a projection over the outer row. With a domain the outer rows would be read twice, and the
+//! number of reads would double with each LATERAL of a chain.
 
 use super::references;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -9,13 +9,13 @@ use datafusion::common::{Column, DFSchema, JoinType, Result, TableReference};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder};
 use std::collections::HashMap;
 
-/// A column: what it is qualified with, its name, and what it is.
+/// The qualifier, name and expression of a column.
 pub(super) type Computed = (Option<TableReference>, String, Expr);
 
-/// The join as a projection, if its right side is one row that is computed of the left one.
+/// Rewrites the join as a projection, if its right side is one row computed from the left row.
 ///
 /// # Errors
-/// None of a plan that is one.
+/// None for a valid plan.
 pub(super) fn beside(join: &Join) -> Result<Option<LogicalPlan>> {
     if join.join_type != JoinType::Inner || !join.on.is_empty() {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(super) fn beside(join: &Join) -> Result<Option<LogicalPlan>> {
     plan.build().map(Some)
 }
 
-/// The columns of a plan that makes one row of a row outside; `None` if it is another one.
+/// The columns of a plan that computes one row from an outer row; `None` for any other plan.
 fn columns(plan: &LogicalPlan, outer: &DFSchema) -> Result<Option<Vec<Computed>>> {
     let (input, exprs) = match plan {
         LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => return Ok(Some(Vec::new())),
@@ -59,7 +59,7 @@ fn columns(plan: &LogicalPlan, outer: &DFSchema) -> Result<Option<Vec<Computed>>
     Ok(Some(all))
 }
 
-/// Without its name, unless that says more of it than the name.
+/// Strips an alias without metadata.
 pub(super) fn bare(expr: &Expr) -> Expr {
     match expr {
         Expr::Alias(alias) if alias.metadata.is_none() => alias.expr.as_ref().clone(),
@@ -67,13 +67,13 @@ pub(super) fn bare(expr: &Expr) -> Expr {
     }
 }
 
-/// May it be computed somewhere else? What changes with each call and what holds a query stay where they are.
+/// May the expression move to another node? Volatile functions and subqueries may not.
 pub(super) fn is_plain(expr: &Expr) -> Result<bool> {
     let other = |part: &Expr| Ok(references::subquery_in(part).is_some() || part.is_volatile_node());
     expr.exists(other).map(|other| !other)
 }
 
-/// With what columns are in their place, and with columns in that of references to the outer row.
+/// Substitutes columns by their expressions, and outer references by plain columns.
 pub(super) fn in_place(expr: Expr, below: &HashMap<Column, Expr>, outer: &DFSchema) -> Result<Expr> {
     expr.transform_down(|part| match part {
         Expr::Column(column) => Ok(match below.get(&column) {

@@ -1,8 +1,8 @@
-//! A plan computed once for each row of a domain: how each operator does that.
+//! Computes a plan once for each row of a domain, operator by operator.
 //!
-//! `push(d, t)` has the columns of `t` and those of `d`, and for each row of `d` the rows that `t` has when its
-//! references mean that row. Above operators that refer to nothing it is a cross join, and DataFusion's own rules
-//! turn filters over that into keys of a join.
+//! `push(d, t)` has the columns of `t` and those of `d`, and for each row of `d` the rows of `t` with the outer
+//! references set to that row. An uncorrelated plan is cross joined with the domain, and DataFusion's rules turn
+//! filters over the cross join into join keys.
 
 use super::domain::{Domain, Names, null_safe_join};
 use super::{recursion, references};
@@ -18,10 +18,10 @@ use datafusion::logical_expr::{
 use datafusion::prelude::coalesce;
 use std::sync::Arc;
 
-/// See the module's head.
+/// Pushes the domain into `plan`, see the module's documentation.
 ///
 /// # Errors
-/// `Unsupported` for operators that know no way.
+/// `Unsupported` for operators without a form over a domain.
 pub(super) fn push(domain: &Domain, plan: LogicalPlan, names: &mut Names) -> Result<LogicalPlan> {
     if domain.columns.is_empty() {
         return Ok(plan);
@@ -42,7 +42,7 @@ pub(super) fn push(domain: &Domain, plan: LogicalPlan, names: &mut Names) -> Res
             let input = push(domain, Arc::unwrap_or_clone(input), names)?;
             Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
         }
-        // Only a LIMIT makes the order of a subquery's rows matter, and takes it along.
+        // The order of a subquery's rows is dropped unless a LIMIT depends on it, which handles the sort itself.
         LogicalPlan::Sort(sort) if sort.fetch.is_none() => push(domain, Arc::unwrap_or_clone(sort.input), names),
         LogicalPlan::Limit(Limit { skip, fetch, input }) => {
             let range = Range { skip: skip.map(|skip| *skip), fetch: fetch.map(|fetch| *fetch), ties: false };
@@ -80,14 +80,14 @@ fn depends(domain: &Domain, plan: &LogicalPlan) -> bool {
     }) || recursion::reads_carrier(domain, plan)
 }
 
-/// The columns of `schema` and the domain's, in this order and no other.
+/// Projects to the columns of `schema` followed by the domain's.
 pub(super) fn arranged(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     before_building()?;
     let columns = schema.columns().into_iter().map(Expr::Column);
     LogicalPlanBuilder::from(plan).project(columns.chain(domain.exprs()))?.build()
 }
 
-/// The columns of `plan` under the names that `schema` has at the same places, then the domain's.
+/// Renames the columns of `plan` to those of `schema` at the same index, followed by the domain's columns.
 pub(super) fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
     before_building()?;
     let columns = plan.schema().columns().into_iter().zip(schema.iter());
@@ -101,12 +101,12 @@ pub(super) fn requalified(domain: &Domain, plan: LogicalPlan, schema: &DFSchema)
 pub(super) struct Range {
     pub(super) skip: Option<Expr>,
     pub(super) fetch: Option<Expr>,
-    /// Do rows stay that are equal, in their order, to the last one?
+    /// WITH TIES: are rows kept that are peers of the last one?
     pub(super) ties: bool,
 }
 
 impl Range {
-    /// Of a row with this number, and this rank.
+    /// The condition on a row's number and rank.
     fn condition(self, number: &Expr, rank: &Expr) -> Expr {
         use arrow::datatypes::DataType::Int64;
         let first = self.skip.map_or_else(|| lit(0_i64), |skip| coalesce(vec![cast(skip, Int64), lit(0_i64)]));
@@ -121,10 +121,10 @@ impl Range {
     }
 }
 
-/// The rows get numbers for each row of the domain, in the order that they are limited in.
+/// Limits the rows per row of the domain, in the order that the limit sees.
 fn limit(domain: &Domain, range: Range, input: LogicalPlan, names: &mut Names) -> Result<LogicalPlan> {
     match input {
-        // One row in, one row out: the limit may come first, and so meet the order below.
+        // A projection keeps the number of rows, so the limit may be applied below it, directly over the sort.
         LogicalPlan::Projection(_) => {
             let schema = Arc::clone(input.schema());
             match references::resolve(input, domain)? {
@@ -154,7 +154,7 @@ fn limit(domain: &Domain, range: Range, input: LogicalPlan, names: &mut Names) -
     }
 }
 
-/// The rows whose number, counted in this order for each row of the domain, is in the range.
+/// Numbers the rows per row of the domain, in this order, and filters them by the range.
 pub(super) fn numbered(
     domain: &Domain,
     range: Range,
@@ -185,7 +185,7 @@ pub(super) fn numbered(
         .build()
 }
 
-/// Groups of groups.
+/// Adds the domain's columns to the group keys.
 fn grouped(domain: &Domain, aggregate: Aggregate, names: &mut Names) -> Result<LogicalPlan> {
     if aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_))) {
         return Err(unsupported("GROUPING SETS"));
@@ -195,7 +195,7 @@ fn grouped(domain: &Domain, aggregate: Aggregate, names: &mut Names) -> Result<L
     Ok(LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), groups, aggregate.aggr_expr)?))
 }
 
-/// An aggregate without groups has a row also where nothing is: the domain's rows stay, with nothing to aggregate.
+/// An aggregate without GROUP BY has a row for empty input too: the rows of the domain are left-joined to the input.
 fn whole(domain: &Domain, aggregate: Aggregate, names: &mut Names) -> Result<LogicalPlan> {
     let input = push(domain, Arc::unwrap_or_clone(aggregate.input), names)?;
     before_building()?;
@@ -222,7 +222,7 @@ fn columns_named(name: impl Into<String>) -> datafusion::common::Column {
     datafusion::common::Column::from_name(name)
 }
 
-/// The aggregate of marked rows.
+/// Restricts the aggregate to rows with the mark.
 fn only_where(expr: Expr, mark: &str) -> Result<Expr> {
     expr.transform_down(|expr| match expr {
         Expr::AggregateFunction(mut function) => {
@@ -242,7 +242,7 @@ fn only_where(expr: Expr, mark: &str) -> Result<Expr> {
     .data()
 }
 
-/// Windows of one row of the domain.
+/// Adds the domain's columns to PARTITION BY.
 fn windowed(domain: &Domain, window: Window, names: &mut Names) -> Result<LogicalPlan> {
     let input = push(domain, Arc::unwrap_or_clone(window.input), names)?;
     let parted = window.window_expr.into_iter().map(|expr| {
@@ -276,7 +276,7 @@ fn aliased(domain: &Domain, alias: SubqueryAlias, names: &mut Names) -> Result<L
     alias_of(domain, arranged(domain, pushed, &schema)?, alias.alias)
 }
 
-/// The alias is for the subquery's columns, not for the domain's.
+/// Applies the alias to the subquery's columns only, not to the domain's.
 fn alias_of(domain: &Domain, plan: LogicalPlan, alias: datafusion::common::TableReference) -> Result<LogicalPlan> {
     before_building()?;
     let aliased = LogicalPlanBuilder::from(plan).alias(alias)?.build()?;
@@ -289,7 +289,7 @@ fn alias_of(domain: &Domain, plan: LogicalPlan, alias: datafusion::common::Table
     LogicalPlanBuilder::from(aliased).project(columns)?.build()
 }
 
-/// Which sides of a join must be computed for each row of the domain.
+/// Which sides of a join must be computed per row of the domain.
 fn sides(domain: &Domain, join: &Join) -> (bool, bool) {
     let (left, right) = (depends(domain, &join.left), depends(domain, &join.right));
     match join.join_type {
@@ -329,7 +329,7 @@ fn joined(domain: &Domain, join: Join, names: &mut Names) -> Result<LogicalPlan>
     arranged(domain, LogicalPlan::Join(join), &schema)
 }
 
-/// Both sides are over the domain: only rows of the same row of it meet.
+/// Joins two sides that are both over the domain: rows match only for the same row of the domain.
 fn met(domain: &Domain, join: Join, schema: &DFSchema, names: &mut Names) -> Result<LogicalPlan> {
     let aside = domain.aside(names);
     let from_right =
@@ -380,7 +380,7 @@ fn united(domain: &Domain, union: Union, names: &mut Names) -> Result<LogicalPla
     requalified(domain, united, &union.schema)
 }
 
-/// VALUES lists: a row each for each row of the domain.
+/// VALUES: each list becomes a projection of the domain.
 fn listed(domain: &Domain, values: Values) -> Result<LogicalPlan> {
     let rows = values.values.into_iter().map(|row| {
         let columns = row.into_iter().zip(values.schema.fields());

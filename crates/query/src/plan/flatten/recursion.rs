@@ -1,7 +1,7 @@
-//! Recursive queries that refer to the outer row: all recursions run at once, each row with its row of the domain.
+//! Recursive queries with outer references: the recursions of all domain rows run together.
 //!
 //! The static term is computed over the domain, so the work table has the domain's columns too; the recursive term
-//! takes them from there.
+//! reads them from there.
 
 use super::domain::{Domain, Names};
 use super::push::{arranged, push, requalified};
@@ -27,10 +27,10 @@ pub(super) fn recursive(domain: &Domain, query: RecursiveQuery, names: &mut Name
     requalified(domain, whole, &query.schema)
 }
 
-/// Does a plan read a work table that has the domain's columns? One inside of the same name hides it.
+/// Does a plan read a work table that has the domain's columns? An inner recursive query of the same name shadows it.
 pub(super) fn reads_carrier(domain: &Domain, plan: &LogicalPlan) -> bool {
     let mut found = false;
-    // An error is that the statement was stopped, which its planning hears too.
+    // The only error is a cancelled statement, which planning reports itself.
     let _ = plan.apply_with_subqueries(|node| {
         step()?;
         Ok(match node {
@@ -45,10 +45,10 @@ pub(super) fn reads_carrier(domain: &Domain, plan: &LogicalPlan) -> bool {
     found
 }
 
-/// The work table of such a query, with the domain's columns.
+/// The work table of such a query, extended by the domain's columns.
 pub(super) fn work_table(domain: &Domain, scan: TableScan) -> Result<LogicalPlan> {
     let known = domain.plan.schema().fields().iter().zip(domain.names());
-    // As with the query's own columns: what further rounds find may be NULL.
+    // Like the query's own columns: rows of later iterations may have NULLs.
     let more = known.map(|(field, name)| Arc::new(field.as_ref().clone().with_name(name).with_nullable(true)));
     let fields: Vec<_> = scan.source.schema().fields().iter().cloned().chain(more).collect();
     let table = CteWorkTable::new(scan.table_name.table(), Arc::new(Schema::new(fields)));

@@ -1,6 +1,6 @@
-//! References to columns of outer queries: which a plan makes, and how they are renamed.
+//! Outer references: those that a plan makes, and their renaming.
 //!
-//! A reference belongs to the innermost operator whose input has the column.
+//! A reference resolves to the innermost operator whose input has the column.
 
 use crate::plan::stop::step;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -11,14 +11,14 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use std::sync::Arc;
 
-/// The references that a plan makes to its outside, each once.
+/// The outer references of a plan, without duplicates.
 pub(super) fn expressions(plan: &LogicalPlan) -> Vec<Expr> {
     let mut found = Vec::new();
     collect(plan, &mut found);
     found
 }
 
-/// Those columns of `schema` that a plan refers to from inside.
+/// The columns of `schema` that a plan references as outer columns.
 pub(super) fn columns_of(plan: &LogicalPlan, schema: &DFSchema) -> Vec<Column> {
     let column = |expr| match expr {
         Expr::OuterReferenceColumn(_, column) => Some(column),
@@ -28,7 +28,7 @@ pub(super) fn columns_of(plan: &LogicalPlan, schema: &DFSchema) -> Vec<Column> {
 }
 
 fn collect(plan: &LogicalPlan, found: &mut Vec<Expr>) {
-    // An error is that the statement was stopped, which its planning hears too.
+    // The only error is a cancelled statement, which planning reports itself.
     let _ = plan.apply(|node| {
         step()?;
         let schema = merge_schema(&node.inputs());
@@ -60,7 +60,7 @@ fn remember(expr: Expr, found: &mut Vec<Expr>) {
     }
 }
 
-/// The subquery that an expression is.
+/// The subquery of a subquery expression.
 pub(super) fn subquery_in(expr: &Expr) -> Option<&Subquery> {
     match expr {
         Expr::ScalarSubquery(subquery)
@@ -73,12 +73,11 @@ pub(super) fn subquery_in(expr: &Expr) -> Option<&Subquery> {
 
 /// New names for columns.
 pub(super) trait Renaming {
-    /// The column that takes the place of `column`, if one does.
+    /// The column that replaces `column`, if any.
     fn renamed(&self, column: &Column) -> Option<Column>;
 }
 
-/// The node with columns in the place of references; in subqueries of the node, which look at it from inside, with
-/// references to those columns.
+/// Replaces the node's outer references by columns; in subqueries of the node, by outer references to those columns.
 pub(super) fn resolve(node: LogicalPlan, renaming: &dyn Renaming) -> Result<LogicalPlan> {
     let schema = merge_schema(&node.inputs());
     let names = NamePreserver::new(&node);
@@ -90,7 +89,7 @@ pub(super) fn resolve(node: LogicalPlan, renaming: &dyn Renaming) -> Result<Logi
     .data()
 }
 
-/// The same for an expression over `schema`.
+/// Replaces the outer references of an expression over `schema`.
 pub(super) fn resolve_expr(expr: Expr, schema: &DFSchema, renaming: &dyn Renaming) -> Result<Expr> {
     expr.transform_up(|expr| match expr {
         Expr::OuterReferenceColumn(field, column) => Ok(match renaming.renamed(&column) {
@@ -102,7 +101,7 @@ pub(super) fn resolve_expr(expr: Expr, schema: &DFSchema, renaming: &dyn Renamin
     .data()
 }
 
-/// A renaming seen from inside an operator whose own columns hide those further out.
+/// A renaming inside a subquery: columns of the operator around it shadow those further out.
 struct Hidden<'a> {
     renaming: &'a dyn Renaming,
     schema: &'a DFSchema,
@@ -114,7 +113,7 @@ impl Renaming for Hidden<'_> {
     }
 }
 
-/// A plan whose references have new names.
+/// Renames the outer references of a plan.
 fn redirect(plan: LogicalPlan, renaming: &dyn Renaming) -> Result<LogicalPlan> {
     plan.transform_up(|node| {
         step()?;

@@ -1,4 +1,4 @@
-//! Which subqueries DataFusion joins by itself, and which have one row at most.
+//! Which subqueries DataFusion decorrelates itself, and which return at most one row.
 
 use super::references;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -10,10 +10,10 @@ use datafusion::logical_expr::{
     SubqueryAlias,
 };
 
-/// DataFusion's checks look at a subquery twice for each subquery that it is in, so further levels are joined.
+/// DataFusion's checks visit a subquery twice per level of nesting, so deeper levels are joined here.
 const DEEPEST: usize = 3;
 
-/// Can DataFusion place this subquery expression of `node`?
+/// Can DataFusion plan this subquery expression of `node`?
 pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
     let Some(subquery) = references::subquery_in(expr) else { return true };
     if node.inputs().len() == 1 && nesting(&subquery.subquery) >= DEEPEST {
@@ -29,7 +29,7 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
             matches!(node, LogicalPlan::Projection(_) | LogicalPlan::Filter(_)) && is_aggregated(plan)
         }
         Expr::ScalarSubquery(_) => true,
-        // DataFusion's join for EXISTS wants a condition on both sides: it has none where the rows are the same for all.
+        // DataFusion's join for EXISTS requires a condition on both sides; an uncorrelated EXISTS has none.
         Expr::Exists(Exists { .. }) => match node {
             LogicalPlan::Filter(filter) => {
                 correlated && is_filtered(plan) && (is_conjunct(&filter.predicate, expr) || has_key(plan))
@@ -37,8 +37,8 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
             _ => false,
         },
         Expr::InSubquery(InSubquery { expr: left, negated, .. }) => match node {
-            // DataFusion's join for NOT IN looks for NULLs among the rows of every outer row; and the comparison
-            // with a constant it makes a filter, which drops the NULLs that decide.
+            // DataFusion's join for NOT IN searches for NULLs among the rows of all outer rows; and it turns the
+            // comparison with a constant into a filter, which drops the NULLs that decide the result.
             LogicalPlan::Filter(_) if *negated && (correlated || left.column_refs().is_empty()) => false,
             LogicalPlan::Filter(filter) => {
                 (!correlated || is_filtered(plan)) && decides_alone(&filter.predicate, expr, true)
@@ -49,11 +49,11 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
     }
 }
 
-/// DataFusion gives the columns of a subquery one qualifier, and then takes those of one name for one: are there two of
-/// which its join reads one?
+/// DataFusion gives all columns of a subquery one qualifier, and then confuses columns of the same name: does its join
+/// read such a column?
 fn names_clash(plan: &LogicalPlan) -> bool {
     let mut read = Vec::new();
-    // The visitor returns no error of its own.
+    // The visitor returns no error.
     let _ = plan.apply(|node| {
         if let LogicalPlan::Filter(Filter { predicate, input, .. }) = node {
             let joined = split_conjunction(predicate).into_iter().filter(|conjunct| refers(conjunct, input.schema()));
@@ -69,10 +69,10 @@ fn names_clash(plan: &LogicalPlan) -> bool {
     read.iter().any(clash)
 }
 
-/// How many levels of subquery expressions a plan has.
+/// The number of nested levels of subquery expressions in a plan.
 fn nesting(plan: &LogicalPlan) -> usize {
     let mut deepest = 0;
-    // The visitors return no error of their own.
+    // The visitors return no error.
     let _ = plan.apply(|node| {
         node.apply_expressions(|expr| {
             expr.apply(|expr| {
@@ -93,7 +93,7 @@ fn is_conjunct(predicate: &Expr, wanted: &Expr) -> bool {
     })
 }
 
-/// Is one of the conditions about an outer column and one of the subquery's own?
+/// Does a condition compare outer columns with the subquery's own?
 fn has_key(plan: &LogicalPlan) -> bool {
     plan.exists(|node| match node {
         LogicalPlan::Filter(Filter { predicate, .. }) => {
@@ -105,8 +105,8 @@ fn has_key(plan: &LogicalPlan) -> bool {
     .unwrap_or(false)
 }
 
-/// Is `IN (…)` wherever it stands a condition, for which NULL is as good as false? DataFusion makes false of it.
-/// NOT IN is that as a conjunct only (`top`): elsewhere DataFusion negates.
+/// Does NULL count as false wherever `IN (…)` occurs? DataFusion's join returns false for NULL. NOT IN qualifies only
+/// as a conjunct (`top`): elsewhere DataFusion negates the mark.
 fn decides_alone(predicate: &Expr, wanted: &Expr, top: bool) -> bool {
     match predicate {
         found if found == wanted => top || matches!(wanted, Expr::InSubquery(InSubquery { negated: false, .. })),
@@ -120,7 +120,7 @@ fn decides_alone(predicate: &Expr, wanted: &Expr, top: bool) -> bool {
     }
 }
 
-/// One aggregate row of rows chosen by equality with outer columns.
+/// Is it one aggregate row over rows filtered by equality with outer columns?
 fn is_aggregated(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(Projection { input, .. }) | LogicalPlan::SubqueryAlias(SubqueryAlias { input, .. }) => {
@@ -133,7 +133,7 @@ fn is_aggregated(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Rows chosen by conditions on top, whatever these are.
+/// Is it correlated only by filters at the top?
 fn is_filtered(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(Projection { input, .. })
@@ -143,8 +143,8 @@ fn is_filtered(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Filters over a plan without references; those conjuncts that have one are as `allowed` says. They are in one filter:
-/// where several have them, DataFusion (55.2) loses the columns of all but the first.
+/// Is it filters over an uncorrelated plan, whose correlated conjuncts are `allowed`? These must be in one filter: of
+/// several, DataFusion (55.2) loses the columns of all but the first.
 fn is_filtered_by(plan: &LogicalPlan, allowed: &dyn Fn(&Expr) -> bool) -> bool {
     match plan {
         LogicalPlan::Filter(Filter { predicate, input, .. }) => {
@@ -169,13 +169,13 @@ fn is_equality(conjunct: &Expr) -> bool {
     )
 }
 
-/// Has the operator itself, its inputs apart, no references?
+/// Has the operator itself no outer references, apart from its inputs?
 fn is_free_node(node: &LogicalPlan) -> bool {
     let schema = datafusion::logical_expr::utils::merge_schema(&node.inputs());
     !node.expressions().iter().any(|expr| refers(expr, &schema))
 }
 
-/// Does an expression over `schema` refer to outer columns, itself or in its subqueries?
+/// Does an expression over `schema` reference outer columns, itself or in its subqueries?
 fn refers(expr: &Expr, schema: &DFSchema) -> bool {
     expr.exists(|expr| {
         let inner = references::subquery_in(expr).is_some_and(|subquery| {
@@ -198,7 +198,7 @@ fn has_subquery(expr: &Expr) -> bool {
     found
 }
 
-/// Has a plan one row at most, whatever is in the tables?
+/// Does a plan return at most one row for any table contents?
 pub(super) fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(Projection { input, .. })

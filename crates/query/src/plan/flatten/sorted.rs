@@ -1,4 +1,4 @@
-//! Subqueries that rows are ordered by, about columns that the SELECT list leaves out.
+//! ORDER BY with subqueries that read columns which the SELECT list drops.
 //!
 //! ```text
 //!   Sort [subquery of t.a]         Projection [k]
@@ -15,7 +15,7 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Projection, Sort, SortExpr, ident};
 use std::sync::Arc;
 
-/// Computes them where the columns are, and joins the node's other subqueries to its input.
+/// Computes them below the projection, and joins the node's other subqueries to its input.
 pub(super) fn sort(sort: Sort, names: &mut Names) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Projection(projection) = sort.input.as_ref() else {
         return attach(LogicalPlan::Sort(sort), names);
@@ -40,13 +40,13 @@ pub(super) fn sort(sort: Sort, names: &mut Names) -> Result<Transformed<LogicalP
     Ok(Transformed::yes(LogicalPlanBuilder::from(sorted).project(shown)?.build()?))
 }
 
-/// The subqueries that look for a column of the projection's input which it does not hand on.
+/// The subqueries that read a column of the projection's input that the projection drops.
 fn hidden(by: &[SortExpr], projection: &Projection) -> Vec<Expr> {
     let mut found: Vec<Expr> = Vec::new();
     let below = projection.input.schema();
     let left_out = |column: &Column| !projection.schema.has_column(column);
     for by in by {
-        // The visitor returns no error of its own.
+        // The visitor returns no error.
         let _ = by.expr.apply(|expr| {
             let Some(subquery) = references::subquery_in(expr) else { return Ok(TreeNodeRecursion::Continue) };
             let looks = references::columns_of(&subquery.subquery, below).iter().any(left_out);
