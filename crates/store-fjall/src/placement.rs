@@ -70,7 +70,7 @@ impl Changed {
 pub(crate) struct Family {
     /// The id.
     pub(crate) id: FamilyId,
-    /// Where its rows are.
+    /// The place of the rows.
     pub(crate) place: Place,
 }
 
