@@ -19,7 +19,7 @@ pub(super) struct Building<'a> {
     /// The tables after this batch, if it changes them.
     pub(super) tables: Option<TableMap>,
     pub(super) dropped: Dropped,
-    /// The tables that it writes rows of or makes.
+    /// The tables that this batch creates or writes to.
     pub(super) touched: Vec<Changed>,
     pub(super) rows: u64,
     /// Approximate journal bytes.

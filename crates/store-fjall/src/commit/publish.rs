@@ -49,7 +49,7 @@ struct Progress {
     in_flight: Option<Arc<State>>,
     /// The newest `Sync` commit.
     last_sync_commit: CommitNo,
-    /// The state just before the first `Sync` commit that the sync under way does not cover.
+    /// The state just before the first `Sync` commit that the running sync does not cover.
     before_next_sync: Option<Arc<State>>,
     /// The waiting tasks and their commits, in no order.
     waiters: Vec<(CommitNo, oneshot::Sender<StoreResult<()>>)>,

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!   memtable with 9 sealed and flushed ──> tables up to 9 ──compaction──> tables up to 3      noted: 9
-//!   journals are left, and no flush is under way ──> a tombstone of a key that nobody has, and a flush of it
+//!   journals are left, and no flush is under way ──> a tombstone of an unused key, and a flush
 //! ```
 
 use crate::error::engine;

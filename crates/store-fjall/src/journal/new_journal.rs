@@ -6,10 +6,10 @@
 //! beyond byte 64,000,000. So the old journal is extended to end there temporarily:
 //!
 //! ```text
-//!   1  longer, without blocks       |  batches  |  zeros                                     |
-//!   2  a tombstone at its end       |  batches  |  zeros                                     | tombstone |
-//!   3  the records are flushed: fjall makes the next journal
-//!   4  as long as it was            |  batches  |
+//!   1  extended, sparse             |  batches  |  zeros                                     |
+//!   2  tombstone at its end         |  batches  |  zeros                                     | tombstone |
+//!   3  flush of the meta keyspace: fjall makes the next journal
+//!   4  cut again                     |  batches  |
 //! ```
 //! The old journal is cut to its length again, durably, before anything is written to the new one. After a crash in
 //! between, the last journal with batches ends with zeros, possibly followed by the tombstone: recovery ends at the
@@ -31,8 +31,8 @@ use store::StoreResult;
 const FULL: u64 = 64_000_000;
 /// Disk space for the flush of the meta keyspace and the new journal.
 pub(crate) const BYTES: usize = 1 << 20;
-/// Each opening adds a table to level 0 of the records. fjall lets nobody write beside 30 of them, and nobody merges them before
-/// the store is open.
+/// Each opening adds a table to level 0 of the meta keyspace. fjall stalls writes at 30 of them, and no compaction runs
+/// before the store is open.
 const MOST_TABLES: usize = 8;
 /// A key that no record has.
 const NOBODYS: [u8; 1] = [0xFF];

@@ -60,7 +60,7 @@ impl JournalEnd {
 pub(crate) struct Rules<'a> {
     /// The state after the batches of earlier journals.
     pub(crate) chain: &'a mut Chain,
-    /// The keyspace with the marks.
+    /// The id of the meta keyspace, which holds the marks.
     pub(crate) meta: Option<u64>,
     /// A known sequence number: the batch that ends at byte `.0` has number `.1`.
     pub(crate) known: Option<(u64, u64)>,

@@ -35,7 +35,7 @@ pub(crate) enum Wrong {
 /// Checks the batches of all journals, from the oldest.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
-    /// Are marks demanded? Versions before wrote none.
+    /// Whether gaps require marks. Older versions wrote none.
     strict: bool,
     last: Option<Last>,
 }
