@@ -27,9 +27,9 @@ use store::StoreResult;
 const LARGE: u64 = 64 << 20;
 /// Smaller memtables are not flushed to reclaim bytes.
 const WORTH_FLUSHING: u64 = 1 << 20;
-/// How often a commit looks whether there is room by now.
+/// Poll interval of a commit that waits for memtable space.
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(2);
-/// How often states without commits let go of what was flushed.
+/// Interval at which states are refreshed in the absence of commits, so that flushed memtables are freed.
 const REFRESH_EVERY: Duration = Duration::from_millis(500);
 
 /// State kept between ticks.

@@ -20,7 +20,7 @@ const TRAILER: usize = 38;
 /// Archives have about ten sections.
 const MOST_CONTENTS: u64 = 1 << 16;
 
-/// A table of contents that matches its checksum.
+/// A table of contents with a valid checksum.
 pub(crate) struct Contents(Vec<u8>);
 
 impl Contents {

@@ -49,7 +49,7 @@ pub(crate) struct Names {
 /// The state of a keyspace's records.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// fjall finds its name and options.
+    /// fjall reads the correct name and options.
     Sound,
     /// fjall would read no records, or those of an earlier keyspace with this id.
     Hidden { name: String },
