@@ -78,8 +78,8 @@ impl ReadSource {
         self.image().view.clone()
     }
 
-    /// The block view for a read of few rows. `None` if the view is not cached, because looking for it would cost more
-    /// than the read.
+    /// The block view for a read of few rows. `None` while memtables are sealed: then no view is cached, and each read
+    /// would build one.
     pub(crate) fn view_of_few_rows(&self) -> Option<Arc<View>> {
         let is_live = matches!(self.position, Position::Live(_));
         if is_live && self.keyspace.tree.sealed_memtable_count() > 0 { None } else { self.view() }
