@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 /// Maximum number of folder names tried for the lens.
 const MAX_TRIES: u32 = 100;
 
-/// One lens for the process: looking through it takes less than a microsecond. Under a mutex, since what
-/// it shows belongs to one caller at a time; never held while anything is read or waited for.
+/// One lens per process: using it takes less than a microsecond. The mutex gives its content to one caller at a time;
+/// it is not held during reads or waits.
 static LENS: OnceLock<Option<Mutex<AnyTree>>> = OnceLock::new();
 
 /// Rows in key order, from both ends.

@@ -51,7 +51,7 @@ struct Tree {
 /// Number of long scans that read the blocks of a table: one counter per stretch of the file.
 struct BlocksRead {
     scans: Box<[AtomicU8]>,
-    /// How long a stretch is.
+    /// Length of a stretch in bytes.
     stretch: u64,
 }
 
