@@ -1,4 +1,4 @@
-//! Faults on purpose: what is left of a data folder when the power goes, calls that fail, threads that come in any order.
+//! Fault injection: the data folder after a power loss, failing system calls, and threads in any order.
 //!
 //! ```text
 //!   child process ──(shim.c, preloaded)──> log of every write, rename, unlink and sync, in order
@@ -7,8 +7,8 @@
 //!   folder ──> the store opens it; the test compares with what the child had acknowledged by then
 //! ```
 //!
-//! Invariant: the shim misses nothing. After the whole log the simulated folder equals the real one,
-//! byte for byte, and the tests check that first.
+//! Invariant: the shim records everything. After the whole log the simulated folder equals the real one byte for byte;
+//! the tests check that first.
 
 pub mod power_loss;
 pub mod random;

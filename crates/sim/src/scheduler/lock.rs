@@ -1,4 +1,4 @@
-//! A mutex whose waiting is seen by the scheduler.
+//! A mutex controlled by the scheduler.
 
 use super::place::Place;
 use super::state::On;
@@ -17,19 +17,19 @@ pub struct MutexGuard<'a, T> {
     pub(super) release: Release,
 }
 
-/// Tells those who wait for the lock at this address.
+/// Wakes the waiters of the lock at this address.
 pub(super) struct Release {
     pub(super) address: usize,
     taken: &'static Location<'static>,
 }
 
 impl<T> Mutex<T> {
-    /// Around `value`.
+    /// A mutex with `value`.
     pub const fn new(value: T) -> Self {
         Self(parking_lot::Mutex::new(value))
     }
 
-    /// Waits for the lock and takes it.
+    /// Waits for the lock and locks it.
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let taken = Location::caller();

@@ -21,7 +21,7 @@ pub(super) struct Moved {
     pub(super) stamp: Last,
     pub(super) homes: Homes,
     pub(super) fence: Fence,
-    /// Are they the rows of the load alone, without those that the table had?
+    /// Whether these are only the rows of the load, without stored rows of the table.
     pub(super) alone: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   row          family:u16  key len:u32  fragment len:u32  key  fragment      (native byte order: never leaves the process)
-//!   packed row   the bytes of its number, as many for each                     (big-endian)
+//!   packed row   its packed key, fixed width                                   (big-endian)
 //! ```
 //! The first key of each block is kept with its offset, so that reading can start near any key.
 
