@@ -9,7 +9,7 @@ use store::NullBit;
 pub struct LayoutColumn {
     /// Permanent id of the column: unaffected by renaming, and not reused after dropping.
     pub qualifier: u16,
-    /// Bytes of a fixed-width column; `None`: its length varies.
+    /// The width of a fixed-width column in bytes; `None` for a variable-width column.
     pub width: Option<u16>,
 }
 

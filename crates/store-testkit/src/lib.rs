@@ -1,4 +1,4 @@
-//! Reference model, mirror, faults and the conformance suite of the store contract. For tests only.
+//! Test support for the store contract: reference model, mirror, faults and the conformance suite. For tests only.
 //!
 //! ```text
 //!   suite      what every store must do: one list of cases, run against each backend and the model
@@ -10,7 +10,8 @@
 //!   recorder   a store that counts and remembers its calls
 //!   seeded     choices that a seed makes
 //! ```
-//! Wrappers ([`store::Wrapper`]) are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
+//! Wrappers ([`store::Wrapper`]) are stores themselves, so they can be stacked, for example a recorder over a mirror of
+//! a model and a backend.
 
 pub mod faults;
 mod least;

@@ -12,7 +12,7 @@ pub struct Mutex<T>(parking_lot::Mutex<T>);
 
 /// As `parking_lot::MutexGuard`.
 pub struct MutexGuard<'a, T> {
-    // Let go of before the others are told: fields are dropped in this order.
+    // Dropped first, so that the lock is free before waiters are woken.
     pub(super) guard: parking_lot::MutexGuard<'a, T>,
     pub(super) release: Release,
 }

@@ -23,7 +23,7 @@ pub(super) enum On {
     Task(usize),
     /// A waker of this task.
     Wake(usize),
-    /// Time alone.
+    /// Only a timeout.
     Time,
 }
 

@@ -2,12 +2,12 @@
 
 use super::CaseFn;
 
-/// Every case and its name, `module::case`.
+/// Every case with its name, `module::case`.
 pub fn cases() -> Vec<(&'static str, CaseFn)> {
     crate::conformance_tests!(@every list _)
 }
 
-/// Makes one test of each case for the store that `$make` returns: an `async fn() -> Arc<dyn Store>` in scope.
+/// Generates one test per case for the store that `$make` returns: an `async fn() -> Arc<dyn Store>` in scope.
 #[macro_export]
 macro_rules! conformance_tests {
     ($make:ident) => {
