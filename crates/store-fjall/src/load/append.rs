@@ -117,7 +117,7 @@ fn append_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<CommitNo> {
     }
 }
 
-/// Fails for duplicate keys, within the load or with the table, as [`LoadTable`] defines them.
+/// Fails for duplicate keys, within the load or with the table, as [`store::LoadTable`] defines them.
 fn refuse_duplicates(state: &State, part: &Part, sources: Vec<Source>) -> StoreResult<()> {
     let of = &part.of;
     if of.on_duplicate == OnDuplicate::Replace && of.unique.is_none() {

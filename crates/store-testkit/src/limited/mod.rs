@@ -21,21 +21,21 @@ use store::{
 /// The capabilities to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Without {
-    /// Batches are applied row by row: an error leaves the rows before it written.
+    /// Applies batches row by row: after an error the rows before it stay written.
     pub atomic_batch: bool,
-    /// Snapshots are of single rows: each read is of what is published when it happens.
+    /// Snapshots are per row: each read returns the state published at that time.
     pub snapshot: bool,
-    /// A batch with table changes may have nothing else, and one of them only.
+    /// A batch has either one table change or rows.
     pub table_changes: bool,
-    /// It is told that other processes write to it, too.
+    /// Reports that other processes may write to the store.
     pub exclusive: bool,
-    /// Filters are not looked at: every row comes back undecided.
+    /// Ignores filters: every batch is undecided.
     pub filter: bool,
-    /// Bulk loads are refused.
+    /// Refuses bulk loads.
     pub bulk_load: bool,
-    /// Longer rowkeys are refused.
+    /// Refuses longer rowkeys.
     pub keys_beyond: Option<usize>,
-    /// Longer fragments are refused.
+    /// Refuses longer fragments.
     pub fragments_beyond: Option<usize>,
 }
 

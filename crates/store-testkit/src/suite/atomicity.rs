@@ -88,7 +88,7 @@ pub async fn an_expected_commit_must_be_the_newest(store: Arc<dyn Store>) {
     let failed = f.commit(on(expect("a", Some(first)), 3)).await;
     assert_eq!(failed, Err(StoreError::ConditionFailed { table: TABLE, key: "a".into() }));
     assert_eq!(f.get("a").await, Some(2));
-    // Not durable yet, but newest.
+    // Not durable yet, but the newest state.
     let third = f.store.apply(on(expect("a", Some(second)), 4), Durability::Sync).await.unwrap();
     f.store.apply(on(expect("a", Some(third)), 5), Durability::Sync).await.unwrap();
     assert_eq!(f.newest("a").await, Some(5));

@@ -70,7 +70,7 @@ pub async fn a_large_commit_writes_and_deletes_in_all_its_tables(store: Arc<dyn 
     let other = rows_of(&f, OTHER).await;
     assert_eq!(other.iter().filter(|(_, number)| *number >= 10_000).count(), 1000);
     assert!(f.rows_at(&before).await == expected_numbered(0..2000), "a snapshot before it");
-    // Whoever writes next wins.
+    // Later writes win.
     f.put(&[("0000", 1)]).await;
     f.write(vec![delete("0003")]).await.unwrap();
     assert_eq!((f.get("0000").await, f.get("0003").await), (Some(1), None));

@@ -1,4 +1,4 @@
-//! The list of cases: the only place where they are named.
+//! The list of all cases.
 
 use super::CaseFn;
 

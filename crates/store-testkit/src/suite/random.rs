@@ -204,7 +204,7 @@ impl Run {
         keys.chunks_exact(2).map(|pair| super::fixture::range(&pair[0], &pair[1])).collect()
     }
 
-    /// One of about 800 keys of different lengths, few enough to collide often.
+    /// One of 600 keys of different lengths, few enough to collide often.
     fn key(&mut self) -> String {
         let number = self.random.below(200);
         let tail = ["", "", "\0", "z"][self.random.below(4) as usize];
