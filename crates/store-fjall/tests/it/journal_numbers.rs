@@ -75,7 +75,7 @@ async fn history(folder: &Path, pause: Duration) -> [Crashed; 2] {
     [first, second]
 }
 
-/// Where batches begin.
+/// The offsets of the batches.
 fn batches(journal: &[u8]) -> Vec<usize> {
     let number = |at: usize, bytes: usize| (0..bytes).rev().fold(0, |n, byte| n << 8 | usize::from(journal[at + byte]));
     let mut found = Vec::new();
