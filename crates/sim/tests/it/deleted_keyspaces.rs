@@ -17,7 +17,7 @@ use store_fjall::{FjallStore, Options};
 const CHILD: &str = "DELETED_KEYSPACES_CHILD";
 const TABLE: u32 = 1;
 const ROWS: usize = 60;
-/// Number of torn states per event.
+/// Number of states per event: one without unsynced changes, the others torn at random.
 const TORN: u64 = 5;
 
 /// Only explicit syncs and flushes.

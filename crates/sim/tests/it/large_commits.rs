@@ -166,7 +166,7 @@ fn cut(log: &Log, root: &Path, mut disk: Disk, torn: bool, enough: usize) -> (Ve
 /// Opens the remaining folder twice; both must have the same content.
 async fn verify(data: &Path, ledgers: &[Ledger], acks: usize) -> Result<(), String> {
     let found = contents(data).await?;
-    // The one step without a sync may be lost with its acknowledgement.
+    // The step without a sync may be lost although it was acknowledged.
     let durable = if acks == BEFORE + 2 { acks - 1 } else { acks };
     let due = &ledgers[durable..=(acks + 1).min(ledgers.len() - 1)];
     let differences: Vec<_> = due.iter().map(|ledger| history::difference(ledger, &found)).collect();

@@ -34,9 +34,9 @@ impl Table {
 pub(crate) enum Due {
     /// Acknowledged.
     Done,
-    /// Refused because of a duplicate key, without a trace.
+    /// A duplicate-key error, without effect.
     Duplicate,
-    /// Given up by its caller, without a trace.
+    /// Abandoned by the caller, without effect.
     Nothing,
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn live(root: &Path, plan: Plan, life: usize) {
             acks.say(format_args!("act {act}"));
         }
         if plan.lives[life].end == End::Killed {
-            // Without a destructor, while others are writing.
+            // Without destructors, while other tasks write.
             std::process::exit(0);
         }
         for writer in writers {

@@ -12,9 +12,9 @@ use store_fjall::FjallStore;
 pub(crate) struct Acks {
     pub(crate) tables: bool,
     pub(crate) batches: BTreeSet<u64>,
-    /// Acts that ended.
+    /// Number of finished acts.
     pub(crate) acts: usize,
-    /// Lives that began.
+    /// Number of lives that opened the store.
     pub(crate) opened: usize,
 }
 

@@ -287,7 +287,7 @@ impl Ledger {
             assert!(!matches!(entry.outcome, Outcome::UnderWay), "no answer to {:?}", entry.deed);
             return;
         };
-        // What others did until it ended.
+        // The deeds of others until it ended.
         let others = || self.entries.iter().filter(|other| other.begun < entry.ended);
         let did = |wanted: &dyn Fn(&Change) -> bool| others().any(|other| other.deed.changes.iter().any(wanted));
         let mine: BTreeSet<(u32, u64)> = entry.deed.changes.iter().filter_map(row_of).collect();
