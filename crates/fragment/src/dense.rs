@@ -1,7 +1,7 @@
 //! Reads one column of many dense rows: the inner loops of a scan.
 //!
 //! ```text
-//!   for row in rows:  is_dense_of(row, layout)?          once a row: header and length of the fixed part
+//!   for row in rows:  is_dense_of(row, layout)?          once per row: header and length of the fixed part
 //!   for column:       for row in rows: column.read(row)  offsets are constants of the loop
 //! ```
 //! The fixed part needs no further checks. Variable cells check their own two offsets when they are read, so that a

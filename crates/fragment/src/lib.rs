@@ -1,7 +1,7 @@
 //! The encoding of one row in one family, shared by every store.
 //!
 //! ```text
-//!   header             dense: every column of the layout                      sparse: the cells that are there
+//!   header             dense: every column of the layout                      sparse: the cells that are not NULL
 //!   [format flags      [NULL bits][fixed columns][ends][variable columns]     [count][qualifiers][ends][values]
 //!    layout stamp]
 //! ```

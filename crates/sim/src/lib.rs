@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   child process ──(shim.c, preloaded)──> log of every write, rename, unlink and sync, in order
-//!   log, cut anywhere ──Disk──> the folder as it would be found: only what was synced,
-//!                               or that and some of what was not
-//!   folder ──> the store opens it; the test compares with what the child had acknowledged by then
+//!   log, cut anywhere ──Disk──> the folder after a power loss: with synced changes only,
+//!                               or also with some unsynced ones
+//!   folder ──> the store opens it; the test compares it with the child's acknowledgements
 //! ```
 //!
 //! Invariant: the shim records everything. After the whole log the simulated folder equals the real one byte for byte;

@@ -3,11 +3,11 @@
 //! ```text
 //!   apply ──> commit/pipeline ──> journal (page cache) + memtables = newest state
 //!                                     │
-//!   sync  ──> commit/group_sync: one leader syncs the journal for all that wait
+//!   sync  ──> commit/group_sync: one leader syncs the journal for all waiters
 //!                                     │
 //!             commit/publish ──> published state ──> snapshot() ──> read/{get, scan}
 //!
-//!   apply of many rows ──> large: runs beside all others, shown as one commit
+//!   apply of many rows ──> large: files beside other commits, published as one commit
 //!
 //!   folder:  STORE (format)  LOCK  watermark  load/ (runs of bulk loads)  staged/ (large commits)  db/ (fjall)
 //! ```

@@ -7,8 +7,8 @@
 //!   "n"            -> {"slot":8,"region":12}                                      next ids
 //!   "t" table:u32  -> {"families":[{"id":0,"slot":7}],"regions":[{"id":11,"start":""}]}
 //!   "p" slot:u32   -> {}                                                         rows to be reclaimed
-//!   "i"            -> {"file":"41","keyspaces":["shared","own-7-0-12"]}             a large commit to be finished
-//!   "s"            -> {"previous":{"start":7,"end":9},"low":9}     where the journal's numbers have a gap
+//!   "i"            -> {"file":"41","keyspaces":["shared","own-7-0-12"]}             an unfinished large commit
+//!   "s"            -> {"previous":{"start":7,"end":9},"low":9}     a gap in the journal's sequence numbers
 //! ```
 
 use crate::error::engine;

@@ -4,7 +4,7 @@
 //!   table ── region [start, end) ── family ── rowkey -> fragment (all cells of the row in that family)
 //!
 //!   writer:  WriteBatch ──apply──> newest state, in log order ──sync──> durable ──> published
-//!   reader:  snapshot() = what is published;  get / scan at that snapshot
+//!   reader:  snapshot() = published state;  get / scan at that snapshot
 //! ```
 //!
 //! Terms:

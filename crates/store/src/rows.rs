@@ -3,7 +3,7 @@
 //! ```text
 //!   segments   [ block 0: rows 0..97 ][ block 1: rows 97..201 ] ...      Bytes, shared with the block cache
 //!   spans      (start, end) of each row's fragment within its segment's block
-//!   keys       all rowkeys back to back, key_ends says where each one ends
+//!   keys       all rowkeys concatenated; key_ends has the end of each
 //! ```
 //! Decoding goes segment by segment and column by column: no object and no allocation per row.
 

@@ -1,9 +1,9 @@
 //! A deterministic scheduler: one thread runs at a time, and a seed decides which is next.
 //!
 //! ```text
-//!   task A ──lock──┐                ┌──sync──┐                      each task is a thread of the machine
+//!   task A ──lock──┐                ┌──sync──┐                      each task is an OS thread
 //!                  ▼                ▲        ▼
-//!   World     note, choose among those that are ready, hand the turn on     time passes here only
+//!   World     trace, choose a ready task, pass the turn                     time passes here only
 //!                  ▼                ▲        ▼
 //!   task B ........└──unlock──wait──┘        └── ...
 //! ```

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   prepared, rows               pipeline, building                     group_sync                   publish
-//!   encode, check conditions ──> check, stamp, journal, memtables ──>  one sync for all waiting ──> readers see it
+//!   encode, check conditions ──> check, stamp, journal, memtables ──>  one sync for all waiters ──> readers see it
 //!       without a lock               under the commit lock               outside of any lock
 //! ```
 //! Under the lock run the steps that depend on the commit number (a 16-byte stamp per row, written in place),

@@ -1,8 +1,8 @@
 //! Rows of a batch encoded for fjall before the commit lock is taken; only their stamps are added under the lock.
 //!
 //! ```text
-//!   before the lock   keys behind their prefixes, fragments in memory of their own, stamps of zeros     EncodedRows::of
-//!   under the lock    are the tables where they were?  stamps, 16 bytes a row;  to fjall's batch        EncodedRows::add_to
+//!   before the lock   keys with prefixes, private copies of the fragments, zero stamps          EncodedRows::of
+//!   under the lock    check that no table has moved; 16-byte stamp per row; fjall's batch       EncodedRows::add_to
 //! ```
 
 use crate::commit::pipeline::Last;

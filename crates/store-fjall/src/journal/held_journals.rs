@@ -7,7 +7,7 @@
 //! later ones are kept.
 //!
 //! ```text
-//!   memtable with 9 sealed and flushed ──> tables up to 9 ──compaction──> tables up to 3      noted: 9
+//!   memtable with 9 sealed and flushed ──> tables up to 9 ──compaction──> tables up to 3      recorded: 9
 //!   journals are left, and no flush is under way ──> a tombstone of an unused key, and a flush
 //! ```
 

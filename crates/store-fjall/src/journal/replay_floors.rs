@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   large commit with deletions     flush the keyspace; floor = next sequence number, durably; then the commit
-//!   opening                         rows of that keyspace below its floor get the id of no keyspace; no floors
+//!   opening                         rows of that keyspace below its floor get an unused keyspace id; floors deleted
 //! ```
 //! So a floor says that the tables contained everything below it, whether or not its commit was made. The file
 //! (`replay_floors`): `"BENNURF1"`, then keyspace and floor of each entry, then the xxh3 of all bytes before; numbers

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   batch      no mark     no mark        mark {previous: [low, after), low}         no mark
-//!   number     s1          s1 + 1         any from low on; the one before lay        exactly low of the mark,
+//!   number     s1          s1 + 1         at least low; the one before was           exactly low of the mark,
 //!                                         in low..after of this mark                 or a mark would follow
 //! ```
 //! Numbers in `low..after` of a batch belong to no other rows that are read, so any number in that range gives the same

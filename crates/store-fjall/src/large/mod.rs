@@ -1,14 +1,14 @@
 //! Large commits: too large to be held in memory, or to be written under the commit lock.
 //!
 //! ```text
-//!   rows ──stamp──> one run a keyspace      no lock; the runs are of no version yet     write.rs
-//!            └────> staged file, synced     if there is more than one keyspace          staged.rs
+//!   rows ──stamp──> one run per keyspace    no lock; the runs are not installed yet      write.rs
+//!            └────> staged file, synced     with more than one keyspace                 staged.rs
 //!   commit lock:                                                                        finish.rs
-//!     check conditions, places;  sync the journal
-//!     rows are deleted: flush the keyspaces, note their replay floors                   replay_floors.rs
-//!     one keyspace:      show its run: the switch of its version is the commit
-//!     more than one:     journal {intent: staged file}, sync = the commit;  show each run;  journal {no intent}
-//!   opening: an intent is there: write its rows again from the staged file              redo.rs
+//!     check conditions and placements;  sync the journal
+//!     with deletions: flush the keyspaces, raise their replay floors                    replay_floors.rs
+//!     one keyspace:      install its run: the switch of its version is the commit
+//!     more than one:     journal {intent: staged file}, sync = the commit;  install the runs;  journal {no intent}
+//!   recovery with an intent: write its rows again from the staged file                  redo.rs
 //! ```
 //! - A run is a new level-0 run on top of its keyspace, with one sequence number above all existing rows.
 //! - Nothing is committed between an intent and its end, so recovery may install the runs of an intent again.

@@ -2,8 +2,8 @@
 //! stored rows.
 //!
 //! ```text
-//!   one table       ingest into its keyspace, whose manifest decides
-//!   several         the rows of all as one large commit (large/): a staged file, and an intent that names it
+//!   one table       ingestion into its keyspace; the manifest's update is the commit
+//!   several         one large commit (large/) of all rows: a staged file, and an intent that refers to it
 //! ```
 //! Both check for duplicates in a state before they begin, and a fence requires that nobody has written to the tables
 //! since that state. A failed append deletes its files (`load/ingestion.rs`).

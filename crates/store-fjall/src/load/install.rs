@@ -1,13 +1,13 @@
 //! Ends a large load: sorted rows are ingested into fjall's tables, bypassing the journal, and published by one commit.
 //!
 //! ```text
-//!   one table of one family, in a keyspace of its own:   append    ingest there                          append.rs
-//!   several tables, one of them in such a keyspace       append    all of them, by an intent             append.rs
+//!   one table of one family, in an own keyspace:         append    ingest into it                        append.rs
+//!   several tables, one of them in an own keyspace       append    one large commit                      append.rs
 //!     with rows:
 //!   otherwise:  move    ingest into new keyspaces, stored rows merged in, each table on a thread of its own,
-//!                       then flip the placement of all in one batch of the meta keyspace
-//!   rows were streamed:         ingest what came out of order onto them, then flip likewise
-//!   a table has rows by now:    move them too, with what was streamed
+//!                       then change all placements in one batch of the meta keyspace
+//!   rows were streamed:         ingest the unsorted rest on top, then change the placements likewise
+//!   a table has rows by now:    move them, too, with the streamed rows
 //! ```
 //! Ingestion is atomic for one keyspace and not journaled. In a move, the batch that changes the placements is the
 //! commit.

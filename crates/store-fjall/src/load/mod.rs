@@ -2,7 +2,7 @@
 //! the end.
 //!
 //! ```text
-//!   write ──> buffer ──(full)──> sorted run on disk        table.rs, rows.rs, run.rs: each table for itself
+//!   write ──> buffer ──(full)──> sorted run on disk        table.rs, rows.rs, run.rs: separate for each table
 //!                 └──────┬───────────┘
 //!   finish     small: one ordinary batch                   small.rs
 //!              large: merge ──> ingestion into keyspaces   merge.rs, install.rs, moving.rs, append.rs

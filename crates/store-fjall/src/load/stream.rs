@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   write ──> buffer ──(in order)──> channel ──> ingestion into a new keyspace     on a thread of its own
-//!                └──(not in order)──> the stream ends; runs, merged onto it at the end of the load
+//!                └──(not in order)──> the stream ends; runs, ingested on top at the end of the load
 //! ```
 //! No run is written and read again, and the blocks are compressed while the next rows are encoded. The rows are
 //! invisible until the end, because no table refers to the keyspace before the placement changes.

@@ -1,13 +1,13 @@
 //! The data folder: its identity, its format version and its lock.
 //!
 //! ```text
-//!   STORE       "bennu-store 2\n": what this folder is
+//!   STORE       "bennu-store 2\n": identity and format version
 //!   LOCK        locked while a process has the store open
 //!   watermark   see watermark.rs
 //!   replay_floors   see replay_floors.rs
-//!   load/       runs of bulk loads under way; emptied at open
+//!   load/       runs of running bulk loads; emptied at open
 //!   staged/     rows of large commits until they are in their keyspaces; emptied at open
-//!   unnamed/    folders of keyspaces until it is clear that no table names them (keyspace_folders.rs)
+//!   unnamed/    keyspaces that may be in no table, until the tables are known (keyspace_folders.rs)
 //!   db/         fjall
 //! ```
 //! Described in `docs/formats/store-meta.md`.

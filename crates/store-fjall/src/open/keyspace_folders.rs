@@ -4,9 +4,9 @@
 //! deleted because of those records alone:
 //!
 //! ```text
-//!   records hidden below older ones    they are written again; if no table names the keyspace, it is deleted later
-//!   no record, or not all files        moved to unnamed/ until the tables are known: none of them names what is
-//!                                      missing, and it is deleted; or the folder is refused, and nothing is
+//!   records hidden by older ones       written again; a keyspace that is in no table is deleted later
+//!   no record, or missing files        moved to unnamed/ until the tables are known: deleted if none of them refers
+//!                                      to it; otherwise the data folder is refused, and nothing is deleted
 //! ```
 //! fjall also derives its next keyspace id from the folders. Ids must not be reused, so an empty folder marks the last
 //! id.

@@ -1,7 +1,7 @@
 //! Reads and repairs fjall's records of keyspaces (an LSM tree, keyspace 0) before fjall opens the database.
 //!
 //! ```text
-//!   "n" id:u64        -> name                       written when a keyspace is made, a tombstone when it is deleted
+//!   "n" id:u64        -> name                       written when a keyspace is created, a tombstone when it is deleted
 //!   "c" id:u64 option -> value                      likewise, one for each option
 //! ```
 //! fjall 3.1.13 trusts these records when it opens: it deletes the folder of a keyspace without a name record and

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   journals   3.jnl (sealed)      4.jnl (sealed)      5.jnl (active)
-//!              durable whole       durable whole       durable up to the watermark │ may be torn
+//!              durable             durable             durable up to the watermark │ may be torn
 //! ```
 //! fjall syncs a journal before it begins the next, so every journal except the last one with batches must be
 //! undamaged. A journal also ends where a write failed; after that fjall writes no batch, but may create an empty

@@ -4,7 +4,7 @@
 //!   base run   [a .. f][g .. m][n .. t][u .. z]        blocks, by the last key of each
 //!   overlay          h       (tombstone of o)          newest visible versions outside the base run
 //!   range        c <= key < w
-//!              bounded  merged  merged  bounded        the others are walked alone: no key is compared
+//!              bounded  merged  merged  bounded        the others are read alone: no key is compared
 //! ```
 //! A block that is read alone lends its fragments to the batch, which then owns the block. Fragments of merged and
 //! bounded blocks, which are few, are copied. If every entry of a table is one row, rows that are only counted are not

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   ScanRequest ──> scan ──> points:   get (bloom filters, one block)
-//!                     │──── forward:   block_scan, data blocks of the largest run, all else merged in
+//!                     │──── forward:   block_scan, data blocks of the largest run, merged with the rest
 //!                     │──── backward:  reverse_scan, data blocks where there is nothing to merge
 //!                     └──── otherwise: iterate, lsm-tree's merging iterator
 //!                                             │
-//!   split, estimate, verify ──────────────> blocks/  the one module that knows lsm-tree's hidden types
+//!   split, estimate, verify ──────────────> blocks/  the only module that uses lsm-tree's hidden types
 //! ```
 //!
 //! Invariants:

@@ -1,11 +1,11 @@
 //! Snapshots that were handed out, and their limits.
 //!
 //! ```text
-//!   published state ──> Handed ── live: shares the state, and with it fjall's snapshot
+//!   published state ──> Handed ── live: shares the state with fjall's snapshot
 //!                          │
-//!                          ├── frozen, after a moment: an image of each keyspace; fjall's snapshot is let go
+//!                          ├── frozen, after 250 ms: an image of each keyspace; fjall's snapshot is released
 //!                          │     (or moved to a newer state of the same commit)
-//!                          └── ended: too old, or too much memory is held; reads are refused from then on
+//!                          └── ended: exceeded a limit of age or memory; reads fail from then on
 //! ```
 //! For its oldest snapshot fjall keeps every later version of each tree, each with the memtable of its time, and
 //! flushes and compactions keep all versions of rows. So one old reader would hold everything written since. A frozen

@@ -1,8 +1,8 @@
 //! A store without some capabilities, to test the layers above without them on a backend that has them.
 //!
 //! ```text
-//!   mod        what is taken away, and batches row by row
-//!   row_scan   scans where a snapshot is of single rows
+//!   mod        the removed capabilities, and batches row by row
+//!   row_scan   scans with snapshots of single rows
 //! ```
 
 mod row_scan;

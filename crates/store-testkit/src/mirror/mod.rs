@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   pairs      (a3, b1) (a4, b2) (a7, b3)       one for each commit through the mirror
-//!   snapshot   a at a4 and b at b2: both hold the first two pairs
+//!   snapshot   a at a4 and b at b2: both contain the first two pairs
 //! ```
 //! Stores may publish the same commit at different times. A snapshot then syncs the store that lags behind, which is
 //! allowed: the contract does not forbid early publication of a synced commit.

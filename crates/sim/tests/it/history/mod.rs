@@ -1,8 +1,8 @@
 //! A history of operations chosen by a seed, and the ledger of their expected effects.
 //!
 //! ```text
-//!   seed ──Chooser──> Step 1, Step 2, ...      step.rs     depends on the seed and the ledger alone
-//!   step ──Ledger───> tables and rows          ledger.rs   what must be there, and which error is due
+//!   seed ──Chooser──> Step 1, Step 2, ...      step.rs     depends only on the seed and the ledger
+//!   step ──Ledger───> tables and rows          ledger.rs   expected content, and expected error
 //!   step ──perform──> FjallStore               perform.rs
 //!   FjallStore ──contents──> tables and rows   contents.rs compared with the ledger
 //! ```

@@ -5,8 +5,8 @@
 //! module and the property tests of `read/`.
 //!
 //! ```text
-//!   keyspace  memtable (active)            all that is newer or older than the base run: the overlay,
-//!             level 0   run, run, ..       newest visible version per key, streamed (`overlay.rs`)
+//!   keyspace  memtable (active)            everything outside the base run: the overlay, the
+//!             level 0   run, run, ..       newest visible version of each key, streamed (`overlay.rs`)
 //!             level 1..5
 //!             level 6   run of tables  <── the run with most entries in the range is the base: its
 //!                                          data blocks are read one by one (`table.rs`, `index.rs`, `run.rs`)
