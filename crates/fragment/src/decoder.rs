@@ -1,4 +1,5 @@
-//! A fragment to its cells, row by row. Loops over many rows of one layout use `dense.rs`; the opposite is `encoder.rs`.
+//! Decodes a fragment into cells, row by row. Loops over many rows of one layout use `dense.rs`. The inverse of
+//! `encoder.rs`.
 
 use crate::dense::check_ends;
 use crate::header::{DENSE, Header, WIDE};
@@ -6,7 +7,7 @@ use crate::layout::Place;
 use crate::{FragmentError, Layout, SparseView, is_dense_of};
 use store::{CommitNo, Timestamp};
 
-/// A fragment whose header was read.
+/// A fragment with a parsed header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment<'a> {
     bytes: &'a [u8],
@@ -14,7 +15,7 @@ pub struct Fragment<'a> {
 }
 
 impl<'a> Fragment<'a> {
-    /// Reads the header; the cells are looked at by [`Self::dense`] and [`Self::sparse`].
+    /// Parses the header. [`Self::dense`] and [`Self::sparse`] parse the cells.
     ///
     /// # Errors
     /// [`FragmentError::Truncated`], [`FragmentError::UnknownFormat`], [`FragmentError::UnknownFlags`].
@@ -22,30 +23,30 @@ impl<'a> Fragment<'a> {
         Header::read(bytes).map(|header| Self { bytes, header })
     }
 
-    /// All columns of its layout at known offsets?
+    /// Returns true for a dense fragment: all columns of its layout at known offsets.
     pub fn is_dense(&self) -> bool {
         self.header.flags & DENSE != 0
     }
 
-    /// The layout that it was written with.
+    /// The id of the layout that the fragment was written with.
     pub fn layout_id(&self) -> u16 {
         self.header.layout
     }
 
-    /// When it was written.
+    /// The timestamp of the fragment.
     pub fn timestamp(&self) -> Timestamp {
         Timestamp(self.header.timestamp)
     }
 
-    /// Which commit wrote it.
+    /// The commit that wrote the fragment.
     pub fn commit(&self) -> CommitNo {
         CommitNo(self.header.commit)
     }
 
-    /// Its cells by column number, all offsets checked.
+    /// The cells by column number. Checks all offsets.
     ///
     /// # Errors
-    /// [`FragmentError::WrongForm`], [`FragmentError::WrongLayout`], or what is wrong with its offsets.
+    /// [`FragmentError::WrongForm`], [`FragmentError::WrongLayout`], or an error in the offsets.
     pub fn dense<'l>(&self, layout: &'l Layout) -> Result<DenseView<'a, 'l>, FragmentError> {
         if !self.is_dense() {
             return Err(FragmentError::WrongForm { found: "sparse", expected: "dense" });
@@ -66,10 +67,10 @@ impl<'a> Fragment<'a> {
         Ok(DenseView { bytes: self.bytes, layout })
     }
 
-    /// Its cells by qualifier.
+    /// The cells by qualifier.
     ///
     /// # Errors
-    /// [`FragmentError::WrongForm`], or what is wrong with its qualifiers and offsets.
+    /// [`FragmentError::WrongForm`], or an error in the qualifiers or offsets.
     pub fn sparse(&self) -> Result<SparseView<'a>, FragmentError> {
         if self.is_dense() {
             return Err(FragmentError::WrongForm { found: "dense", expected: "sparse" });
@@ -77,7 +78,7 @@ impl<'a> Fragment<'a> {
         SparseView::parse(self.bytes, self.header.flags & WIDE != 0)
     }
 
-    /// All cells that are not NULL, of either form. `layout` is the one that [`Self::layout_id`] names.
+    /// All cells that are not NULL, of a dense or sparse fragment. `layout` must be the one of [`Self::layout_id`].
     ///
     /// # Errors
     /// As [`Self::dense`] and [`Self::sparse`].
@@ -91,7 +92,7 @@ impl<'a> Fragment<'a> {
     }
 }
 
-/// The cells of a dense fragment, checked.
+/// The checked cells of a dense fragment.
 #[derive(Clone, Copy, Debug)]
 pub struct DenseView<'a, 'l> {
     bytes: &'a [u8],
@@ -99,17 +100,17 @@ pub struct DenseView<'a, 'l> {
 }
 
 impl<'a> DenseView<'a, '_> {
-    /// The bytes of column `i`; `None` when it is NULL, or when the layout has no such column.
+    /// The bytes of column `i`; `None` if it is NULL or the layout has no such column.
     pub fn cell(&self, i: usize) -> Option<&'a [u8]> {
         debug_assert!(is_dense_of(self.bytes, self.layout));
         match self.layout.place(i)? {
             Place::Fixed(..) => self.layout.fixed_column(i)?.read(self.bytes),
-            // The view was checked, so there is no error to lose.
+            // The view was checked, so this cannot fail.
             Place::Variable(_) => self.layout.variable_column(i)?.read(self.bytes).ok()?,
         }
     }
 
-    /// All cells in the layout's order.
+    /// All cells in the order of the layout.
     pub fn cells(&self) -> impl Iterator<Item = Option<&'a [u8]>> {
         (0..self.layout.columns().len()).map(|i| self.cell(i))
     }

@@ -1,21 +1,21 @@
-//! Reading one column of many dense rows: the loops of a scan.
+//! Reads one column of many dense rows: the inner loops of a scan.
 //!
 //! ```text
-//!   for row in rows:  is_dense_of(row, layout)?          once a row: header and length of the fixed part
+//!   for row in rows:  is_dense_of(row, layout)?          once per row: header and length of the fixed part
 //!   for column:       for row in rows: column.read(row)  offsets are constants of the loop
 //! ```
-//! The fixed part needs no further check. Variable cells check their own two offsets when they are
-//! read, so that a scan pays for the columns it wants and no other.
+//! The fixed part needs no further checks. Variable cells check their own two offsets when they are read, so that a
+//! scan pays only for the columns that it reads.
 
 use crate::header::{DENSE, FORMAT, WIDE};
 use crate::{FragmentError, Layout};
 use store::NullBit;
 
-/// Is this a dense fragment of `layout`, long enough for its fixed part and all end offsets?
+/// Returns true if this is a dense fragment of `layout` that contains its fixed part and all end offsets.
 #[inline]
 pub fn is_dense_of(fragment: &[u8], layout: &Layout) -> bool {
     let Some(&[format, flags, l0, l1]) = fragment.first_chunk() else { return false };
-    // The two forms of end offsets differ by 2 bytes for each variable column.
+    // 2-byte and 4-byte end offsets differ by 2 bytes per variable column.
     let wider = if flags & WIDE == 0 { 0 } else { 2 * layout.variable_count() };
     format == FORMAT
         && flags & !WIDE == DENSE
@@ -23,7 +23,7 @@ pub fn is_dense_of(fragment: &[u8], layout: &Layout) -> bool {
         && fragment.len() >= layout.min_len() + wider
 }
 
-/// A fixed-width column of rows that [`is_dense_of`] holds for.
+/// A fixed-width column of rows for which [`is_dense_of`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedColumn {
     offset: usize,
@@ -37,45 +37,45 @@ impl FixedColumn {
         Self { offset, width, null_byte: null_byte as usize, null_mask }
     }
 
-    /// Bytes of a value.
+    /// The width of a value in bytes.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Is it NULL here? A fragment too short to say counts as NULL.
+    /// Returns true if the column is NULL. A fragment that is too short counts as NULL.
     #[inline]
     pub fn is_null(&self, fragment: &[u8]) -> bool {
         is_null(fragment, self.null_byte, self.null_mask)
     }
 
-    /// Its bytes as an array of the column's width, zeros when it is NULL. `None` only when `N` reaches
-    /// beyond the fragment, which does not happen after [`is_dense_of`].
+    /// The bytes as an array, zeros for NULL. `N` should be the column's width. `None` only if `N` reaches beyond the
+    /// fragment, which does not happen after [`is_dense_of`].
     #[inline]
     pub fn array<'a, const N: usize>(&self, fragment: &'a [u8]) -> Option<&'a [u8; N]> {
         fragment.get(self.offset..)?.first_chunk()
     }
 
-    /// Its bytes, zeros when it is NULL. `None` as in [`Self::array`].
+    /// The bytes, zeros for NULL. `None` as in [`Self::array`].
     #[inline]
     pub fn bytes<'a>(&self, fragment: &'a [u8]) -> Option<&'a [u8]> {
         fragment.get(self.offset..self.offset + self.width)
     }
 
-    /// Its bytes; `None` when it is NULL.
+    /// The bytes; `None` for NULL.
     #[inline]
     pub fn read<'a>(&self, fragment: &'a [u8]) -> Option<&'a [u8]> {
         if self.is_null(fragment) { None } else { self.bytes(fragment) }
     }
 }
 
-/// A variable-width column of rows that [`is_dense_of`] holds for.
+/// A variable-width column of rows for which [`is_dense_of`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableColumn {
-    /// Where the table of end offsets begins.
+    /// Offset of the table of end offsets.
     ends: usize,
-    /// Which of them is this column's.
+    /// Index of this column's end offset.
     index: usize,
-    /// How many there are.
+    /// Number of end offsets.
     count: usize,
     null_byte: usize,
     null_mask: u8,
@@ -86,16 +86,16 @@ impl VariableColumn {
         Self { ends, index, count, null_byte: null_byte as usize, null_mask }
     }
 
-    /// Is it NULL here? A fragment too short to say counts as NULL.
+    /// Returns true if the column is NULL. A fragment that is too short counts as NULL.
     #[inline]
     pub fn is_null(&self, fragment: &[u8]) -> bool {
         is_null(fragment, self.null_byte, self.null_mask)
     }
 
-    /// Its bytes; `None` when it is NULL.
+    /// The bytes; `None` for NULL.
     ///
     /// # Errors
-    /// [`FragmentError::BadOffset`] and [`FragmentError::Truncated`] for offsets that no encoder wrote.
+    /// [`FragmentError::BadOffset`] and [`FragmentError::Truncated`] for invalid offsets.
     #[inline]
     pub fn read<'a>(&self, fragment: &'a [u8]) -> Result<Option<&'a [u8]>, FragmentError> {
         if self.is_null(fragment) {
@@ -104,7 +104,7 @@ impl VariableColumn {
         self.bytes(fragment).map(Some)
     }
 
-    /// Its bytes, none when it is NULL.
+    /// The bytes, empty for NULL.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -139,14 +139,14 @@ impl VariableColumn {
     }
 }
 
-/// End offset `index` of a table of `N`-byte ones.
+/// The end offset at `index` in a table of `N`-byte offsets.
 #[inline]
 pub(crate) fn end_at<const N: usize>(ends: &[u8], index: usize) -> Option<usize> {
     let bytes: &[u8; N] = ends.get(N * index..)?.first_chunk()?;
     Some(bytes.iter().fold(0, |end, &byte| end << 8 | usize::from(byte)))
 }
 
-/// Checks a whole table of end offsets: ascending, and the last one the length of `values`.
+/// Checks a table of end offsets: it must ascend and end with the length of `values`.
 pub(crate) fn check_ends<const N: usize>(ends: &[u8], values: usize) -> Result<(), FragmentError> {
     let mut start = 0;
     for cell in 0..ends.len() / N {

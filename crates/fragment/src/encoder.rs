@@ -1,12 +1,12 @@
-//! A row's cells to a dense fragment. The opposite is `decoder.rs`.
+//! Encodes the cells of a row as a dense fragment. The inverse of `decoder.rs`.
 
 use crate::header::{self, DENSE, WIDE};
 use crate::{FragmentError, Layout};
 
-/// Appends a dense fragment to `out`: one cell for each column of `layout`, `None` for NULL. The stamp is zero.
+/// Appends a dense fragment to `out`: one cell per column of `layout`, `None` for NULL. The stamp is zero.
 ///
 /// # Errors
-/// [`FragmentError::CellCount`], [`FragmentError::CellWidth`], [`FragmentError::TooLarge`]; `out` is as it was.
+/// [`FragmentError::CellCount`], [`FragmentError::CellWidth`], [`FragmentError::TooLarge`]; `out` is unchanged then.
 pub fn encode_dense(layout: &Layout, cells: &[Option<&[u8]>], out: &mut Vec<u8>) -> Result<(), FragmentError> {
     let variable = check(layout, cells)?;
     let wide = variable > usize::from(u16::MAX);
@@ -26,7 +26,7 @@ pub fn encode_dense(layout: &Layout, cells: &[Option<&[u8]>], out: &mut Vec<u8>)
     Ok(())
 }
 
-/// Checks the cells and returns the bytes of the variable ones.
+/// Checks the cells and returns the total length of the variable ones.
 fn check(layout: &Layout, cells: &[Option<&[u8]>]) -> Result<usize, FragmentError> {
     let columns = layout.columns();
     if columns.len() != cells.len() {
@@ -48,7 +48,7 @@ fn check(layout: &Layout, cells: &[Option<&[u8]>]) -> Result<usize, FragmentErro
     Ok(variable)
 }
 
-/// End offsets have 4 bytes at most.
+/// Checks that the end offsets fit in 4 bytes.
 pub(crate) fn check_size(size: usize) -> Result<(), FragmentError> {
     match u32::try_from(size) {
         Ok(_) => Ok(()),
@@ -73,13 +73,13 @@ fn write_fixed(layout: &Layout, cells: &[Option<&[u8]>], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of each variable column, none for NULL.
+/// The bytes of each variable column, empty for NULL.
 fn variable_cells<'a>(layout: &'a Layout, cells: &'a [Option<&'a [u8]>]) -> impl Iterator<Item = &'a [u8]> {
     let columns = layout.columns().iter().zip(cells);
     columns.filter(|(column, _)| column.width.is_none()).map(|(_, cell)| cell.unwrap_or_default())
 }
 
-/// Writes where each cell ends, counted from the first one's start.
+/// Writes the end of each cell, relative to the start of the first.
 pub(crate) fn write_ends<'a>(
     cells: impl Iterator<Item = &'a [u8]>,
     out: &mut Vec<u8>,

@@ -1,41 +1,41 @@
-//! What can be wrong with a fragment, or with what should become one.
+//! Errors of fragments and of their encoding.
 
 use store::StoreError;
 
-/// A failed call of this crate.
+/// An error of this crate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FragmentError {
-    /// The bytes end before the part that must be there.
+    /// The bytes end within a required part.
     #[error("fragment of {len} bytes ends inside its {part}, which needs {need}")]
     Truncated {
         /// `header`, `fixed part`, ...
         part: &'static str,
-        /// Bytes that are there.
+        /// Actual length.
         len: usize,
-        /// Bytes that had to be there.
+        /// Required length.
         need: usize,
     },
-    /// More bytes than the offsets account for.
+    /// There are bytes after the last cell.
     #[error("fragment of {len} bytes should end after {end}")]
     TrailingBytes {
-        /// Bytes that are there.
+        /// Actual length.
         len: usize,
-        /// Where the last cell ends.
+        /// The end of the last cell.
         end: usize,
     },
-    /// Byte 0 is no format that this build reads.
+    /// Byte 0 is a format that this build does not support.
     #[error("fragment format {found} is not known to this build")]
     UnknownFormat {
         /// Byte 0.
         found: u8,
     },
-    /// Byte 1 has flags that this build does not read.
+    /// Byte 1 has flags that this build does not support.
     #[error("fragment flags {found:#04x} are not known to this build")]
     UnknownFlags {
         /// Byte 1.
         found: u8,
     },
-    /// Dense where sparse was expected, or the other way round.
+    /// A sparse fragment was read as dense, or a dense one as sparse.
     #[error("fragment is {found}, expected {expected}")]
     WrongForm {
         /// `dense` or `sparse`.
@@ -43,7 +43,7 @@ pub enum FragmentError {
         /// `dense` or `sparse`.
         expected: &'static str,
     },
-    /// A dense fragment of another layout than the one it is read with.
+    /// A dense fragment was read with another layout than its own.
     #[error("fragment has layout {found}, read with layout {expected}")]
     WrongLayout {
         /// Bytes 2 and 3.
@@ -51,52 +51,52 @@ pub enum FragmentError {
         /// [`crate::Layout::id`].
         expected: u16,
     },
-    /// A cell ends before it begins.
+    /// A cell ends before it starts.
     #[error("cell {cell} ends at {end}, before its start {start}")]
     BadOffset {
-        /// Number of the cell among those with an offset.
+        /// Index of the cell among those with an end offset.
         cell: usize,
-        /// Where the cell before it ends.
+        /// The end of the previous cell.
         start: usize,
-        /// Where it ends.
+        /// The end of this cell.
         end: usize,
     },
     /// Qualifiers of a sparse fragment must ascend.
     #[error("qualifier {found} follows {before}")]
     QualifierOrder {
-        /// The earlier one.
+        /// The previous qualifier.
         before: u16,
-        /// The later one, not larger.
+        /// The following qualifier, which is not larger.
         found: u16,
     },
-    /// Encoding: not one cell for each column of the layout.
+    /// Encoding: the number of cells differs from the number of columns.
     #[error("{found} cells for the {expected} columns of layout {layout}")]
     CellCount {
-        /// The layout.
+        /// The id of the layout.
         layout: u16,
-        /// Its columns.
+        /// The number of columns.
         expected: usize,
-        /// Cells given.
+        /// The number of cells.
         found: usize,
     },
-    /// Encoding: a cell of a fixed-width column has another width.
+    /// Encoding: a cell does not have the width of its fixed-width column.
     #[error("cell {qualifier} has {found} bytes, its column has {expected}")]
     CellWidth {
-        /// The column.
+        /// The qualifier of the column.
         qualifier: u16,
-        /// Its width.
+        /// The width of the column.
         expected: usize,
-        /// Bytes given.
+        /// The length of the cell.
         found: usize,
     },
-    /// Encoding: more than offsets can say.
+    /// Encoding: the row is too large for its offsets.
     #[error("{what} of {size} exceeds the limit of {limit}")]
     TooLarge {
         /// `row` (bytes) or `cells` (their number).
         what: &'static str,
-        /// As given.
+        /// The actual size.
         size: usize,
-        /// The most that fits.
+        /// The maximum size.
         limit: usize,
     },
 }

@@ -1,4 +1,5 @@
-//! The first 20 bytes, the same in every fragment, so that a store can stamp and compare what it cannot read.
+//! The header: the first 20 bytes, equal in every fragment, so that a store can stamp and compare fragments that it
+//! cannot decode.
 //!
 //! ```text
 //!   0       1      2..4       4..12              12..20
@@ -10,19 +11,20 @@ use store::{CommitNo, Timestamp};
 
 /// Bytes of the header.
 pub const LEN: usize = 20;
-/// Byte 0.
+/// The value of byte 0.
 pub const FORMAT: u8 = 1;
-/// Flag: all columns of the layout, at the offsets that it knows. Clear: sorted qualifiers.
+/// Flag: all columns of the layout at its offsets. If clear: cells with sorted qualifiers.
 pub const DENSE: u8 = 1;
 /// Flag: end offsets have 4 bytes instead of 2.
 pub const WIDE: u8 = 2;
 
-/// Mark: an entry that was written before its row, or is about to go: its row tells whether it is one. Marked fragments are
-/// for the layer that writes rows and entries one by one; nobody else is handed one.
+/// Mark: an index entry that was written before its row or is about to be deleted, so that its row must be checked.
+/// Marked fragments are only for the layer that maintains indexes row by row; it never returns them.
 pub const UNVERIFIED: u8 = 0x80;
-/// Mark: no row. What an insert puts in its place first, so that there is a stamp to go by.
+/// Mark: a placeholder without a row. An insert writes it first, so that later writes can compare its stamp.
 pub const VOID: u8 = 0x40;
-/// Mark: no entry. The key is a unique value, and behind the header stands the rowkey that has it.
+/// Mark: a reservation of a unique value, not an entry. The key is the unique value; the rowkey that holds it follows
+/// the header.
 pub const RESERVED: u8 = 0x20;
 
 const MARKS: u8 = UNVERIFIED | VOID | RESERVED;
@@ -32,7 +34,7 @@ pub fn marks_of(fragment: &[u8]) -> u8 {
     fragment.get(1).copied().unwrap_or_default() & MARKS
 }
 
-/// The fragment with these marks and no others.
+/// The fragment with exactly these marks.
 #[must_use]
 pub fn with_marks(fragment: &[u8], marks: u8) -> Vec<u8> {
     let mut marked = fragment.to_vec();
@@ -42,15 +44,15 @@ pub fn with_marks(fragment: &[u8], marks: u8) -> Vec<u8> {
     marked
 }
 
-/// Is there a header, with marks or without? What a store asks of bytes that it keeps.
+/// Checks that there is a valid header, with or without marks. Stores check the bytes that they keep with this.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error in the header.
 pub fn check(fragment: &[u8]) -> Result<(), FragmentError> {
     Header::read_with(fragment, DENSE | WIDE | MARKS).map(drop)
 }
 
-/// A header with these marks, and nothing behind it.
+/// A header with these marks and no content.
 #[must_use]
 pub fn marked(marks: u8) -> Vec<u8> {
     let mut header = Vec::with_capacity(LEN);
@@ -89,17 +91,17 @@ impl Header {
     }
 }
 
-/// Appends a header with an empty stamp: stamping is the store's.
+/// Appends a header with a zero stamp; the store stamps it.
 pub(crate) fn write(flags: u8, layout: u16, out: &mut Vec<u8>) {
     out.extend([FORMAT, flags]);
     out.extend(layout.to_be_bytes());
     out.extend([0; 16]);
 }
 
-/// Writes when and by which commit the fragment was written; nothing else changes.
+/// Writes the timestamp and the commit number; changes nothing else.
 ///
 /// # Errors
-/// [`FragmentError::Truncated`] when there is no room for a header.
+/// [`FragmentError::Truncated`] if the bytes are shorter than a header.
 pub fn stamp(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> Result<(), FragmentError> {
     let len = fragment.len();
     let Some(field) = fragment.get_mut(4..LEN) else {
@@ -111,12 +113,12 @@ pub fn stamp(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> Result<(),
     Ok(())
 }
 
-/// Which commit wrote the fragment; `None` when there is no header.
+/// The commit number of the fragment; `None` if it is shorter than a header.
 pub fn commit_of(fragment: &[u8]) -> Option<CommitNo> {
     be_u64(fragment, 12).map(CommitNo)
 }
 
-/// When the fragment was written; `None` when there is no header.
+/// The timestamp of the fragment; `None` if it is too short.
 pub fn timestamp_of(fragment: &[u8]) -> Option<Timestamp> {
     be_u64(fragment, 4).map(Timestamp)
 }

@@ -1,4 +1,4 @@
-//! Where the columns of a dense fragment are. Worked out once for a table, asked for every row.
+//! The offsets of the columns in a dense fragment. Computed once per table, used for every row.
 
 use crate::header;
 use crate::{FixedColumn, VariableColumn};
@@ -7,13 +7,13 @@ use store::NullBit;
 /// A column of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutColumn {
-    /// Names the column for ever: renaming does not change it, dropping does not free it.
+    /// Permanent id of the column: unaffected by renaming, and not reused after dropping.
     pub qualifier: u16,
-    /// Bytes of a fixed-width column; `None`: its length varies.
+    /// The width of a fixed-width column in bytes; `None` for a variable-width column.
     pub width: Option<u16>,
 }
 
-/// A list of columns and their places. Never changed once rows were written with its id.
+/// A list of columns and their offsets. Immutable once rows were written with its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     id: u16,
@@ -21,22 +21,22 @@ pub struct Layout {
     places: Vec<Place>,
     /// Columns by qualifier, ascending, for [`Layout::position`].
     by_qualifier: Vec<(u16, usize)>,
-    /// Where the end offsets of the variable columns begin: the end of the fixed part.
+    /// End of the fixed part, where the end offsets of the variable columns begin.
     ends: usize,
     variable: usize,
 }
 
-/// Where one column is.
+/// The position of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Byte offset in the fragment, and width.
     Fixed(usize, usize),
-    /// Number among the variable columns.
+    /// Index among the variable columns.
     Variable(usize),
 }
 
 impl Layout {
-    /// The layout of `columns`. Qualifiers are unique: of two that are equal, lookups find one.
+    /// The layout of `columns`. Qualifiers must be unique: of equal ones, lookups find an arbitrary one.
     pub fn new(id: u16, columns: Vec<LayoutColumn>) -> Self {
         let mut ends = header::LEN + columns.len().div_ceil(8);
         let mut variable = 0;
@@ -58,28 +58,28 @@ impl Layout {
         Self { id, columns, places, by_qualifier, ends, variable }
     }
 
-    /// What fragments name it by.
+    /// The id that fragments refer to.
     pub fn id(&self) -> u16 {
         self.id
     }
 
-    /// In the order of their cells.
+    /// The columns in the order of their cells.
     pub fn columns(&self) -> &[LayoutColumn] {
         &self.columns
     }
 
-    /// Which column has `qualifier`.
+    /// The index of the column with `qualifier`.
     pub fn position(&self, qualifier: u16) -> Option<usize> {
         let found = self.by_qualifier.binary_search_by_key(&qualifier, |&(q, _)| q).ok()?;
         self.by_qualifier.get(found).map(|&(_, at)| at)
     }
 
-    /// Byte and mask of column `i`'s NULL bit, also for a filter.
+    /// Byte offset and mask of column `i`'s NULL bit, also for a filter.
     pub fn null_bit(&self, i: usize) -> NullBit {
         ((header::LEN + i / 8) as u32, 1 << (i % 8))
     }
 
-    /// Where fixed-width column `i` begins.
+    /// The offset of fixed-width column `i`.
     pub fn fixed_offset(&self, i: usize) -> Option<u32> {
         match self.place(i)? {
             Place::Fixed(offset, _) => u32::try_from(offset).ok(),
@@ -87,22 +87,22 @@ impl Layout {
         }
     }
 
-    /// How many columns vary in length.
+    /// The number of variable-width columns.
     pub fn variable_count(&self) -> usize {
         self.variable
     }
 
-    /// Length of the header, NULL bits and fixed columns: where the end offsets begin.
+    /// Length of the header, NULL bits and fixed columns, after which the end offsets begin.
     pub fn fixed_len(&self) -> usize {
         self.ends
     }
 
-    /// The shortest dense fragment: the fixed part and 2-byte end offsets.
+    /// Length of the shortest dense fragment: the fixed part and 2-byte end offsets.
     pub fn min_len(&self) -> usize {
         self.ends + 2 * self.variable
     }
 
-    /// Reads fixed-width column `i` in loops over many rows.
+    /// A reader of fixed-width column `i` for loops over many rows.
     pub fn fixed_column(&self, i: usize) -> Option<FixedColumn> {
         match self.place(i)? {
             Place::Fixed(offset, width) => Some(FixedColumn::new(offset, width, self.null_bit(i))),
@@ -110,7 +110,7 @@ impl Layout {
         }
     }
 
-    /// Reads variable-width column `i` in loops over many rows.
+    /// A reader of variable-width column `i` for loops over many rows.
     pub fn variable_column(&self, i: usize) -> Option<VariableColumn> {
         match self.place(i)? {
             Place::Variable(index) => Some(VariableColumn::new(self.ends, index, self.variable, self.null_bit(i))),

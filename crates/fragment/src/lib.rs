@@ -1,22 +1,21 @@
-//! The bytes of one row in one family, shared by every store.
+//! The encoding of one row in one family, shared by every store.
 //!
 //! ```text
-//!   header             dense: every column of the layout                      sparse: the cells that are there
+//!   header             dense: every column of the layout                      sparse: the cells that are not NULL
 //!   [format flags      [NULL bits][fixed columns][ends][variable columns]     [count][qualifiers][ends][values]
 //!    layout stamp]
 //! ```
-//! A dense fragment is read column by column without looking at the columns before: a fixed-width
-//! column is at an offset that the [`Layout`] knows, a variable one is two loads away. `docs/formats/fragment.md`
-//! has every byte.
+//! A column of a dense fragment is read without the columns before it: a fixed-width column is at an offset in the
+//! [`Layout`], a variable one needs two end offsets. `docs/formats/fragment.md` specifies every byte.
 //!
 //! Invariants:
-//! - Readers are total: bytes that no encoder wrote give an error or `None`, never a panic.
+//! - Readers are total: invalid bytes give an error or `None`, never a panic.
 //! - A dense fragment is never shorter than [`Layout::min_len`].
-//! - A column is absent exactly when it is NULL; the fixed bytes of a NULL are zero.
-//! - Everything is big-endian, and fixed columns are in an order-preserving form that the caller chose:
-//!   a store compares them as bytes ([`predicate`]).
+//! - A column is absent exactly if it is NULL; the fixed bytes of a NULL are zero.
+//! - Everything is big-endian. Fixed columns are in an order-preserving encoding that the caller chose, so a store
+//!   compares them as bytes ([`predicate`]).
 //!
-//! Read next: `rowkey` (what the bytes of a column are), `store-fjall` (where fragments are kept).
+//! Read next: `rowkey` (the encoding of columns in keys), `store-fjall` (where fragments are stored).
 
 pub mod decoder;
 pub mod dense;

@@ -1,4 +1,4 @@
-//! Changing some cells of a row and keeping the others.
+//! Changes some cells of a row.
 
 use crate::{Fragment, FragmentError, Layout, encode_dense, encode_sparse};
 use std::collections::BTreeMap;
@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 /// A new value of one cell; `None` makes it NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellChange<'a> {
-    /// Which cell.
+    /// The changed cell.
     pub qualifier: u16,
-    /// Its bytes.
+    /// The new bytes.
     pub value: Option<&'a [u8]>,
 }
 
-/// Appends to `out` what `changes`, in order, make of the fragment `old`.
+/// Applies `changes`, in order, to the fragment `old` and appends the result to `out`.
 ///
-/// `written` is the layout that `old` names, `current` the one to write. The result is dense, unless
-/// cells remain that `current` does not have: then it is sparse. Two rules join the layouts:
-/// - a cell that `written` has and `current` has not belonged to a dropped column, and is left out;
-/// - a column that only `current` has is NULL unless changed: a default of an added column is for the
-///   caller to put in front of `changes`.
+/// `written` is the layout of `old`, `current` the one of the result. The result is dense, or sparse if it has cells
+/// that are not in `current`. Differences between the layouts:
+/// - a cell that is in `written` but not in `current` belongs to a dropped column and is omitted;
+/// - a column that is only in `current` is NULL unless changed: the caller puts the default of an added column before
+///   the other changes.
 ///
 /// # Errors
-/// What is wrong with `old`; [`FragmentError::CellWidth`], [`FragmentError::TooLarge`].
+/// Errors of `old`; [`FragmentError::CellWidth`], [`FragmentError::TooLarge`].
 pub fn merge(
     old: &[u8],
     written: &Layout,
@@ -49,7 +49,7 @@ pub fn merge(
     encode(&cells, current, out)
 }
 
-/// Dense if `layout` has all the cells, else sparse.
+/// Encodes a dense fragment if all cells are in `layout`, otherwise a sparse one.
 fn encode(cells: &BTreeMap<u16, &[u8]>, layout: &Layout, out: &mut Vec<u8>) -> Result<(), FragmentError> {
     if cells.keys().all(|&qualifier| layout.position(qualifier).is_some()) {
         let row: Vec<_> = layout.columns().iter().map(|column| cells.get(&column.qualifier).copied()).collect();

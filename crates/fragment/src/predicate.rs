@@ -1,22 +1,22 @@
-//! What a [`Filter`] says of a fragment: the meaning that every store's scan must have.
+//! Evaluates a [`Filter`] on a fragment: the reference for every store's scan.
 //!
-//! Plain first: stores with a hot loop compile the filter, and are tested against this.
+//! This is the plain implementation; stores with a hot loop compile the filter, and are tested against it.
 
 use crate::header::{DENSE, FORMAT, WIDE};
 use store::{Filter, FixedPredicate, NullBit};
 
-/// What a filter says of one fragment.
+/// The result of a filter for one fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All tests hold.
+    /// All predicates hold.
     Pass,
-    /// Some test certainly does not hold.
+    /// Some predicate does not hold.
     Fail,
-    /// Not a dense fragment of the filter's layout, or too short for it: the caller decodes and decides.
+    /// Not a dense fragment of the filter's layout, or too short: the caller decodes the row and decides.
     Undecided,
 }
 
-/// Judges `fragment`.
+/// Evaluates `filter` on `fragment`.
 pub fn matches(filter: &Filter, fragment: &[u8]) -> Verdict {
     match fragment {
         &[FORMAT, flags, l0, l1, ..] if flags & !WIDE == DENSE && u16::from_be_bytes([l0, l1]) == filter.layout => {}
@@ -35,7 +35,7 @@ pub fn matches(filter: &Filter, fragment: &[u8]) -> Verdict {
     verdict
 }
 
-/// `None`: the fragment is too short, or the predicate's bounds are not of its width.
+/// `None` if the fragment is too short or the bounds do not have the predicate's width.
 fn in_range(predicate: &FixedPredicate, fragment: &[u8]) -> Option<bool> {
     let (offset, width) = (predicate.offset as usize, usize::from(predicate.width));
     if predicate.lo.len() != width || predicate.hi.len() != width {

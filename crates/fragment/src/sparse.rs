@@ -1,4 +1,4 @@
-//! Fragments of some cells by qualifier: rows with cells that no layout has, or hardly any of those it has.
+//! Sparse fragments: cells by qualifier, for rows with cells that are in no layout, or with few of the layout's cells.
 //!
 //! ```text
 //!   header   count (2)   qualifiers (2 each, ascending)   end offsets (2 or 4 each)   values
@@ -9,11 +9,11 @@ use crate::dense::{check_ends, end_at};
 use crate::encoder::{check_size, write_ends};
 use crate::header::{self, WIDE};
 
-/// Appends a sparse fragment to `out`: `cells` by ascending qualifier, none of them NULL. `layout` is the
-/// table's current one: of its columns, those that have no cell are NULL.
+/// Appends a sparse fragment to `out`: `cells` by ascending qualifier, none of them NULL. `layout` is the table's
+/// current layout; its columns without a cell are NULL.
 ///
 /// # Errors
-/// [`FragmentError::QualifierOrder`], [`FragmentError::TooLarge`]; `out` is as it was.
+/// [`FragmentError::QualifierOrder`], [`FragmentError::TooLarge`]; `out` is unchanged then.
 pub fn encode_sparse(layout: u16, cells: &[(u16, &[u8])], out: &mut Vec<u8>) -> Result<(), FragmentError> {
     let (count, size) = check(cells)?;
     let wide = size > usize::from(u16::MAX);
@@ -35,7 +35,7 @@ pub fn encode_sparse(layout: u16, cells: &[(u16, &[u8])], out: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// The number of cells and of their bytes, if they can be encoded.
+/// Checks the cells and returns their number and total length.
 fn check(cells: &[(u16, &[u8])]) -> Result<(u16, usize), FragmentError> {
     let limit = usize::from(u16::MAX);
     let count = u16::try_from(cells.len());
@@ -50,7 +50,7 @@ fn check(cells: &[(u16, &[u8])]) -> Result<(u16, usize), FragmentError> {
     Ok((count, size))
 }
 
-/// The cells of a sparse fragment, checked.
+/// The checked cells of a sparse fragment.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseView<'a> {
     qualifiers: &'a [[u8; 2]],
@@ -90,17 +90,17 @@ impl<'a> SparseView<'a> {
         if self.wide { check_ends::<4>(self.ends, len) } else { check_ends::<2>(self.ends, len) }
     }
 
-    /// How many cells.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.qualifiers.len()
     }
 
-    /// Has it none?
+    /// Returns true if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.qualifiers.is_empty()
     }
 
-    /// The bytes of the cell `qualifier`; `None` when it is not there.
+    /// The bytes of the cell `qualifier`; `None` if it does not exist.
     pub fn cell(&self, qualifier: u16) -> Option<&'a [u8]> {
         let at = self.qualifiers.binary_search(&qualifier.to_be_bytes()).ok()?;
         self.value(at)

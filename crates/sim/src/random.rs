@@ -1,11 +1,11 @@
-//! A small generator: everything that is chosen depends on its seed alone.
+//! A small random number generator: all choices depend on the seed alone.
 
-/// xorshift behind a mixed seed.
+/// xorshift with a mixed seed.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Seeds that follow each other give sequences that have nothing in common.
+    /// Consecutive seeds give unrelated sequences.
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -22,12 +22,12 @@ impl Random {
         self.0
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: u64) -> u64 {
         (self.next() >> 11) % end.max(1)
     }
 
-    /// True in `percent` of 100 calls.
+    /// Returns true in `percent` of 100 calls.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

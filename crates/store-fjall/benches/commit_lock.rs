@@ -1,7 +1,7 @@
-//! How long a batch holds the commit lock, by its size and its way.
+//! How long a batch holds the commit lock, by size and path.
 //!
-//! `cargo bench -p bennu-store-fjall --bench commit_lock`: each line is one batch of about so many bytes, in rows of 1,000
-//! or of 50 bytes, through the journal or past it as a large commit, in a table of 200,000 rows.
+//! `cargo bench -p bennu-store-fjall --bench commit_lock`: each line is one batch of about that size, with rows of
+//! 1,000 or 50 bytes, through the journal or as a large commit, in a table of 200,000 rows.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 extern crate bennu_store_fjall as store_fjall;
@@ -17,7 +17,7 @@ const FAMILY: FamilyId = FamilyId(0);
 const TABLE: TableId = TableId(1);
 const BATCHES: u32 = 5;
 
-/// Keys in no order, as those of an index.
+/// Keys in random order, like those of an index.
 fn key(n: u32) -> Bytes {
     Bytes::copy_from_slice(&n.wrapping_mul(0x9E37_79B1).to_be_bytes())
 }

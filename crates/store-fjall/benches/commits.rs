@@ -1,4 +1,4 @@
-//! Durable commits and point reads of the store, beside fjall alone. `cargo bench -p bennu-store-fjall`.
+//! Durable commits and point reads of the store compared with plain fjall. `cargo bench -p bennu-store-fjall`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 use bennu_store_fjall::{FjallStore, Options};
@@ -144,7 +144,7 @@ async fn gets() {
     }
 }
 
-/// Replay after a crash: how long until the first answer.
+/// Replay after a crash: the time to the first answer.
 async fn reopen() {
     let folder = tempfile::tempdir_in(".").unwrap();
     let path = folder.path().join("live");
@@ -174,7 +174,7 @@ async fn reopen() {
     }
 }
 
-/// A bulk load of rows like those of lineitem.
+/// A bulk load of rows similar to those of TPC-H lineitem.
 async fn load(sorted: bool) {
     const ROWS: u64 = 3_000_000;
     let (_folder, store) = open().await;

@@ -1,5 +1,5 @@
-//! A bulk load of entries that come in no order, as the build of an index makes them: `cargo bench -p bennu-store-fjall
-//! --bench index_build`.
+//! A bulk load of entries in random order, as in an index build: `cargo bench -p bennu-store-fjall --bench
+//! index_build`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 mod bed;
@@ -10,10 +10,10 @@ use std::time::Instant;
 use store::{CommitNo, KeyRange, LoadRows, OnDuplicate, ScanRequest, Store};
 
 const ENTRIES: u64 = 6_000_000;
-/// Entries that are handed over at a time.
+/// Entries per call.
 const HANDED_ON: u64 = 4096;
 
-/// Part, supplier, order and line: two values of few digits in front of a rowkey.
+/// Part, supplier, order and line: two values with few distinct digits before a rowkey.
 fn push_entry(n: u64, fragment: &[u8], rows: &mut LoadRows) {
     let part = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
     let mut key = [0; 28];

@@ -1,7 +1,7 @@
-//! What others notice of a large batch: point reads and small commits, alone and beside a batch of 200 MB.
+//! The impact of a large batch on others: latency of point reads and small commits, alone and during a batch of 200 MB.
 //!
-//! `cargo bench -p bennu-store-fjall --bench large_batch [-- MEGABYTES [LARGE]]`: batches of more than LARGE MB go past the
-//! journal.
+//! `cargo bench -p bennu-store-fjall --bench large_batch [-- MEGABYTES [LARGE]]`: batches of more than LARGE MB become
+//! large commits, outside the journal.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)]
 
 extern crate bennu_store_fjall as store_fjall;
@@ -21,7 +21,7 @@ const ROW_BYTES: usize = 1000;
 
 fn row(n: u32, bytes: usize) -> Mutation {
     let mut fragment = Vec::new();
-    // No compression makes it shorter.
+    // Incompressible.
     let body: Vec<u8> = (0..bytes as u32).map(|at| ((at ^ n).wrapping_mul(0x9E37_79B1) >> 13) as u8).collect();
     fragment::encode_sparse(1, &[(1, &body)], &mut fragment).unwrap();
     let key = Bytes::copy_from_slice(&n.to_be_bytes());
@@ -45,7 +45,7 @@ fn show(what: &str, mut times: Vec<Duration>) {
     println!("{what:32} {:7} times  p50 {:?}  p99 {:?}  max {:?}", times.len(), at(500), at(990), at(999));
 }
 
-/// Reads and small commits until `done`, on threads that take turns as connections do.
+/// Reads and commits until `done`, in tasks on shared threads like connections.
 async fn measure(store: &Arc<FjallStore>, what: &str, done: Arc<AtomicBool>) {
     let reader = |seed: u32| {
         let (store, done) = (store.clone(), done.clone());

@@ -39,7 +39,7 @@ async fn load(folder: &Path) {
     store.close().await.unwrap();
 }
 
-/// Milliseconds by the clock, and of the processor.
+/// Returns wall time and CPU time in milliseconds.
 async fn scan(store: &FjallStore) -> (u128, u128) {
     let (begun, before) = (Instant::now(), cpu());
     let at = store.snapshot(CommitNo(0)).await.unwrap();
@@ -53,7 +53,7 @@ async fn scan(store: &FjallStore) -> (u128, u128) {
     (begun.elapsed().as_millis(), (cpu() - before).as_millis())
 }
 
-/// Microseconds for a hot row.
+/// Returns the time per hot row in microseconds.
 async fn points(store: &FjallStore) -> f64 {
     let at = store.snapshot(CommitNo(0)).await.unwrap();
     let begun = Instant::now();

@@ -1,8 +1,8 @@
-//! Who may enter: separate queues, so that scans do not starve point reads and neither starves writes.
+//! Admission control: separate queues, so that scans do not starve point reads and neither starves writes.
 //!
-//! A queue is a semaphore: whoever finds no permit is parked in order of arrival. Single gets pass
-//! freely, they are over before a queue could tell. Writes are also slowed down, by pauses that grow,
-//! ahead of fjall's own stalls: those would put whole threads to sleep under the commit lock.
+//! A queue is a fair semaphore: a task without a permit is parked. Single gets need no permit, because they end sooner
+//! than a queue could help. Growing pauses slow commits down before fjall's own write stalls do, which would block
+//! whole threads under the commit lock.
 
 use crate::options::Options;
 use crate::seam::{blocking, task};
@@ -12,23 +12,24 @@ use std::time::Duration;
 use store::{StoreError, StoreResult};
 use tokio::sync::{OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit};
 
-/// The queues.
+/// The queues and the pause of commits.
 pub(crate) struct Admission {
     reads: Semaphore,
     scans: Semaphore,
     writes: Semaphore,
-    /// One large commit at a time.
+    /// Limits large commits to one at a time.
     large: Arc<Semaphore>,
-    /// Commits share it; a large one, a flush and the end of a bulk load take it alone, because it holds the commit lock for
-    /// some tens of milliseconds, and whoever waits here is parked and not a blocked thread.
+    /// Shared by commits, exclusive for the end of a large commit, a flush or a bulk load, which hold the commit lock
+    /// for some tens of milliseconds. A task that waits here is parked; waiting for the commit lock would block its
+    /// thread.
     gate: RwLock<()>,
-    /// Microseconds that each commit has to pause at present.
+    /// Microseconds that each commit currently pauses.
     pause_us: AtomicU64,
-    /// Pauses so far.
+    /// Number of pauses so far.
     pauses: AtomicU64,
 }
 
-/// A commit that was admitted.
+/// The permits of an admitted commit.
 pub(crate) struct WritePass<'a> {
     _permit: SemaphorePermit<'a>,
     _gate: RwLockReadGuard<'a, ()>,
@@ -47,7 +48,7 @@ impl Admission {
         }
     }
 
-    /// A place for a large multi-get.
+    /// Waits for the permit of a large multi-get.
     ///
     /// # Errors
     /// [`StoreError::Closed`].
@@ -55,7 +56,7 @@ impl Admission {
         self.reads.acquire().await.map_err(|_| StoreError::Closed)
     }
 
-    /// A place for one batch of a scan.
+    /// Waits for the permit of one batch of a scan.
     ///
     /// # Errors
     /// [`StoreError::Closed`].
@@ -63,7 +64,7 @@ impl Admission {
         self.scans.acquire().await.map_err(|_| StoreError::Closed)
     }
 
-    /// A place for one commit, after the pause that the state of the memtables asks for.
+    /// Waits for the permit of one commit, after the current pause.
     ///
     /// # Errors
     /// [`StoreError::Closed`].
@@ -72,7 +73,7 @@ impl Admission {
         Ok(WritePass { _permit: permit, _gate: self.gate.read().await })
     }
 
-    /// As [`Self::write`] for a commit that will take the gate alone.
+    /// As [`Self::write`] for a commit that takes the gate exclusively.
     ///
     /// # Errors
     /// [`StoreError::Closed`].
@@ -85,7 +86,7 @@ impl Admission {
         self.writes.acquire().await.map_err(|_| StoreError::Closed)
     }
 
-    /// The place of the one large commit: to be held to its end, also when nobody waits for that any more.
+    /// Waits for the permit of the one large commit. The commit holds it to its end, even if its caller is cancelled.
     ///
     /// # Errors
     /// [`StoreError::Closed`].
@@ -93,32 +94,32 @@ impl Admission {
         self.large.clone().acquire_owned().await.map_err(|_| StoreError::Closed)
     }
 
-    /// The same if it is free now.
+    /// As [`Self::large`], but returns `None` instead of waiting.
     pub(crate) fn large_if_free(&self) -> Option<OwnedSemaphorePermit> {
         self.large.clone().try_acquire_owned().ok()
     }
 
-    /// Keeps all commits out. Blocks: for threads outside of the runtime only.
+    /// Locks the gate exclusively, so that no commit runs. Blocks: only for threads outside of the runtime.
     pub(crate) fn alone_blocking(&self) -> RwLockWriteGuard<'_, ()> {
         blocking::write(&self.gate)
     }
 
-    /// Counts a pause that somebody makes elsewhere.
+    /// Counts a pause made elsewhere.
     pub(crate) fn note_pause(&self) {
         self.pauses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sets how long each commit pauses.
+    /// Sets the pause of each commit.
     pub(crate) fn set_pause(&self, pause: Duration) {
         self.pause_us.store(pause.as_micros().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// How many commits have paused.
+    /// Number of pauses so far.
     pub(crate) fn pauses(&self) -> u64 {
         self.pauses.load(Ordering::Relaxed)
     }
 
-    /// Turns everybody away from now on.
+    /// Fails all requests from now on with [`StoreError::Closed`].
     pub(crate) fn close(&self) {
         self.reads.close();
         self.scans.close();

@@ -1,4 +1,4 @@
-//! Reading everything from disk: see [`store::Store::check`].
+//! Verifies all data on disk: see [`store::Store::check`].
 
 use crate::commit::publish::State;
 use crate::inner::Inner;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use fjall::Keyspace;
 use store::{CheckReport, Problem, StoreResult};
 
-/// Verifies every block of every keyspace, every row of every table, and the journals as far as they are durable.
+/// Verifies every block of every keyspace, every row of every table, and the durable part of the journals.
 ///
 /// # Errors
 /// Only when the check itself cannot run.
@@ -29,7 +29,7 @@ pub(crate) fn all(inner: &Inner) -> StoreResult<CheckReport> {
     Ok(report)
 }
 
-/// What belongs to no table: the records, rows that are being reclaimed, the journals.
+/// Checks the meta keyspace, the rows of dropped tables that wait for their purge, and the journals.
 fn check_the_store(inner: &Inner, state: &State, report: &mut CheckReport) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
     let source = |keyspace: &Keyspace, prefix: Bytes| ReadSource {
@@ -71,7 +71,7 @@ mod tests {
         apply(inner, WriteBatch { tables: vec![change], ..WriteBatch::default() });
     }
 
-    /// They are read until they are gone: in front of them stands what others read.
+    /// Damage in such rows matters because blocks of the shared keyspace also hold rows of other tables.
     #[test]
     fn rows_of_a_dropped_table_are_read_while_they_wait_for_their_purge() {
         let folder = tempfile::tempdir().unwrap();

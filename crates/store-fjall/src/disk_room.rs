@@ -1,12 +1,12 @@
-//! Room on the disk, looked at before anything is written.
+//! Free disk space, checked before anything is written.
 //!
-//! fjall takes a failed write, flush or compaction for the end of the database: nothing can be written until it is
-//! opened again. So a full disk must be noticed before it is full. What flushes will write of the memtables and a
-//! reserve for compactions are kept free; a commit or a load that does not fit above them is refused with nothing
-//! written, and the next one passes once there is room.
+//! fjall treats a failed write, flush or compaction as fatal: nothing can be written until the database is reopened. So
+//! a shortage must be found before the disk is full. The bytes that flushes of the memtables will write and a reserve
+//! for compactions are kept free; a commit or load that does not fit beside them is refused before it writes, and
+//! succeeds once there is space.
 //!
-//! Two things get by: another process that fills the reserve before the next look, and a quota, which the file system
-//! does not tell of. Then the store is read-only until it is opened again.
+//! Two cases are not covered: another process that fills the reserve before the next check, and a quota, which statvfs
+//! does not report. Then the store is read-only until it is reopened.
 
 use crate::options::{DiskSpace, Space};
 use std::path::PathBuf;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use store::{StoreError, StoreResult};
 
-/// Kept for compactions; on a small disk a part of it.
+/// Space reserved for compactions: at most this, and on a small disk `1 / RESERVE_PART` of it.
 const RESERVE: u64 = 256 << 20;
 const RESERVE_PART: u64 = 16;
-/// What is committed is written to the journal and then to a table.
+/// Committed bytes are written to the journal and then to a table.
 const TIMES_WRITTEN: u64 = 2;
 
-/// How much may still be written.
+/// The disk space that may still be used.
 #[derive(Debug)]
 pub(crate) struct DiskRoom {
     folder: PathBuf,
     disk: Arc<dyn DiskSpace>,
-    /// Bytes above what is kept, as of the last look and what was taken since. May be below zero.
+    /// Free bytes beyond the reserves at the last check, minus what was taken since. May be negative.
     left: AtomicI64,
 }
 
@@ -36,10 +36,10 @@ impl DiskRoom {
         room
     }
 
-    /// Asks the disk. `unflushed` bytes are in memtables.
+    /// Reads the free space from the file system. `unflushed` bytes are in memtables.
     pub(crate) fn look(&self, unflushed: u64) {
         let left = match self.disk.space(&self.folder) {
-            // What says nothing bounds nothing.
+            // Unknown free space sets no limit.
             None | Some(Space { total: 0, .. }) => i64::MAX,
             Some(Space { free, total }) => {
                 let kept = RESERVE.min(total / RESERVE_PART).saturating_add(unflushed);
@@ -49,10 +49,10 @@ impl DiskRoom {
         self.left.store(left, Ordering::Relaxed);
     }
 
-    /// Takes room for rows of so many bytes.
+    /// Takes space for rows of `bytes` bytes.
     ///
     /// # Errors
-    /// [`StoreError::DiskFull`]: there is not so much.
+    /// [`StoreError::DiskFull`] if there is not enough.
     pub(crate) fn take(&self, bytes: usize) -> StoreResult<()> {
         let wanted = i64::try_from((bytes as u64).saturating_mul(TIMES_WRITTEN)).unwrap_or(i64::MAX);
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {

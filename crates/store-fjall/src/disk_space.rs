@@ -1,7 +1,7 @@
-//! Is the disk full? Asked once, when a flush has failed and nobody says why.
+//! Tests whether the disk is full after a flush failed without a reason.
 //!
-//! Free space cannot be looked up without calls that are not safe, so as much is written as a flush would have written:
-//! a memtable's worth, in a file that is taken away again.
+//! A quota does not show in the free space, so this writes as much as a flush would have written, a memtable's worth,
+//! to a file that it deletes again.
 
 use crate::error::io;
 use crate::seam::files;
@@ -10,13 +10,13 @@ use std::io::Write;
 use std::path::Path;
 use store::{StoreError, StoreResult};
 
-/// The file that is written.
+/// The file written by the test.
 pub(crate) const PROBE: &str = "space.probe";
-/// A memtable holds no more (see `open/mod.rs`).
+/// The size limit of a memtable (see `open/mod.rs`).
 const FLUSH: usize = 64 << 20;
 const PIECE: usize = 1 << 20;
 
-/// What the operating system says when the folder's disk has no room for a flush; `None` if it has.
+/// Returns the operating system's message if the folder's disk has no space for a flush.
 pub(crate) fn shortage(folder: &Path) -> Option<String> {
     let path = folder.join(PROBE);
     let written = write(&path);
@@ -31,7 +31,7 @@ pub(crate) fn shortage(folder: &Path) -> Option<String> {
 
 fn write(path: &Path) -> StoreResult<()> {
     let mut file = File::create(path).map_err(io("making a file"))?;
-    // Not zeros, which some file systems keep without room.
+    // Not zeros, because some file systems store zeros in no space.
     let piece: Vec<u8> = (0..PIECE).map(|at| (at.wrapping_mul(0x9E37_79B1) >> 13) as u8).collect();
     for _ in 0..FLUSH / PIECE {
         file.write_all(&piece).map_err(io("writing a file"))?;

@@ -1,15 +1,15 @@
-//! From fjall's errors and the operating system's to the contract's.
+//! Converts errors of fjall and the operating system to [`StoreError`].
 //!
-//! What was being done is taken as something to be shown, so that nothing is put together unless it failed.
+//! The action is any `Display`, so that its text is only formatted after a failure.
 
 use std::fmt::Display;
 use std::io::ErrorKind;
 use store::StoreError;
 
-/// All that fjall says once one of its own threads has failed.
+/// The reason of every call after one of fjall's own threads has failed: fjall reports no other.
 pub(crate) const POISONED: &str = "an earlier write or flush failed";
 
-/// An I/O failure while `action` was done.
+/// Converts an I/O error of `action`.
 pub(crate) fn io(action: impl Display) -> impl FnOnce(std::io::Error) -> StoreError {
     move |error| failed(&action, &error)
 }
@@ -24,7 +24,7 @@ fn failed(action: &dyn Display, error: &std::io::Error) -> StoreError {
     }
 }
 
-/// A failure of fjall while `action` was done: damaged bytes are [`StoreError::Corrupted`], all else is I/O.
+/// Converts a fjall error of `action`: damaged bytes are [`StoreError::Corrupted`], everything else is I/O.
 pub(crate) fn engine(action: impl Display) -> impl FnOnce(fjall::Error) -> StoreError {
     move |error| match &error {
         fjall::Error::Storage(inner) => storage(action)(inner),
@@ -39,7 +39,7 @@ pub(crate) fn engine(action: impl Display) -> impl FnOnce(fjall::Error) -> Store
     }
 }
 
-/// As [`engine`] for failures of the LSM tree itself.
+/// As [`engine`] for errors of lsm-tree.
 pub(crate) fn storage(action: impl Display) -> impl FnOnce(&lsm_tree::Error) -> StoreError {
     move |error| match error {
         lsm_tree::Error::Io(inner) => failed(&action, inner),
@@ -47,7 +47,7 @@ pub(crate) fn storage(action: impl Display) -> impl FnOnce(&lsm_tree::Error) -> 
     }
 }
 
-/// What is wrong with the bytes, in words.
+/// Describes the damage.
 fn damage(error: &lsm_tree::Error) -> String {
     match error {
         lsm_tree::Error::ChecksumMismatch { .. } => "its bytes do not match their checksum".to_owned(),

@@ -1,4 +1,4 @@
-//! What the store, its scans, its loads and its background threads share.
+//! State shared by the store, its scans, its loads and its background threads.
 
 use crate::admission::Admission;
 use crate::commit::pipeline::{Dropped, Pipeline};
@@ -17,27 +17,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::{StoreError, StoreResult};
 
-/// One open store. Fields are dropped in this order: fjall first, then the lock on the folder.
+/// One open store. Fields drop in this order: fjall first, then the lock on the folder.
 pub(crate) struct Inner {
     pub(crate) pipeline: Pipeline,
     pub(crate) admission: Admission,
     pub(crate) room: DiskRoom,
     pub(crate) options: Options,
-    /// Snapshots that were handed out.
+    /// The snapshots that were handed out.
     pub(crate) snapshots: Keeper,
-    /// Memtables in memory, as last seen. Readers know them, too.
+    /// Sizes of the memtables in memory, as last measured. Shared with the readers.
     pub(crate) memtables: Arc<Memtables>,
-    /// What dropped tables left behind; the housekeeper takes it. A short mutex.
+    /// Slots and keyspaces of dropped tables, to be reclaimed by the housekeeper. The mutex is held briefly.
     pub(crate) reclaim: Mutex<Dropped>,
-    /// Keyspaces whose memtables were sealed, if it is not fjall that remembers them.
+    /// Keyspaces with sealed memtables, for the simulated seam; fjall tracks them itself otherwise.
     pub(crate) sealed: Sealed,
     pub(crate) compactions: Compactions,
-    /// What journals wait for.
+    /// Sequence numbers of sealed memtables, which keep journals from being deleted.
     pub(crate) sealed_numbers: SealedNumbers,
-    /// Numbers the folders of bulk loads.
+    /// Next number for the folder of a bulk load.
     pub(crate) loads: AtomicU64,
     closed: AtomicBool,
-    /// Taken by large commits.
+    /// Recovery's start point per keyspace, raised by large commits.
     pub(crate) floors: ReplayFloors,
     pub(crate) folder: Folder,
     _temporary: TemporaryFolder,
@@ -87,7 +87,7 @@ impl Inner {
     }
 }
 
-/// Deletes a folder when the store is gone.
+/// Deletes a folder when the store is dropped.
 struct TemporaryFolder(Option<PathBuf>);
 
 impl Drop for TemporaryFolder {

@@ -1,11 +1,11 @@
-//! Longest keys and rows, and what a read does with a key that is longer.
+//! Limits of keys and rows, and key ranges cut to them.
 
 use bytes::Bytes;
 use store::{KeyRange, StoreError, StoreResult};
 
-/// Longest rowkey: fjall's limit of 65,535 with room for a slot and for the ends of ranges.
+/// Longest rowkey: fjall's limit of 65,535 minus room for a slot and for the bounds of ranges.
 pub(crate) const MAX_KEY_BYTES: usize = 65_500;
-/// Longest fragment. A batch holds whole fragments in memory several times over.
+/// Longest fragment. A batch holds several copies of each fragment in memory.
 pub(crate) const MAX_FRAGMENT_BYTES: usize = 256 << 20;
 
 /// # Errors
@@ -14,7 +14,7 @@ pub(crate) fn check_key(key: &[u8]) -> StoreResult<()> {
     check_size("rowkey", key.len(), MAX_KEY_BYTES)
 }
 
-/// A keyspace of fjall has no row with an empty key; behind a slot the slot is before it.
+/// fjall does not support empty keys. In the shared keyspace the slot precedes the rowkey.
 ///
 /// # Errors
 /// [`StoreError::Unsupported`].
@@ -38,12 +38,12 @@ fn check_size(what: &'static str, bytes: usize, limit: usize) -> StoreResult<()>
     Ok(())
 }
 
-/// Can there be a row with this key?
+/// Returns true if a row may have this key.
 pub(crate) fn is_possible_key(key: &[u8]) -> bool {
     key.len() <= MAX_KEY_BYTES
 }
 
-/// The same rows between shorter ends: fjall refuses (by a panic) to look for keys beyond its limit.
+/// Shortens the bounds of ranges without changing the rows in them: fjall panics on keys beyond its limit.
 pub(crate) fn within_limits(ranges: &mut Vec<KeyRange>) {
     let is_long = |range: &KeyRange| {
         !is_possible_end(&range.start) || range.end.as_ref().is_some_and(|end| !is_possible_end(end))
@@ -62,8 +62,8 @@ fn is_possible_end(end: &[u8]) -> bool {
     end.len() <= MAX_KEY_BYTES + 1
 }
 
-/// No row lies between the longest possible key that `end` begins with and `end`, so `end` may move down
-/// to the first place after that key.
+/// No row lies between the longest possible key that `end` begins with and `end`, so `end` may move down to the
+/// immediate successor of that key.
 fn shorten(end: &mut Bytes) {
     if let (false, Some(head)) = (is_possible_end(end), end.get(..MAX_KEY_BYTES)) {
         *end = [head, &[0]].concat().into();

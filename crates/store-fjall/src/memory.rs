@@ -1,16 +1,16 @@
-//! How much memory there is, and the share of it that the block cache takes by default.
+//! The default size of the block cache.
 
 use sysinfo::System;
 
-/// One part in so many of the memory is for blocks. The queries' budget and the memtables come on top, and files are
-/// cached by the operating system besides.
+/// The cache gets `1 / CACHE_SHARE` of the memory. Query memory and memtables come on top, and the operating system
+/// caches files besides.
 const CACHE_SHARE: u64 = 8;
 
-/// Bounds of the default, in bytes.
+/// Bounds of the default in bytes.
 const CACHE_LEAST: u64 = 64 << 20;
 const CACHE_MOST: u64 = 4 << 30;
 
-/// Where the system does not tell.
+/// The default if the memory size is unknown.
 const CACHE_UNKNOWN: u64 = 256 << 20;
 
 /// The block cache's default size in bytes: an eighth of the memory of the machine, or of the container if that

@@ -1,14 +1,14 @@
 //! The records of the meta keyspace: tables, regions, placements, purges.
 //!
-//! They are few and small, so they are JSON: readable in a dump, and a field can be added. They are
-//! written in the same fjall batch as the rows that they belong to. `docs/formats/store-meta.md`.
+//! Records are few and small, so they are JSON: readable in a dump and extensible. A record is written in the same
+//! fjall batch as the rows that it describes. Format: `docs/formats/store-meta.md`.
 //!
 //! ```text
 //!   "n"            -> {"slot":8,"region":12}                                      next ids
 //!   "t" table:u32  -> {"families":[{"id":0,"slot":7}],"regions":[{"id":11,"start":""}]}
 //!   "p" slot:u32   -> {}                                                         rows to be reclaimed
-//!   "i"            -> {"file":"41","keyspaces":["shared","own-7-0-12"]}             a large commit to be finished
-//!   "s"            -> {"previous":{"start":7,"end":9},"low":9}     where the journal's numbers have a gap
+//!   "i"            -> {"file":"41","keyspaces":["shared","own-7-0-12"]}             an unfinished large commit
+//!   "s"            -> {"previous":{"start":7,"end":9},"low":9}     a gap in the journal's sequence numbers
 //! ```
 
 use crate::error::engine;
@@ -23,11 +23,11 @@ use store::{CommitNo, FamilyId, RegionId, StoreError, StoreResult, TableId};
 pub(crate) const META: &str = "meta";
 /// Name of the keyspace that small tables share.
 pub(crate) const SHARED: &str = "shared";
-/// Names of keyspaces that belong to one (table, family) begin so.
+/// Prefix of the names of keyspaces that hold one (table, family).
 pub(crate) const OWN: &str = "own-";
 
 const NEXT_KEY: &[u8] = b"n";
-/// In the journal only is this read: `journal/seqno_chain.rs`.
+/// Read from the journal only: `journal/seqno_chain.rs`.
 pub(crate) const SEQNO_KEY: &[u8] = b"s";
 const INTENT_KEY: &[u8] = b"i";
 const TABLE_TAG: u8 = b't';
@@ -61,7 +61,7 @@ struct StoredRegion {
     start: String,
 }
 
-/// A commit whose rows are to be in all of these keyspaces, from the staged file of this name (`large/`).
+/// A large commit that recovery must redo: its rows are in the staged file `file` (`large/`).
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) file: String,
@@ -69,26 +69,26 @@ pub(crate) struct Intent {
 }
 
 impl Intent {
-    /// The number that its rows carry: the staged file has it for a name.
+    /// The commit number that its rows carry, which is the name of the staged file.
     pub(crate) fn commit(&self) -> CommitNo {
         CommitNo(self.file.parse().unwrap_or(0))
     }
 }
 
-/// What the meta keyspace says at open.
+/// The content of the meta keyspace at open.
 pub(crate) struct Meta {
     /// The tables.
     pub(crate) tables: TableMap,
-    /// Slots of dropped tables whose rows are still there.
+    /// Slots of dropped tables whose rows are not reclaimed yet.
     pub(crate) purges: Vec<u32>,
-    /// The large commit that a crash interrupted.
+    /// The large commit that a crash interrupted, if any.
     pub(crate) intent: Option<Intent>,
 }
 
-/// Looks for the keyspaces that a store has once it was written to.
+/// Checks that the keyspaces exist which every non-empty store has.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`]: one is missing.
+/// [`StoreError::Corrupted`] if one is missing.
 pub(crate) fn must_be_there(db: &Database) -> StoreResult<()> {
     match [META, SHARED].iter().find(|name| !db.keyspace_exists(name)) {
         Some(name) => Err(StoreError::Corrupted { detail: format!("keyspace \"{name}\" is missing") }),
@@ -152,12 +152,12 @@ pub(crate) fn put_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u32)
     put(batch, meta, tagged(PURGE_TAG, slot), &serde_json::Map::new())
 }
 
-/// Records that they are.
+/// Deletes the record of [`put_purge`]: the rows are reclaimed.
 pub(crate) fn remove_purge(batch: &mut OwnedWriteBatch, meta: &Keyspace, slot: u32) {
     batch.remove(meta, tagged(PURGE_TAG, slot));
 }
 
-/// Records that a commit is made whose rows are not all in their keyspaces yet.
+/// Records a commit whose rows are not in all of their keyspaces yet.
 ///
 /// # Errors
 /// As [`put_table`].
@@ -165,7 +165,7 @@ pub(crate) fn put_intent(batch: &mut OwnedWriteBatch, meta: &Keyspace, intent: &
     put(batch, meta, INTENT_KEY.to_vec(), intent)
 }
 
-/// Records that they are.
+/// Deletes the record of [`put_intent`]: the commit's rows are in their keyspaces.
 pub(crate) fn remove_intent(batch: &mut OwnedWriteBatch, meta: &Keyspace) {
     batch.remove(meta, INTENT_KEY);
 }
@@ -179,13 +179,13 @@ pub(crate) fn put_next(batch: &mut OwnedWriteBatch, meta: &Keyspace, next: NextI
     put(batch, meta, NEXT_KEY.to_vec(), &stored)
 }
 
-/// Adds a mark to a batch whose sequence number may not follow the one before.
+/// Adds a sequence-number mark to a batch whose number may not follow that of the batch before.
 pub(crate) fn put_seqno_mark(batch: &mut OwnedWriteBatch, meta: &Keyspace, mark: &SeqnoMark) {
-    // Numbers always serialise; without the mark recovery would complain, and not read something else.
+    // Serialising numbers does not fail. If it did, recovery would report a gap instead of reading wrong data.
     batch.insert(meta, SEQNO_KEY, serde_json::to_vec(mark).unwrap_or_default());
 }
 
-/// Keyspaces that no table names: left by a load or a drop that a crash interrupted.
+/// Keyspaces that no table refers to: remains of a load or drop that a crash interrupted.
 pub(crate) fn orphans(db: &Database, tables: &TableMap) -> Vec<String> {
     let named: HashSet<String> = tables
         .iter()
@@ -214,10 +214,10 @@ fn table_from_stored(db: &Database, shared: &Keyspace, stored: StoredTable) -> S
     Ok(Table { families, regions, changed: Changed::default() })
 }
 
-/// A keyspace that a record names.
+/// Opens a keyspace that a record refers to.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`]: it is not there; I/O failures.
+/// [`StoreError::Corrupted`] if it does not exist; I/O failures.
 pub(crate) fn existing_keyspace(db: &Database, name: &str) -> StoreResult<Keyspace> {
     if !db.keyspace_exists(name) {
         return Err(StoreError::Corrupted { detail: format!("keyspace \"{name}\" of a table is missing") });

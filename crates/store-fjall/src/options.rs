@@ -1,4 +1,4 @@
-//! What an embedded store can be opened with.
+//! Options of an embedded store.
 
 use crate::memory::default_cache_bytes;
 use rlimit::{Resource, getrlimit};
@@ -8,46 +8,48 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Clock, SystemClock};
 
-/// fjall takes no fewer.
+/// The smallest file cache that fjall accepts.
 pub(crate) const FEWEST_FILES: usize = 10;
-/// More would not be read at a time.
+/// Upper bound of the default file cache.
 const MOST_FILES: usize = 900;
-/// The limit of open files where the system does not tell it.
+/// The limit of open files to assume if the system does not report one.
 const FEW_FILES: u64 = 256;
 
-/// Settings of an embedded store. All have a default that suits a machine with a few GiB of memory.
+/// Settings of an embedded store. The defaults suit a machine with a few GiB of memory.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Block cache, in bytes of uncompressed blocks. By default an eighth of the memory, 4 GiB at most.
     pub cache_bytes: u64,
-    /// Memtables of all keyspaces together; beyond it the largest is written to disk.
+    /// Memtables of all keyspaces together; above it the largest is flushed.
     pub memtable_bytes: u64,
-    /// Memtable entries of all keyspaces together. Bounds the time that a restart spends on replaying
-    /// the journal (about 4 us an entry).
+    /// Memtable entries of all keyspaces together. Bounds the time to replay the journal at a restart (about 4 us per
+    /// entry).
     pub memtable_entries: u64,
-    /// Memtables that were flushed and are held by snapshots; beyond it the oldest of these snapshots end.
+    /// Flushed memtables that snapshots keep in memory; above it the oldest of these snapshots expire.
     pub snapshot_bytes: u64,
-    /// Snapshots end at this age: they hold memory, and files of rows that were replaced or deleted.
+    /// Snapshots expire at this age, because they keep memory and files of replaced or deleted rows.
     pub snapshot_max_age: Duration,
-    /// A keyspace that holds unflushed rows and was not written for this long is written to disk.
+    /// A keyspace with unflushed rows and no writes for this long is flushed.
     pub idle_flush: Duration,
-    /// A commit that nobody waits for becomes durable within about this time.
+    /// A buffered commit becomes durable within about this time.
     pub buffered_sync_interval: Duration,
-    /// Files of tables that are kept open, at least 10. Others are opened when they are read.
+    /// Table files that are kept open, at least 10. Others are opened on each read.
     pub cached_files: usize,
-    /// Threads of fjall that flush.
+    /// fjall's flush threads.
     pub worker_threads: usize,
-    /// Threads that compact, at least 1.
+    /// Compaction threads, at least 1.
     pub compaction_threads: usize,
-    /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under it.
+    /// Commits of more bytes are written to files before the commit lock is taken, smaller ones to the journal under
+    /// the lock.
     pub large_commit_bytes: usize,
-    /// So are commits of more rows: each takes some microseconds under the lock. But these do not wait for another one.
+    /// The same limit in rows, because each row takes some microseconds under the lock. A commit beyond only this limit
+    /// does not wait for another large commit: it then goes to the journal.
     pub large_commit_rows: usize,
     /// Loads up to this many bytes become one ordinary batch, larger ones sorted runs.
     pub small_load_bytes: usize,
-    /// Rows of a bulk load that are sorted in memory before they become a run on disk.
+    /// Bytes of a bulk load that are sorted in memory before they become a run on disk.
     pub load_buffer_bytes: usize,
-    /// Threads that write the rows of a large load where they will be.
+    /// Threads that write the rows of a large load to their final tables.
     pub load_threads: usize,
     /// Scans that may read at the same time.
     pub scan_permits: usize,
@@ -55,9 +57,9 @@ pub struct Options {
     pub read_permits: usize,
     /// Commits that may be in the pipeline at the same time.
     pub write_permits: usize,
-    /// Where stamps come from.
+    /// The source of timestamps.
     pub clock: Arc<dyn Clock>,
-    /// What is asked for room on the disk.
+    /// The source of the free disk space.
     pub disk: Arc<dyn DiskSpace>,
     /// Deletes the folder when the store is dropped.
     pub temporary: bool,
@@ -92,28 +94,28 @@ impl Default for Options {
     }
 }
 
-/// A quarter of the files that the process may open: clients and journals need some too.
+/// A quarter of the process's limit of open files: clients and journals need some too.
 fn default_cached_files() -> usize {
     let limit = getrlimit(Resource::NOFILE).map_or(FEW_FILES, |(current, _)| current);
     usize::try_from(limit / 4).unwrap_or(MOST_FILES).clamp(FEWEST_FILES, MOST_FILES)
 }
 
-/// Tells how much room a folder's disk has.
+/// Reports the space of a folder's disk.
 pub trait DiskSpace: Debug + Send + Sync {
-    /// `None` when that is not known.
+    /// Returns the space; `None` if unknown.
     fn space(&self, folder: &Path) -> Option<Space>;
 }
 
-/// Bytes of a disk.
+/// Disk space in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
-    /// What this user may still write.
+    /// Bytes that this user may still write.
     pub free: u64,
-    /// All of it.
+    /// The size of the disk.
     pub total: u64,
 }
 
-/// What the operating system says.
+/// Reads the disk space with statvfs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileSystem;
 

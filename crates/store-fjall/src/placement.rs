@@ -4,9 +4,9 @@
 //!   shared keyspace    00 00 00 07 | rowkey  -> fragment      a slot: where every table starts
 //!   own keyspace       rowkey                -> fragment      where a bulk load moves a table
 //! ```
-//! fjall takes about 500 keyspaces and stalls commits while it makes one, whereas test suites make
-//! thousands of tables: so small tables share. The map is a value: each state has its own, so that a
-//! reader with an older snapshot finds a table where it was then.
+//! fjall supports about 500 keyspaces and stalls commits while it creates one, whereas test suites create thousands of
+//! tables, so small tables share a keyspace. The map is immutable per state, so that a reader with an older snapshot
+//! finds a table at its place of that time.
 
 use bytes::Bytes;
 use fjall::{Keyspace, Slice};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::{CommitNo, FamilyId, KeyRange, RegionId, RowBatch, StoreError, StoreResult, TableId};
 
-/// Ids the store hands out; kept in the meta keyspace and changed in the same batch as what uses them.
+/// Next free ids; stored in the meta keyspace in the same batch as the objects that use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NextIds {
     /// Next slot.
@@ -28,7 +28,7 @@ pub(crate) struct NextIds {
 #[derive(Clone)]
 pub(crate) struct TableMap {
     tables: BTreeMap<TableId, Arc<Table>>,
-    /// What the next table will get.
+    /// The ids for the next table.
     pub(crate) next: NextIds,
 }
 
@@ -43,23 +43,23 @@ pub(crate) struct Table {
     pub(crate) changed: Changed,
 }
 
-/// The last commit that wrote to a table since it was made or the store was opened: one for all states. Written
-/// under the commit lock, so whoever holds that lock knows whether a table is as it was in a state.
+/// The last commit that wrote to a table since it was created or the store was opened, shared by all states. Written
+/// under the commit lock, so the holder of that lock can tell whether a table changed since a state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changed(Arc<AtomicU64>);
 
 impl Changed {
-    /// Notes a commit. The caller holds the commit lock.
+    /// Records a commit. The caller holds the commit lock.
     pub(crate) fn by(&self, commit: CommitNo) {
         self.0.store(commit.0, Ordering::Relaxed);
     }
 
-    /// Is it the note of the same table?
+    /// Returns true if both belong to the same table.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Did a later commit than `commit` write to the table? The caller holds the commit lock.
+    /// Returns true if a commit later than `commit` wrote to the table. The caller holds the commit lock.
     pub(crate) fn since(&self, commit: CommitNo) -> bool {
         self.0.load(Ordering::Relaxed) > commit.0
     }
@@ -68,18 +68,18 @@ impl Changed {
 /// One family of a table.
 #[derive(Clone)]
 pub(crate) struct Family {
-    /// Its id.
+    /// The id.
     pub(crate) id: FamilyId,
-    /// Where its rows are.
+    /// The place of the rows.
     pub(crate) place: Place,
 }
 
-/// Where rows are.
+/// The place of a family's rows.
 #[derive(Clone)]
 pub(crate) struct Place {
     /// The keyspace.
     pub(crate) keyspace: Keyspace,
-    /// What stands in front of each rowkey: the slot, or nothing in an own keyspace.
+    /// The prefix of each rowkey: the slot, or empty in an own keyspace.
     pub(crate) prefix: Bytes,
     /// The slot, if the keyspace is the shared one.
     pub(crate) slot: Option<u32>,
@@ -88,15 +88,15 @@ pub(crate) struct Place {
 /// A range of rowkeys with its counters, which all states share.
 #[derive(Clone, Debug)]
 pub(crate) struct Region {
-    /// Its id.
+    /// The id.
     pub(crate) id: RegionId,
-    /// Its first key.
+    /// The first key.
     pub(crate) start: Bytes,
-    /// What it has done since the store was opened.
+    /// The counters since the store was opened.
     pub(crate) load: Arc<RegionLoad>,
 }
 
-/// Counters of one region. Relaxed atomics: they are figures, nothing is decided by them.
+/// Counters of one region. Relaxed atomics suffice, because they are statistics only.
 #[derive(Debug, Default)]
 pub(crate) struct RegionLoad {
     /// Rows read by key.
@@ -106,12 +106,12 @@ pub(crate) struct RegionLoad {
 }
 
 impl TableMap {
-    /// No tables yet.
+    /// An empty map.
     pub(crate) fn new(next: NextIds) -> Self {
         Self { tables: BTreeMap::new(), next }
     }
 
-    /// The table.
+    /// The table with this id.
     ///
     /// # Errors
     /// [`StoreError::NoSuchTable`].
@@ -119,7 +119,7 @@ impl TableMap {
         self.tables.get(&id).ok_or(StoreError::NoSuchTable { table: id })
     }
 
-    /// The table and where one of its families is.
+    /// The table and the place of one of its families.
     ///
     /// # Errors
     /// [`StoreError::NoSuchTable`], [`StoreError::NoSuchFamily`].
@@ -135,7 +135,7 @@ impl TableMap {
         self.tables.iter().map(|(id, table)| (*id, table))
     }
 
-    /// How many tables there are.
+    /// The number of tables.
     pub(crate) fn len(&self) -> usize {
         self.tables.len()
     }
@@ -145,7 +145,7 @@ impl TableMap {
         self.tables.insert(id, Arc::new(table));
     }
 
-    /// Takes a table out.
+    /// Removes a table.
     pub(crate) fn remove(&mut self, id: TableId) -> Option<Arc<Table>> {
         self.tables.remove(&id)
     }
@@ -158,13 +158,13 @@ fn add_reads(region: Option<&Region>, rows: u64) {
 }
 
 impl Table {
-    /// The region that `key` belongs to.
+    /// The region that contains `key`.
     pub(crate) fn region_of(&self, key: &[u8]) -> Option<&Region> {
         let after = self.regions.partition_point(|region| region.start.as_ref() <= key);
         self.regions.get(after.checked_sub(1)?)
     }
 
-    /// Counts the rows of a batch of a scan. Rows without keys are counted where the scan begins.
+    /// Counts the rows of a scan's batch. Without keys, all rows count for the region where the scan begins.
     pub(crate) fn count_scanned(&self, batch: &RowBatch, begins: &[u8]) {
         match batch.key_ends().len() < batch.len() {
             true => add_reads(self.region_of(begins), batch.len() as u64),
@@ -172,7 +172,7 @@ impl Table {
         }
     }
 
-    /// Counts rows that were read, with these keys.
+    /// Counts rows that were read, by their keys.
     pub(crate) fn count_reads<'k>(&self, rows: usize, keys: impl Iterator<Item = &'k [u8]>) {
         if let [only] = self.regions.as_slice() {
             return add_reads(Some(only), rows as u64);
@@ -215,12 +215,12 @@ impl Place {
         Self { keyspace, prefix: Bytes::new(), slot: None }
     }
 
-    /// The key in the keyspace.
+    /// The key within the keyspace.
     pub(crate) fn key(&self, rowkey: &[u8]) -> Slice {
         self.with_key(rowkey, |key| Slice::from(key))
     }
 
-    /// Calls `f` with the key in the keyspace, which is put together on the stack when it is short.
+    /// Calls `f` with the key within the keyspace, which is assembled on the stack if it is short.
     pub(crate) fn with_key<R>(&self, rowkey: &[u8], f: impl FnOnce(&[u8]) -> R) -> R {
         if self.prefix.is_empty() {
             return f(rowkey);

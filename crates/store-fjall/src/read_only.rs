@@ -1,9 +1,8 @@
-//! The switch that stops all writes after a write or a sync failed.
+//! The switch that stops all writes after a failed write or sync.
 //!
-//! After a failed fsync the kernel may have dropped the dirty pages: nothing written since can be
-//! trusted to reach the disk, and trying again could report success falsely. So the first failure is
-//! kept, every later write is refused with it, reads go on, and only a reopen (which reads what is
-//! really on disk) ends the state.
+//! After a failed fsync the kernel may have dropped the dirty pages: later writes may never reach the disk, and a retry
+//! could falsely report success. So the first failure is kept and every later write is refused with it. Reads go on.
+//! Only a reopen, which reads what is really on disk, ends the state.
 
 use crate::disk_space;
 use crate::error::POISONED;
@@ -11,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use store::{StoreError, StoreResult};
 
-/// Set once, by the first failure.
+/// The first failure, set once.
 #[derive(Debug)]
 pub(crate) struct ReadOnly {
     failure: OnceLock<Failure>,
@@ -30,7 +29,7 @@ impl ReadOnly {
         Self { failure: OnceLock::new(), folder }
     }
 
-    /// Refuses when a failure was recorded.
+    /// Returns the recorded failure as an error, if there is one.
     pub(crate) fn check(&self) -> StoreResult<()> {
         match self.failure.get() {
             None => Ok(()),
@@ -38,12 +37,12 @@ impl ReadOnly {
         }
     }
 
-    /// Has a failure been recorded?
+    /// Returns true if a failure was recorded.
     pub(crate) fn is_set(&self) -> bool {
         self.failure.get().is_some()
     }
 
-    /// Records `error` as the reason, unless there is one already, and returns the error to hand on.
+    /// Records `error` as the reason, unless there is one already, and returns the error for the caller.
     pub(crate) fn set(&self, error: &StoreError) -> StoreError {
         let failure = self.failure.get_or_init(|| {
             let error = self.named(error);
@@ -53,7 +52,8 @@ impl ReadOnly {
         failure.told()
     }
 
-    /// What fjall's own threads met is not told, but a disk that was full for them most likely still is.
+    /// Finds the reason of a failure in fjall's own threads, which fjall does not report: a disk that was full then
+    /// most likely still is.
     fn named(&self, error: &StoreError) -> StoreError {
         match error {
             StoreError::Io { action, reason } if reason == POISONED => match disk_space::shortage(&self.folder) {

@@ -1,4 +1,4 @@
-//! Regions of a table, and the questions of a planner about ranges.
+//! Regions of a table, and the statistics and splits that planning needs.
 
 use crate::commit::publish::State;
 use crate::read::{self, Position, ReadSource};
@@ -34,7 +34,7 @@ pub(crate) fn list(state: &State, id: TableId) -> StoreResult<Vec<RegionInfo>> {
 /// See [`store::Store::estimate`].
 ///
 /// # Errors
-/// As there.
+/// As [`store::Store::estimate`].
 pub(crate) fn estimate(state: &State, id: TableId, family: FamilyId, ranges: &[KeyRange]) -> StoreResult<TableSize> {
     read::estimate::estimate(&source(state, id, family)?, ranges)
 }
@@ -42,7 +42,7 @@ pub(crate) fn estimate(state: &State, id: TableId, family: FamilyId, ranges: &[K
 /// See [`store::Store::split`].
 ///
 /// # Errors
-/// As there.
+/// As [`store::Store::split`].
 pub(crate) fn split(
     state: &State,
     id: TableId,
@@ -53,7 +53,7 @@ pub(crate) fn split(
     read::split::split(&source(state, id, family)?, ranges, pieces)
 }
 
-/// Where a family's rows are, for the readers.
+/// Where readers find a family's rows.
 ///
 /// # Errors
 /// [`store::StoreError::NoSuchTable`], [`store::StoreError::NoSuchFamily`].

@@ -1,17 +1,17 @@
-//! The two header fields of a fragment that the store writes and reads.
+//! The header fields of a fragment that the store writes and reads.
 
 use fragment::header;
 use store::{CommitNo, StoreError, StoreResult, Timestamp};
 
-/// Writes when and by which commit a fragment was written.
+/// Writes the timestamp and the commit number of a fragment.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`] for bytes that are no fragment.
+/// [`StoreError::Corrupted`] if the bytes are not a fragment.
 pub(crate) fn write(fragment: &mut [u8], at: Timestamp, commit: CommitNo) -> StoreResult<()> {
     fragment::stamp(fragment, at, commit).map_err(|error| StoreError::Corrupted { detail: error.to_string() })
 }
 
-/// Which commit wrote a fragment.
+/// Reads the commit number of a fragment.
 ///
 /// # Errors
 /// As [`write()`].

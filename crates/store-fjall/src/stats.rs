@@ -1,11 +1,11 @@
-//! Figures for metrics. Names are stable; counters end in `_total`.
+//! Metrics. Names are stable; counters end in `_total`.
 
 use crate::inner::Inner;
 use crate::memtables::flush::all_keyspaces;
 use fjall::AbstractTree;
 use store::StoreStats;
 
-/// Collects all figures.
+/// Collects all metrics.
 pub(crate) fn collect(inner: &Inner) -> StoreStats {
     let pipeline = &inner.pipeline;
     let db = &pipeline.db;

@@ -1,4 +1,4 @@
-//! The contract, method by method: admission, then the module that does the work.
+//! The store contract, method by method: admission, then the module that does the work.
 
 use crate::commit::prepared::Prepared;
 use crate::commit::thread_use;
@@ -24,43 +24,44 @@ use store::{
 };
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Multi-gets beyond this many keys queue, and run where they may block.
+/// Larger multi-gets need a permit and run on a blocking thread.
 const LARGE_MULTI_GET: usize = 64;
 
-/// Batches beyond this are applied where they may take long: some milliseconds of work.
+/// Larger batches are applied on a blocking thread, because they take some milliseconds.
 const LARGE_BATCH_ITEMS: usize = 1000;
 const LARGE_BATCH_BYTES: usize = 512 << 10;
 
 /// The embedded store: one folder, one process.
 ///
-/// Dropping it ends its threads and syncs; [`Store::close`] also writes the memtables to disk, so that
-/// the next open has nothing to replay.
+/// Dropping it ends its threads and syncs. [`Store::close`] also flushes the memtables, so that the next open has
+/// nothing to replay.
 pub struct FjallStore {
     inner: Arc<Inner>,
     housekeeper: Housekeeper,
-    /// Held while the store is being closed.
+    /// Held while the store is closing.
     closing: tokio::sync::Mutex<()>,
 }
 
 impl FjallStore {
-    /// Opens the store in `path`, made if there is none, and recovers it after a crash.
+    /// Opens the store in `path`, creates it if there is none, and recovers it after a crash.
     ///
     /// # Errors
-    /// [`StoreError::Foreign`] for a folder that is not a store of this version, [`StoreError::Locked`]
-    /// for one in use, [`StoreError::Corrupted`] for damage in what was durable, and I/O failures.
+    /// [`StoreError::Foreign`] for a folder that is not a store of this version, [`StoreError::Locked`] for one in use,
+    /// [`StoreError::Corrupted`] for damage in durable data, and I/O failures.
     pub fn open(path: impl AsRef<Path>, options: Options) -> StoreResult<Arc<Self>> {
         let inner = Arc::new(open::open(path.as_ref(), options)?);
         let housekeeper = Housekeeper::start(&inner)?;
         Ok(Arc::new(Self { inner, housekeeper, closing: tokio::sync::Mutex::default() }))
     }
 
-    /// What it is made of, for tests within.
+    /// The shared state, for unit tests.
     #[cfg(test)]
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.inner
     }
 
-    /// A commit that others do not wait for, in the place of the one large commit. `write` is made where it may take long.
+    /// Applies a large commit while other commits go on. `place` is the permit of the one large commit; `write` runs on
+    /// a blocking thread.
     async fn beside_others(
         &self,
         place: OwnedSemaphorePermit,
@@ -76,7 +77,8 @@ impl FjallStore {
         applied.await
     }
 
-    /// Reads rows of `table`, which are counted in `tables`. Many keys queue, and run where they may block.
+    /// Reads rows of `table` and counts the reads in `tables`. Large multi-gets need a permit and run on a blocking
+    /// thread.
     async fn get_from(
         &self,
         tables: &TableMap,
@@ -110,8 +112,8 @@ impl Drop for FjallStore {
         if let Err(error) = self.inner.pipeline.group_sync.sync_blocking() {
             tracing::error!(%error, "the last sync failed");
         }
-        // Also what no commit waits for: fjall would write it when a thread of its own drops the journal, perhaps after the
-        // folder is open again.
+        // Also the batches that no commit waits for: fjall would write them when one of its threads drops the journal,
+        // perhaps after the folder is open again.
         if let Err(error) = self.inner.pipeline.group_sync.journal().write_out() {
             tracing::error!(%error, "the last batches could not be written to the journal");
         }
@@ -192,14 +194,14 @@ impl Store for FjallStore {
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         self.inner.check_open()?;
         let weight = Weight::of(&batch);
-        // What drops tables makes room.
+        // A batch that drops tables frees space.
         if !batch.tables.iter().any(|change| matches!(change, TableChange::Drop(_))) {
             self.inner.room.take(weight.bytes)?;
         }
         if batch.tables.is_empty() && weight.is_for_files(&self.inner.options) {
             let admission = &self.inner.admission;
             let _permit = admission.write_large().await?;
-            // Who has few bytes does not wait for one who may have many.
+            // A commit with few bytes does not wait for a large commit.
             let place = match weight.bytes > self.inner.options.large_commit_bytes {
                 true => Some(admission.large().await?),
                 false => admission.large_if_free(),
@@ -220,7 +222,7 @@ impl Store for FjallStore {
         let inner = self.inner.clone();
         let applied = blocking(move || {
             let batch = inner.pipeline.prepare(batch)?;
-            // Alone: who commits meanwhile is parked, where the commit lock would block its thread.
+            // Takes the gate alone, so that commits wait parked; the commit lock would block their threads.
             let _alone = inner.admission.alone_blocking();
             apply(&inner, batch, durability)
         });
@@ -282,7 +284,7 @@ impl Store for FjallStore {
     }
 
     async fn close(&self) -> StoreResult<()> {
-        // Whoever comes second waits for the first to be done.
+        // A second caller waits until the first is done.
         let _one = self.closing.lock().await;
         if !self.inner.mark_closed() {
             return Ok(());
@@ -295,7 +297,7 @@ impl Store for FjallStore {
     }
 }
 
-/// Applies a batch, and hands what dropped tables left behind to the housekeeper.
+/// Applies a batch and passes the slots and keyspaces of dropped tables to the housekeeper.
 fn apply(inner: &Inner, batch: Prepared, durability: Durability) -> StoreResult<CommitNo> {
     let (commit, dropped) = inner.pipeline.apply(batch, durability, &[])?;
     if !dropped.slots.is_empty() || !dropped.keyspaces.is_empty() {
@@ -304,7 +306,7 @@ fn apply(inner: &Inner, batch: Prepared, durability: Durability) -> StoreResult<
     Ok(commit)
 }
 
-/// How much work a batch is.
+/// The size of a batch.
 struct Weight {
     rows: usize,
     items: usize,
@@ -321,18 +323,18 @@ impl Weight {
         Self { rows, items: rows + batch.conditions.len(), bytes: bytes.sum() }
     }
 
-    /// Too much to be written to the journal and the memtables under the commit lock?
+    /// Returns true if the batch is too large to be written to the journal and memtables under the commit lock.
     fn is_for_files(&self, options: &Options) -> bool {
         self.bytes > options.large_commit_bytes || self.rows > options.large_commit_rows
     }
 
-    /// Too much for a thread that others use?
+    /// Returns true if the batch is too large for a thread of the runtime.
     fn is_large(&self) -> bool {
         self.items > LARGE_BATCH_ITEMS || self.bytes > LARGE_BATCH_BYTES
     }
 }
 
-/// Runs what may wait for the disk where it holds up nobody.
+/// Runs work that may wait for the disk on a blocking thread.
 ///
 /// # Errors
 /// Those of `work`; an I/O failure when it panicked.
@@ -342,10 +344,10 @@ pub(crate) async fn blocking<T: Send + 'static>(
     joined(task::spawn_blocking(work).await)
 }
 
-/// The outcome of background work.
+/// The result of background work.
 ///
 /// # Errors
-/// Its own; an I/O failure when it panicked.
+/// The error of the work; an I/O failure when it panicked.
 pub(crate) fn joined<T>(outcome: Result<StoreResult<T>, task::JoinError>) -> StoreResult<T> {
     outcome.map_err(|error| StoreError::Io { action: "background work".into(), reason: error.to_string() })?
 }

@@ -1,8 +1,8 @@
-//! A store whose calls fail when a plan says so.
+//! A store that injects errors according to a plan.
 //!
-//! The plan is a handle that the test keeps: it adds faults while the store runs, and asks whether
-//! they have struck. A fault is counted down by calls of its kind alone, so that a test can say
-//! "the third scan batch" without knowing what else goes on.
+//! The test keeps a handle to the plan: it adds faults while the store runs, and queries how many calls failed. Each
+//! fault counts only the calls of its kind, so that a test can specify "the third scan batch" independently of other
+//! calls.
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -12,7 +12,7 @@ use store::{
     Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId, Wrapper, WriteBatch,
 };
 
-/// A place where a fault can strike.
+/// A call that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
     /// `snapshot`.
@@ -25,7 +25,7 @@ pub enum Point {
     ScanNext,
     /// `apply`, before anything is written.
     Apply,
-    /// `apply`, when the batch is written: the caller hears of a failure that was none.
+    /// `apply`, after the batch was written: the caller gets an error although the write succeeded.
     AfterApply,
     /// `sync`, before anything is synced.
     Sync,
@@ -39,7 +39,7 @@ pub enum Point {
     Flush,
 }
 
-/// When which error comes, and where callers wait.
+/// The faults and delays of a store.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPlan(Arc<Mutex<Plan>>);
 
@@ -53,10 +53,10 @@ struct Plan {
 #[derive(Debug)]
 struct Fault {
     point: Point,
-    /// Calls that still pass.
+    /// Number of calls that succeed before the fault.
     passes: usize,
     error: StoreError,
-    /// Does it strike again and again?
+    /// Whether all later calls fail, too.
     lasting: bool,
 }
 
@@ -66,27 +66,27 @@ impl FaultPlan {
         Self::default()
     }
 
-    /// Call number `nth` at `point` from now, counted from 1, fails with `error`; those behind it pass.
+    /// Makes call number `nth` at `point` from now, counted from 1, fail with `error`; later calls succeed.
     pub fn fail(&self, point: Point, nth: usize, error: StoreError) {
         self.add(Fault { point, passes: nth.saturating_sub(1), error, lasting: false });
     }
 
-    /// Call number `nth` at `point` from now, counted from 1, and all behind it fail with `error`.
+    /// Makes call number `nth` at `point` from now, counted from 1, and all later ones fail with `error`.
     pub fn fail_from(&self, point: Point, nth: usize, error: StoreError) {
         self.add(Fault { point, passes: nth.saturating_sub(1), error, lasting: true });
     }
 
-    /// Every call at `point` lets other tasks run `turns` times before it goes on.
+    /// Makes every call at `point` yield `turns` times before it continues.
     pub fn delay(&self, point: Point, turns: usize) {
         self.0.lock().delays.push((point, turns));
     }
 
-    /// How many calls have failed by this plan.
+    /// The number of calls that have failed by this plan.
     pub fn struck(&self) -> usize {
         self.0.lock().struck
     }
 
-    /// Takes all faults and delays away.
+    /// Removes all faults and delays.
     pub fn clear(&self) {
         let mut plan = self.0.lock();
         plan.faults.clear();
@@ -97,7 +97,7 @@ impl FaultPlan {
         self.0.lock().faults.push(fault);
     }
 
-    /// To be passed by each call at `point`.
+    /// Applies the delays and faults of `point`. Each call at `point` must await it.
     async fn pass(&self, point: Point) -> StoreResult<()> {
         for _ in 0..self.turns(point) {
             tokio::task::yield_now().await;
@@ -109,7 +109,7 @@ impl FaultPlan {
         self.0.lock().delays.iter().filter(|delay| delay.0 == point).map(|delay| delay.1).sum()
     }
 
-    /// Counts the call down on all faults of its point; the first that is due strikes.
+    /// Counts the call for all faults of its point; the first one that is due is returned.
     fn strike(&self, point: Point) -> StoreResult<()> {
         let mut plan = self.0.lock();
         let mut due = None;
@@ -129,7 +129,7 @@ impl FaultPlan {
     }
 }
 
-/// A [`Store`] that fails by plan.
+/// A [`Store`] with injected faults.
 #[derive(Clone, Debug)]
 pub struct FaultStore {
     inner: Arc<dyn Store>,
@@ -137,7 +137,7 @@ pub struct FaultStore {
 }
 
 impl FaultStore {
-    /// `inner`, but for what `plan` says.
+    /// Wraps `inner` with the faults of `plan`.
     pub fn new(inner: Arc<dyn Store>, plan: FaultPlan) -> Self {
         Self { inner, plan }
     }
@@ -238,7 +238,7 @@ impl BulkLoad for FaultLoad {
     }
 
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo> {
-        // On a fault the load is dropped, and so undone.
+        // A fault drops the load, which discards its rows.
         self.plan.pass(Point::BulkFinish).await?;
         self.load.finish().await
     }

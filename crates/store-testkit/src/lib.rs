@@ -1,16 +1,17 @@
-//! Reference model, mirror, faults and the conformance suite of the store contract. For tests only.
+//! Test support for the store contract: reference model, mirror, faults and the conformance suite. For tests only.
 //!
 //! ```text
-//!   suite      what every store must do: one list of cases, run against each backend and the model
-//!   model      the contract in memory, simple enough to be believed
-//!   mirror     two stores in step: the first difference is an error
-//!   limited    a store with some capabilities taken away
-//!   unordered  a store whose commit numbers have no order
-//!   faults     a store whose calls fail when a plan says so
-//!   recorder   a store that counts and remembers its calls
-//!   seeded     choices that a seed makes
+//!   suite      the conformance cases, run against each backend and the model
+//!   model      a simple reference implementation in memory
+//!   mirror     two stores in lockstep: a difference is an error
+//!   limited    a store without some capabilities
+//!   unordered  a store whose commit numbers are not ordered
+//!   faults     a store that injects errors by plan
+//!   recorder   a store that counts and records its calls
+//!   seeded     random choices determined by a seed
 //! ```
-//! Wrappers ([`store::Wrapper`]) are stores themselves, so they stack: a recorder over a mirror of a model and a backend.
+//! Wrappers ([`store::Wrapper`]) are stores themselves, so they can be stacked, for example a recorder over a mirror of
+//! a model and a backend.
 
 pub mod faults;
 mod least;

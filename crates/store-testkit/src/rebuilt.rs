@@ -1,8 +1,8 @@
-//! Batches of a scan made again with other fragments.
+//! Rebuilds batches of a scan with other fragments.
 
 use store::{RowBatch, RowBatchBuilder};
 
-/// The rows of `batch`, each with what `change` makes of its fragment; whether they are undecided is left to the caller.
+/// The rows of `batch` with `change` applied to each fragment. The caller sets whether they are undecided.
 pub(crate) fn rebuilt(batch: &RowBatch, change: impl Fn(&[u8]) -> Vec<u8>) -> RowBatchBuilder {
     let mut rows = RowBatchBuilder::default();
     batch.fragments().for_each(|fragment| rows.push_fragment(&change(fragment)));

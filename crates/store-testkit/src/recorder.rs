@@ -1,4 +1,4 @@
-//! A store that counts its calls and remembers them, for tests of what the layers above ask for.
+//! A store that counts and records its calls, to test what the layers above request.
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -8,24 +8,24 @@ use store::{
     StoreResult, TableId, Wrapper, WriteBatch,
 };
 
-/// How often each call was made.
+/// Number of calls by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// `snapshot`.
     pub snapshots: usize,
-    /// `get` of one row in a snapshot.
+    /// `get` of one row at a snapshot.
     pub gets: usize,
-    /// `get` of several.
+    /// `get` of several rows at a snapshot.
     pub multi_gets: usize,
-    /// Keys of those.
+    /// Keys in those multi-gets.
     pub keys: usize,
     /// `get` in the newest state.
     pub newest_gets: usize,
     /// `scan`.
     pub scans: usize,
-    /// `apply` with a batch that is not empty.
+    /// `apply` with a non-empty batch.
     pub batches: usize,
-    /// Mutations in those.
+    /// Mutations in those batches.
     pub mutations: usize,
     /// `sync`.
     pub syncs: usize,
@@ -35,14 +35,14 @@ pub struct Counts {
     pub flushes: usize,
 }
 
-/// What a call asked for.
+/// A recorded call.
 #[derive(Clone, Debug)]
 pub enum Call {
     /// `get`.
     Get(TableId, Vec<Bytes>),
     /// `scan`.
     Scan(ScanRequest),
-    /// `apply` with a batch that is not empty.
+    /// `apply` with a non-empty batch.
     Apply(WriteBatch, Durability),
     /// `sync`.
     Sync(CommitNo),
@@ -52,11 +52,11 @@ pub enum Call {
     Flush(TableId, bool),
 }
 
-/// A [`Store`] that passes every call on and writes it down. Clones share their notes.
+/// A [`Store`] that forwards and records every call. Clones share the record.
 #[derive(Clone, Debug)]
 pub struct RecordingStore {
     inner: Arc<dyn Store>,
-    /// Locked to add or take a note, never across a call of the inner store.
+    /// Locked briefly, never across a call of the inner store.
     notes: Arc<Mutex<(Counts, Vec<Call>)>>,
 }
 
@@ -66,23 +66,23 @@ impl RecordingStore {
         Self { inner, notes: Arc::default() }
     }
 
-    /// Calls since the last [`Self::reset`].
+    /// The number of calls since the last [`Self::reset`].
     pub fn counts(&self) -> Counts {
         self.notes.lock().0
     }
 
-    /// The calls themselves, in order, since the last [`Self::reset`].
+    /// The calls in order, since the last [`Self::reset`].
     pub fn calls(&self) -> Vec<Call> {
         self.notes.lock().1.clone()
     }
 
-    /// The scans among them.
+    /// The scans in [`Self::calls`].
     pub fn scans(&self) -> Vec<ScanRequest> {
         let scan = |call| if let Call::Scan(request) = call { Some(request) } else { None };
         self.calls().into_iter().filter_map(scan).collect()
     }
 
-    /// Forgets everything so far.
+    /// Clears the record.
     pub fn reset(&self) {
         *self.notes.lock() = Default::default();
     }

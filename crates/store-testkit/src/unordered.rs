@@ -1,8 +1,8 @@
-//! A store whose commit numbers tell nothing by their order: each is turned round, bit by bit.
+//! A store whose commit numbers are not ordered: the bits of each number are reversed.
 //!
-//! The contract promises that a row keeps its stamp until it is written again, and that a state holds the commit that it was
-//! asked for. It promises no order among numbers, since stores that are atomic per row only have none to show. A layer
-//! that compares numbers otherwise than for equality goes wrong here.
+//! The contract guarantees that a row keeps its stamp until it is written again, and that a snapshot contains the
+//! requested commit. It guarantees no order of numbers, because stores with row-level atomicity cannot provide one. A
+//! layer that compares numbers other than for equality fails here.
 
 use crate::rebuilt::rebuilt;
 use async_trait::async_trait;
@@ -13,28 +13,28 @@ use store::{
     Wrapper, WriteBatch,
 };
 
-/// A [`Store`] with the numbers of the one inside turned round.
+/// A [`Store`] that reverses the commit numbers of the inner store.
 #[derive(Clone, Debug)]
 pub struct UnorderedStore(Arc<dyn Store>);
 
 impl UnorderedStore {
-    /// `inner` with other numbers.
+    /// Wraps `inner` with reversed numbers.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         Self(inner)
     }
 }
 
-/// The number outside of one inside, and the other way round. 0 stays what it is: before the first.
+/// Converts between inner and outer commit numbers. 0 is unchanged.
 fn turned(commit: CommitNo) -> CommitNo {
     CommitNo(commit.0.reverse_bits())
 }
 
-/// The fragment with its stamp turned.
+/// The fragment with a converted stamp.
 fn restamped(fragment: &[u8]) -> Vec<u8> {
     let mut restamped = fragment.to_vec();
     if let (Some(at), Some(commit)) = (fragment::header::timestamp_of(fragment), fragment::header::commit_of(fragment))
     {
-        // What is too short for a stamp has none.
+        // Bytes too short for a stamp are not changed.
         let _ = fragment::header::stamp(&mut restamped, at, turned(commit));
     }
     restamped
@@ -44,7 +44,7 @@ fn below(condition: Condition) -> Condition {
     Condition { expect: condition.expect.map(turned), ..condition }
 }
 
-/// The snapshot of the store inside.
+/// The snapshot of the inner store.
 fn inside(snapshot: &Snapshot) -> StoreResult<&Snapshot> {
     snapshot.handle::<Snapshot>().ok_or(StoreError::Unsupported { what: "a snapshot of another store" })
 }
@@ -110,7 +110,7 @@ impl Wrapper for UnorderedStore {
     }
 }
 
-/// A scan whose rows carry turned stamps.
+/// A scan whose rows have converted stamps.
 struct Restamped(Box<dyn Scan>);
 
 #[async_trait]

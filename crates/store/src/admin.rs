@@ -1,43 +1,43 @@
-//! Tables, regions and figures, as the store sees them.
+//! Tables, regions and statistics, as the store sees them.
 
 use crate::{FamilyId, KeyRange, RegionId, StoreError, StoreResult, TableId};
 use bytes::Bytes;
 
-/// A table to be made.
+/// A table to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSpec {
-    /// Never used before.
+    /// Never used before by this store.
     pub id: TableId,
-    /// At least one.
+    /// At least one family.
     pub families: Vec<FamilySpec>,
     /// Region borders, ascending: `n` splits make `n + 1` regions.
     pub splits: Vec<Bytes>,
 }
 
-/// A family of a new table. What a store cannot keep of it is refused with [`StoreError::Unsupported`], never
-/// left out in silence.
+/// A family of a new table. A store refuses an option that it does not support with [`StoreError::Unsupported`] and
+/// never ignores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FamilySpec {
     /// Unique in its table.
     pub id: FamilyId,
-    /// How the cells of a row lie in the store.
+    /// How the cells of a row are stored.
     pub cells: CellLayout,
-    /// Versions kept of a cell, the newest included. More than 1 needs [`crate::Capabilities::history`].
+    /// Maximum number of versions of a cell, including the newest. More than 1 needs [`crate::Capabilities::history`].
     pub versions: u32,
-    /// Cells older than so many milliseconds are not read any more.
+    /// Time to live: older cells are not read any more.
     pub ttl_ms: Option<u64>,
 }
 
 impl FamilySpec {
-    /// One fragment for each row, its newest state only, for ever.
+    /// One fragment per row, the newest version only, no time to live.
     pub fn new(id: FamilyId) -> Self {
         Self { id, cells: CellLayout::Fragment, versions: 1, ttl_ms: None }
     }
 
-    /// For backends that keep nothing but that.
+    /// Checks that the family uses no option beyond [`Self::new`], for backends that support only these defaults.
     ///
     /// # Errors
-    /// [`StoreError::Unsupported`], naming what was asked for beyond it.
+    /// [`StoreError::Unsupported`], naming the option.
     pub fn must_be_plain(&self) -> StoreResult<()> {
         match self {
             Self { cells: CellLayout::Columns, .. } => Err(StoreError::Unsupported { what: "a cell for each column" }),
@@ -48,36 +48,36 @@ impl FamilySpec {
     }
 }
 
-/// How the cells of a row in one family lie in the store.
+/// How the cells of a row in one family are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellLayout {
-    /// All in one value, the fragment.
+    /// All in one value, the fragment (HBase: one cell).
     Fragment,
-    /// Each by itself, under its qualifier.
+    /// Each column in a cell of its own, under its qualifier.
     Columns,
 }
 
-/// A change of the set of tables, part of a [`crate::WriteBatch`].
+/// A change to the set of tables, part of a [`crate::WriteBatch`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableChange {
-    /// Makes a table.
+    /// Creates a table.
     Create(TableSpec),
-    /// Drops a table: gone for new readers at once, its bytes are reclaimed later.
+    /// Drops a table: invisible to new readers at once, its bytes are reclaimed later.
     Drop(TableId),
 }
 
 /// One region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionInfo {
-    /// Its id.
+    /// The id.
     pub id: RegionId,
-    /// Its rowkeys.
+    /// The range of rowkeys.
     pub range: KeyRange,
     /// Estimated from file metadata.
     pub size: TableSize,
-    /// Rows read and written since the store was opened.
+    /// Rows read since the store was opened.
     pub reads: u64,
-    /// As above.
+    /// Rows written since the store was opened.
     pub writes: u64,
 }
 
@@ -90,29 +90,29 @@ pub struct TableSize {
     pub bytes: u64,
 }
 
-/// What [`crate::Store::check`] read.
+/// The result of [`crate::Store::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// Rows read, by table and family.
     pub rows: Vec<(TableId, FamilyId, u64)>,
     /// Bytes of keys and fragments read.
     pub bytes: u64,
-    /// What is wrong. Empty means sound.
+    /// The problems found. Empty if the store is sound.
     pub problems: Vec<Problem>,
 }
 
-/// Something that [`crate::Store::check`] found wrong.
+/// A problem found by [`crate::Store::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: its rows were not counted, or not all of them. `None` is the store as a whole.
+    /// The affected family, whose row count is missing or incomplete. `None` for the store as a whole.
     pub place: Option<(TableId, FamilyId)>,
-    /// One line for a person.
+    /// A one-line description.
     pub what: String,
 }
 
-/// Figures of the whole store, since it was opened.
+/// Statistics of the whole store since it was opened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoreStats {
-    /// Name (snake case, with its unit) and value; names are stable, they are shown as metrics.
+    /// Name (snake case, with its unit) and value. Names are stable, because they are exported as metrics.
     pub values: Vec<(&'static str, u64)>,
 }

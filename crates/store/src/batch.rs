@@ -6,23 +6,23 @@ use bytes::Bytes;
 /// One commit: table changes first, then conditions (checked on the newest state), then mutations in order.
 #[derive(Clone, Debug, Default)]
 pub struct WriteBatch {
-    /// Tables made or dropped, one step with the rows where [`crate::Capabilities::table_changes`] holds.
+    /// Tables to create or drop, atomically with the rows where [`crate::Capabilities::table_changes`] holds.
     pub tables: Vec<TableChange>,
-    /// All must hold on the newest state, or nothing is written.
+    /// All must hold on the newest state; otherwise nothing is written.
     pub conditions: Vec<Condition>,
-    /// Applied in order; a later one on the same row sees the earlier one.
+    /// Applied in order; a later mutation of the same row sees the earlier one.
     pub mutations: Vec<Mutation>,
 }
 
 impl WriteBatch {
-    /// Would applying it change nothing and check nothing?
+    /// Returns true if applying the batch would change nothing and check nothing.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.conditions.is_empty() && self.mutations.is_empty()
     }
 }
 
-/// What must be true of one row's newest state. The way to read and write a row as one step: read it, and write
-/// under the condition that it still carries the stamp that was read; on a conflict read again.
+/// A compare-and-set condition on one row's newest state. A read-modify-write reads the row, writes it under the
+/// condition that its stamp is unchanged, and reads again on a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Its table.
@@ -31,15 +31,14 @@ pub struct Condition {
     pub family: FamilyId,
     /// Its rowkey.
     pub key: Bytes,
-    /// `None`: there is no such row. `Some(n)`: its fragment carries commit number `n`. Equality is all that is
-    /// asked: the numbers of two rows are not compared.
+    /// `None`: the row does not exist. `Some(n)`: its fragment carries commit number `n`, compared for equality only.
     pub expect: Option<CommitNo>,
 }
 
 /// A change of one row in one family.
 #[derive(Clone, Debug)]
 pub enum Mutation {
-    /// The whole fragment, old one unread. The store stamps it with its own monotonic time.
+    /// Replaces the whole fragment without reading the old one. The store stamps it with its own monotonic time.
     Replace {
         /// Its table.
         table: TableId,
@@ -50,7 +49,7 @@ pub enum Mutation {
         /// A fragment; its stamp fields are overwritten.
         fragment: Vec<u8>,
     },
-    /// The row's fragment of this family goes away. Deleting what is not there is fine.
+    /// Deletes the row's fragment of this family. Deleting a row that does not exist is no error.
     Delete {
         /// Its table.
         table: TableId,

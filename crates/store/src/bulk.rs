@@ -1,34 +1,34 @@
-//! Loading many rows at once.
+//! Bulk loads.
 
 use crate::{CommitNo, FamilyId, StoreError, StoreResult, TableId};
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a load does with a key that the table has already, or that comes twice.
+/// What a load does with a duplicate key, in the load or in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDuplicate {
-    /// The load fails with [`crate::StoreError::DuplicateKey`] and leaves no trace.
+    /// The load fails with [`crate::StoreError::DuplicateKey`] and writes nothing.
     Fail,
     /// The last row wins.
     Replace,
 }
 
-/// How many bytes at the front of a key no other key of its table may begin with; `None`: the key is only itself.
+/// Returns the length of the key prefix that must be unique in the table; `None` if only the whole key is unique.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`] for bytes that are no key of the table.
+/// [`StoreError::Corrupted`] if the bytes are not a key of the table.
 pub type UniquePrefix = Arc<dyn Fn(&[u8]) -> StoreResult<Option<usize>> + Send + Sync>;
 
-/// Another table that a load brings rows of.
+/// A further table that a load writes to, for example an index of the loaded table.
 #[derive(Clone)]
 pub struct LoadTable {
     /// The table.
     pub table: TableId,
-    /// What a key means that is there already, or comes twice.
+    /// How a duplicate whole key is treated.
     pub on_duplicate: OnDuplicate,
-    /// Two keys with one unique prefix, loaded or stored, fail the load with [`StoreError::DuplicateKey`], which names one of
-    /// them. Keys that are there may be replaced all the same.
+    /// Two different keys with the same unique prefix, loaded or stored, fail the load with
+    /// [`StoreError::DuplicateKey`], which names one of them. A key that is stored already may still be replaced.
     pub unique: Option<UniquePrefix>,
 }
 
@@ -39,8 +39,8 @@ impl fmt::Debug for LoadTable {
     }
 }
 
-/// Rows on their way into a load: one buffer of bytes, and where each key and fragment ends in it. Made
-/// where rows are encoded, and handed on whole.
+/// Rows on their way into a load: one buffer, and the offsets where each key and fragment ends in it. Built where rows
+/// are encoded and passed on without copying.
 #[derive(Clone, Debug, Default)]
 pub struct LoadRows {
     bytes: Vec<u8>,
@@ -48,7 +48,7 @@ pub struct LoadRows {
 }
 
 impl LoadRows {
-    /// An empty one with room for so many bytes.
+    /// An empty value with capacity for `bytes` bytes.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), ends: Vec::new() }
     }
@@ -61,28 +61,28 @@ impl LoadRows {
         self.ends.push((key_end, self.bytes.len() as u32));
     }
 
-    /// Takes what was pushed, and leaves an empty one.
+    /// Returns the pushed rows and leaves `self` empty.
     #[must_use]
     pub fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Has it none?
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Bytes of keys and fragments.
+    /// Total length of keys and fragments.
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Keys and fragments in their order.
+    /// Keys and fragments, in the order in which they were pushed.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut start = 0;
         self.ends.iter().map(move |&(key_end, end)| {
@@ -92,30 +92,31 @@ impl LoadRows {
         })
     }
 
-    /// The bytes of all rows back to back.
+    /// The concatenated bytes of all rows.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// For each row where its key and its fragment end in them.
+    /// For each row, the end offsets of its key and its fragment in [`Self::bytes`].
     pub fn ends(&self) -> &[(u32, u32)] {
         &self.ends
     }
 
-    /// The bytes of all rows back to back, and for each row where its key and its fragment end.
+    /// The concatenated bytes of all rows, and for each row the end offsets of its key and its fragment.
     pub fn into_parts(self) -> (Vec<u8>, Vec<(u32, u32)>) {
         (self.bytes, self.ends)
     }
 }
 
-/// Where a load gets the memory of its buffers from.
+/// Accounts for the memory of a load's buffers.
 pub trait LoadMemory: fmt::Debug + Send + Sync {
-    /// Holds so many bytes from now on, instead of what it held. False: there are not so many, and it holds what it held.
+    /// Changes the reservation to `bytes`. Returns false and keeps the old reservation if that exceeds the limit.
     fn hold(&self, bytes: usize) -> bool;
 }
 
-/// A load under way: rows in any order, invisible until [`BulkLoad::finish`]. Dropping it undoes it. It brings rows of the table
-/// that it was begun for, and of those that [`BulkLoad::add_table`] named, all of them as one commit.
+/// A running load: accepts rows in any order, invisible until [`BulkLoad::finish`]. Dropping it discards the rows.
+/// Loads rows into the table that it was begun for and into those added with [`BulkLoad::add_table`], all in one
+/// commit.
 #[async_trait]
 pub trait BulkLoad: Send {
     /// Adds one row. Keys in ascending order are cheapest.
@@ -135,22 +136,24 @@ pub trait BulkLoad: Send {
         Ok(())
     }
 
-    /// Lets it bring rows of another table, too: entries of an index beside their rows. The caller keeps other writers off it.
+    /// Adds a table that the load may write to, such as an index of the loaded table. The caller keeps other writers
+    /// off it.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchTable`]; [`StoreError::Unsupported`] for loads that are no step of their own anyway.
+    /// [`StoreError::NoSuchTable`]; [`StoreError::Unsupported`] if the load is not atomic.
     fn add_table(&mut self, _table: LoadTable) -> StoreResult<()> {
         Err(StoreError::Unsupported { what: "a load into several tables" })
     }
 
-    /// Asks for the memory of its buffers there from now on, before it has rows. With less its buffers are smaller; with next to
-    /// none it fails with [`StoreError::NoMemory`]. Loads that keep no more than a batch in memory do not ask.
+    /// Sets where the load reserves the memory of its buffers; called before the first row. A small limit leads to
+    /// smaller buffers, a very small one to [`StoreError::NoMemory`]. Loads that hold at most one batch in memory
+    /// ignore it.
     fn hold_memory(&mut self, _memory: Arc<dyn LoadMemory>) {}
 
-    /// As [`BulkLoad::write_rows`], into one of its tables.
+    /// As [`BulkLoad::write_rows`], into one of the load's tables.
     ///
     /// # Errors
-    /// As [`BulkLoad::write`]; [`StoreError::NoSuchTable`] for a table that is none of them.
+    /// As [`BulkLoad::write`]; [`StoreError::NoSuchTable`] for a table that was not added.
     async fn write_rows_of(&mut self, table: TableId, _family: FamilyId, _rows: LoadRows) -> StoreResult<()> {
         Err(StoreError::NoSuchTable { table })
     }
@@ -158,8 +161,9 @@ pub trait BulkLoad: Send {
     /// Makes all rows durable and visible as one commit.
     ///
     /// # Errors
-    /// [`crate::StoreError::DuplicateKey`] by [`OnDuplicate::Fail`] and [`LoadTable::unique`]; [`crate::StoreError::TableChanged`] when others wrote
-    /// to the table meanwhile and the store cannot merge what they wrote. After any error nothing was loaded.
+    /// [`crate::StoreError::DuplicateKey`] by [`OnDuplicate::Fail`] and [`LoadTable::unique`];
+    /// [`crate::StoreError::TableChanged`] when others wrote to the table meanwhile and the store cannot merge their
+    /// rows. After any error nothing was loaded.
     async fn finish(self: Box<Self>) -> StoreResult<CommitNo>;
 }
 

@@ -1,9 +1,9 @@
 //! What a backend can do beyond the minimum.
 
-/// How far a promise of a store reaches. Each holds for what is smaller too.
+/// The scope of a guarantee. Each scope includes the smaller ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// One row of one family: what every store keeps.
+    /// One row of one family: every store guarantees this.
     Row,
     /// All rows of one region.
     Region,
@@ -11,29 +11,29 @@ pub enum Scope {
     Store,
 }
 
-/// Told once by each backend; the layers above ask this and never which backend it is.
+/// Declared once by each backend; the layers above check this and never which backend it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What one [`crate::Snapshot`] shows as of one moment. With [`Scope::Row`] each row that is read at it is
-    /// whole, was committed, and holds the commit that the snapshot was asked for; two rows, or two reads of
-    /// one row, may be of different moments.
+    /// The scope in which a [`crate::Snapshot`] is consistent. With [`Scope::Row`] each row that is read at it is
+    /// whole, committed, and at least as new as the commit that the snapshot was requested for; two rows, or two reads
+    /// of one row, may be from different times.
     pub snapshot: Scope,
-    /// Which rows of a [`crate::WriteBatch`] are written all or not at all.
+    /// The scope in which a [`crate::WriteBatch`] is atomic.
     pub atomic_batch: Scope,
-    /// [`crate::TableChange`]s are one step with the rows of their batch. Without it a batch has either one table
-    /// change or rows, and who needs both keeps a logged intent.
+    /// [`crate::TableChange`]s are atomic with the rows of their batch. Otherwise a batch has either one table change
+    /// or rows, and a caller that needs both logs an intent.
     pub table_changes: bool,
-    /// While it is open, no other process writes to it. Else what is read may change under its reader, and the layers
-    /// above look for changes by others.
+    /// No other process writes to the store while it is open. Otherwise rows may change under a reader, and the layers
+    /// above check for changes by others.
     pub exclusive: bool,
     /// Overwritten and deleted cells can be read: [`crate::FamilySpec::versions`] above 1 and
-    /// [`crate::ScanRequest::times`] are taken.
+    /// [`crate::ScanRequest::times`] are supported.
     pub history: bool,
-    /// A function of the layer above can add mutations to the batch in which a row changes.
+    /// A coprocessor of the layer above can add mutations to the batch that changes a row.
     pub observers: bool,
-    /// [`crate::Filter`] predicates are applied by the scan. Without it every row comes back undecided.
+    /// Scans evaluate [`crate::Filter`] predicates. Otherwise every batch is returned undecided.
     pub filter: bool,
-    /// [`crate::Store::bulk_load`] installs all rows at once.
+    /// [`crate::Store::bulk_load`] makes all rows visible atomically.
     pub bulk_load: bool,
     /// Longest rowkey in bytes.
     pub max_key_bytes: usize,
@@ -42,12 +42,12 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Is every batch all or nothing?
+    /// Returns true if every batch is atomic.
     pub fn atomic_batches(&self) -> bool {
         self.atomic_batch == Scope::Store
     }
 
-    /// Does a snapshot show all tables at one moment, again and again?
+    /// Returns true if a snapshot is a consistent, repeatable state of all tables.
     pub fn store_snapshots(&self) -> bool {
         self.snapshot == Scope::Store
     }

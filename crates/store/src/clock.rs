@@ -1,15 +1,15 @@
-//! Where time comes from: passed in, so that tests own it.
+//! The clock is passed in, so that tests control it.
 
 use crate::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Tells the time.
+/// A source of the current time.
 pub trait Clock: Send + Sync + std::fmt::Debug {
-    /// Milliseconds since 1970. May step back; the store stamps with the larger of this and its last stamp.
+    /// Milliseconds since 1970. May step back; the store stamps with the maximum of this and its last stamp.
     fn now(&self) -> Timestamp;
 
-    /// Microseconds since 1970, as exact as the clock is.
+    /// Microseconds since 1970, as precise as the clock is.
     fn micros(&self) -> i64 {
         i64::try_from(self.now().0).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
     }
@@ -31,11 +31,11 @@ impl Clock for SystemClock {
 
 #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
 fn since_1970() -> Duration {
-    // A clock before 1970 reads as 0; stamps stay monotonic all the same.
+    // A clock before 1970 reads as 0; the store keeps its stamps monotonic.
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// A clock that a test sets.
+/// A clock for tests, set by hand.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicU64);
 

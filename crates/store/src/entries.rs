@@ -1,30 +1,31 @@
-//! Tables whose rows are derived from the rows of another one, as the layer above tells it: bytes in, bytes out.
+//! Index tables, whose rows (entries) are derived from the rows of a base table. The layer above defines the
+//! derivation; the store sees bytes only.
 
 use crate::{StoreResult, TableId};
 use bytes::Bytes;
 use std::fmt::Debug;
 
-/// What rows of one table, entries, are made of rows of another one: a pure function.
+/// Derives index entries from base rows: a pure function.
 pub trait EntryRows: Send + Sync + Debug {
-    /// The table that entries are made of.
+    /// The base table.
     fn rows(&self) -> TableId;
 
-    /// The key of the row that an entry is of. The entry's key alone tells it.
+    /// The rowkey of the base row of an entry, decoded from the entry's key alone.
     ///
     /// # Errors
-    /// [`crate::StoreError::Corrupted`] for bytes that are no key of an entry.
+    /// [`crate::StoreError::Corrupted`] if the bytes are not the key of an entry.
     fn rowkey(&self, entry: &[u8]) -> StoreResult<Bytes>;
 
-    /// Key and fragment of the entry of a row; `None`: it has none.
+    /// Key and fragment of the entry of a row; `None` if the row has no entry.
     ///
     /// # Errors
-    /// [`crate::StoreError::Corrupted`] for a row from which none can be made.
+    /// [`crate::StoreError::Corrupted`] if the row cannot be decoded.
     fn entry(&self, rowkey: &[u8], fragment: &[u8]) -> StoreResult<Option<(Bytes, Bytes)>>;
 
-    /// First bytes of the entry's key that no entry of another row may begin with. `None`: others may, or the bytes are the
-    /// whole key.
+    /// Length of the key prefix of an entry that is unique in the index. `None`: the key has no such prefix, or only
+    /// the whole key is unique.
     ///
     /// # Errors
-    /// [`crate::StoreError::Corrupted`] for bytes that are no key of an entry.
+    /// [`crate::StoreError::Corrupted`] if the bytes are not the key of an entry.
     fn unique_prefix(&self, entry: &[u8]) -> StoreResult<Option<usize>>;
 }

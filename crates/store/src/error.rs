@@ -1,4 +1,4 @@
-//! What can go wrong in a store. Each variant carries data; SQLSTATEs are chosen in `engine`.
+//! Errors of a store. Each variant carries data; `engine` chooses the SQLSTATE.
 
 use crate::{FamilyId, TableId};
 use bytes::Bytes;
@@ -9,21 +9,21 @@ pub type StoreResult<T> = Result<T, StoreError>;
 /// A failed store call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The table was never made, or was dropped since the caller looked it up.
+    /// The table was never created, or was dropped since the caller looked it up.
     #[error("table {table} does not exist in the store")]
     NoSuchTable {
-        /// The table asked for.
+        /// The missing table.
         table: TableId,
     },
     /// The table has no such family.
     #[error("table {table} has no family {family}")]
     NoSuchFamily {
-        /// The table asked for.
+        /// The table.
         table: TableId,
-        /// The family asked for.
+        /// The missing family.
         family: FamilyId,
     },
-    /// A table of that id exists already.
+    /// A table with this id exists already.
     #[error("table {table} exists already in the store")]
     TableExists {
         /// The table.
@@ -32,12 +32,12 @@ pub enum StoreError {
     /// A [`crate::Condition`] did not hold on the newest state; nothing was written.
     #[error("condition on a row of {table} failed")]
     ConditionFailed {
-        /// Its table.
+        /// The table of the row.
         table: TableId,
-        /// Its rowkey.
+        /// The rowkey of the row.
         key: Bytes,
     },
-    /// A bulk load met a key twice, or one that the table has; nothing was loaded.
+    /// A bulk load has a duplicate key, or a key that the table contains already; nothing was loaded.
     #[error("duplicate rowkey in {table}")]
     DuplicateKey {
         /// The table loaded into.
@@ -45,13 +45,13 @@ pub enum StoreError {
         /// The rowkey.
         key: Bytes,
     },
-    /// Somebody else wrote to the table while rows were loaded into it; nothing was loaded.
+    /// Another writer changed the table during the load; nothing was loaded.
     #[error("{table} was changed while rows were loaded into it")]
     TableChanged {
         /// The table loaded into.
         table: TableId,
     },
-    /// A key or fragment beyond [`crate::Capabilities`].
+    /// A key or fragment exceeds a limit of [`crate::Capabilities`].
     #[error("{what} of {bytes} bytes exceeds the limit of {limit}")]
     TooLarge {
         /// `rowkey` or `row`.
@@ -61,46 +61,46 @@ pub enum StoreError {
         /// The limit.
         limit: usize,
     },
-    /// The snapshot was held for longer than the store allows, or held too much.
+    /// The snapshot exceeded the store's limit of age or of memory.
     #[error("snapshot too old: the state of commit {commit} is no longer kept")]
     SnapshotTooOld {
-        /// Its commit number.
+        /// The commit number of the snapshot.
         commit: u64,
     },
-    /// The snapshot was taken before the rows that the table has now were written to their place.
+    /// The table was created or rewritten after the snapshot was taken.
     #[error("snapshot too old: table \"{table}\" was created or rewritten after it was taken")]
     OlderThanTable {
         /// The table's name.
         table: String,
     },
-    /// The store takes no more writes, since an earlier write or sync failed.
+    /// The store refuses writes, because an earlier write or sync failed.
     #[error("the store is read-only since {reason}")]
     ReadOnly {
         /// The first failure.
         reason: String,
-        /// Was it that the disk is full?
+        /// Whether that failure was a full disk.
         disk_full: bool,
     },
-    /// The disk, or what this user may have of it, is full.
+    /// The disk or the user's quota is full.
     #[error("{action} failed: {reason}")]
     DiskFull {
-        /// What was being done.
+        /// The failed action.
         action: String,
-        /// The operating system's words.
+        /// The operating system's message.
         reason: String,
     },
-    /// There is no more memory for rows that are being loaded; nothing was loaded.
+    /// The memory limit does not allow the buffers of a bulk load; nothing was loaded.
     #[error(
         "the rows of this bulk load need more than {bytes} bytes of memory, and others have it: load them when fewer statements run"
     )]
     NoMemory {
-        /// What it asked for.
+        /// The requested number of bytes.
         bytes: usize,
     },
-    /// Bytes that are not what the store wrote.
+    /// Stored bytes are damaged.
     #[error("data corrupted: {detail}")]
     Corrupted {
-        /// What, and where.
+        /// What is damaged, and where.
         detail: String,
     },
     /// The folder is in use by another process.
@@ -109,26 +109,26 @@ pub enum StoreError {
         /// The folder.
         path: String,
     },
-    /// The folder is not a store of this kind, or of a version this build cannot read.
+    /// The folder is not a store of this kind, or has a format version that this build cannot read.
     #[error("\"{path}\" cannot be opened: {reason}")]
     Foreign {
         /// The folder.
         path: String,
-        /// What was found instead.
+        /// What was found in the folder.
         reason: String,
     },
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{action} failed: {reason}")]
     Io {
-        /// What was being done.
+        /// The failed action.
         action: String,
-        /// Its words.
+        /// The operating system's message.
         reason: String,
     },
-    /// The backend cannot do this (see [`crate::Capabilities`]).
+    /// The backend does not support this (see [`crate::Capabilities`]).
     #[error("{what} is not supported by this store")]
     Unsupported {
-        /// The call.
+        /// The unsupported operation.
         what: &'static str,
     },
     /// The store is shutting down.

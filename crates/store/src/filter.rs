@@ -4,16 +4,16 @@ use bytes::Bytes;
 
 /// A conjunction of predicates on fixed-width columns of dense fragments of one layout.
 ///
-/// Fixed-width columns are kept in an order-preserving encoding, so a comparison is one of bytes at
-/// an offset. A row whose fragment is not dense or not of [`Filter::layout`] cannot be judged: it is
-/// returned, and its batch is marked [`crate::RowBatch::undecided`] so that the caller checks again.
+/// Fixed-width columns have an order-preserving encoding, so a comparison compares the bytes at an offset. A row whose
+/// fragment is not dense or not of [`Filter::layout`] cannot be evaluated: it is returned, and its batch is marked
+/// [`crate::RowBatch::undecided`] so that the caller evaluates the predicates again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// The fragment layout that the offsets are for.
+    /// The fragment layout that the offsets apply to.
     pub layout: u16,
-    /// All must hold.
+    /// Comparisons, all of which must hold.
     pub predicates: Vec<FixedPredicate>,
-    /// All must hold.
+    /// NULL tests, all of which must hold.
     pub nulls: Vec<NullTest>,
 }
 
@@ -22,30 +22,30 @@ pub struct Filter {
 pub struct FixedPredicate {
     /// Where the column begins in the fragment.
     pub offset: u32,
-    /// 1, 2, 4, 8 or 16 bytes: also the length of `lo` and `hi`.
+    /// 1, 2, 4, 8 or 16 bytes; also the length of `lo` and `hi`.
     pub width: u8,
-    /// Where the column's NULL bit is.
+    /// The column's NULL bit.
     pub null_bit: NullBit,
-    /// Smallest value that passes.
+    /// Lower bound, inclusive.
     pub lo: Bytes,
-    /// Largest value that passes.
+    /// Upper bound, inclusive.
     pub hi: Bytes,
 }
 
-/// The place of a NULL bit: set means NULL.
+/// Byte offset and mask of a NULL bit in the fragment; a set bit means NULL.
 pub type NullBit = (u32, u8);
 
 /// `IS NULL` or `IS NOT NULL` of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NullTest {
-    /// Byte offset in the fragment and mask of the column's NULL bit.
+    /// The column's NULL bit.
     pub null_bit: NullBit,
-    /// Does the test ask for NULL?
+    /// True for `IS NULL`, false for `IS NOT NULL`.
     pub is_null: bool,
 }
 
 impl Filter {
-    /// Does every row pass?
+    /// Returns true if the filter has no predicate, so that every row passes.
     pub fn is_empty(&self) -> bool {
         self.predicates.is_empty() && self.nulls.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Ids and stamps as types of their own, so that they cannot be mixed up.
+//! Ids and stamps as newtypes, so that they cannot be mixed up.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ macro_rules! id {
 }
 
 id!(
-    /// One generation of a table's data. TRUNCATE and rewrites take a new one; an id is never used again.
+    /// One generation of a table's data. TRUNCATE and table rewrites take a new id; ids are never reused.
     TableId(u32),
     "t"
 );
@@ -32,7 +32,7 @@ id!(
     "r"
 );
 id!(
-    /// The place of a commit in the log. 0 is before the first.
+    /// The position of a commit in the log. 0 is before the first commit.
     CommitNo(u64),
     "c"
 );

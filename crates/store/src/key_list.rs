@@ -1,6 +1,6 @@
 //! Many keys in one allocation.
 
-/// Keys, back to back in one buffer.
+/// Keys, concatenated in one buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyList {
     bytes: Vec<u8>,
@@ -8,17 +8,17 @@ pub struct KeyList {
 }
 
 impl KeyList {
-    /// An empty list with room for some keys.
+    /// An empty list with capacity for `keys` keys.
     pub fn with_capacity(keys: usize) -> Self {
         Self { bytes: Vec::new(), ends: Vec::with_capacity(keys) }
     }
 
-    /// How many keys.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Has it none?
+    /// Returns true if the list has no keys.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -29,7 +29,7 @@ impl KeyList {
         self.ends.push(self.bytes.len());
     }
 
-    /// The keys, in the order in which they came.
+    /// The keys, in the order in which they were pushed.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {

@@ -5,9 +5,9 @@ use bytes::Bytes;
 /// `start <= key < end`; an `end` of `None` is the end of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyRange {
-    /// First key that is inside.
+    /// Inclusive.
     pub start: Bytes,
-    /// First key that is outside again.
+    /// Exclusive.
     pub end: Option<Bytes>,
 }
 
@@ -33,17 +33,17 @@ impl KeyRange {
         Self { start, end }
     }
 
-    /// Is `key` inside?
+    /// Returns true if the range contains `key`.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_ref() <= key && self.end.as_ref().is_none_or(|end| key < end.as_ref())
     }
 
-    /// Can no key be inside?
+    /// Returns true if the range contains no key.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end <= &self.start)
     }
 
-    /// The key, if this range holds exactly one possible key.
+    /// Returns the key if the range contains exactly one possible key.
     pub fn as_point(&self) -> Option<&[u8]> {
         let end = self.end.as_ref()?;
         match end.strip_prefix(self.start.as_ref()) {
@@ -52,7 +52,7 @@ impl KeyRange {
         }
     }
 
-    /// The keys inside both ranges; `None` if there are none.
+    /// The intersection of both ranges; `None` if it is empty.
     pub fn intersect(&self, other: &KeyRange) -> Option<KeyRange> {
         let start = self.start.clone().max(other.start.clone());
         let end = match (&self.end, &other.end) {
@@ -64,7 +64,7 @@ impl KeyRange {
     }
 }
 
-/// The first key after all keys that begin with `prefix`: the last byte below `FF` plus one.
+/// The smallest key above all keys that begin with `prefix`: increments the last byte below `FF` and drops the rest.
 fn successor_of_prefix(prefix: &[u8]) -> Option<Bytes> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {

@@ -1,31 +1,31 @@
-//! A commit whose rows need not be in memory.
+//! A commit whose rows need not be in memory at once.
 
 use crate::{CommitNo, Condition, Durability, FamilyId, Mutation, Store, StoreResult, TableId, WriteBatch};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// A rowkey and its fragment, or `None` where the row's fragment goes away.
+/// A rowkey and its fragment; `None` deletes the row's fragment.
 pub type LargeRow = (Bytes, Option<Bytes>);
 
-/// Rows of one family in key order, each key once.
+/// Rows of one family in key order, without duplicate keys.
 pub type LargeRows<'a> = Box<dyn Iterator<Item = StoreResult<LargeRow>> + Send + 'a>;
 
-/// The rows that one commit writes. The store may read them more than once, and blocks a thread meanwhile.
+/// The rows that one commit writes. The store may read them more than once, and blocks a thread while it reads.
 pub trait LargeWrite: Send + Sync + std::fmt::Debug {
-    /// The families that it writes to, each once.
+    /// The families that are written, without duplicates.
     fn families(&self) -> Vec<(TableId, FamilyId)>;
 
-    /// Bytes of all keys and fragments, about.
+    /// Approximate size in bytes of all keys and fragments.
     fn bytes(&self) -> u64;
 
-    /// The rows of one of the families, from the first one.
+    /// The rows of one family, from the first.
     ///
     /// # Errors
-    /// I/O failures, where the rows are not in memory.
+    /// I/O failures, if the rows are not in memory.
     fn rows(&self, table: TableId, family: FamilyId) -> StoreResult<LargeRows<'_>>;
 }
 
-/// Applies the rows as one batch: what a store does that knows nothing better.
+/// Applies the rows as one batch: the default of [`Store::apply_large`].
 ///
 /// # Errors
 /// As [`Store::apply`] and [`LargeWrite::rows`].
@@ -47,7 +47,7 @@ pub(crate) async fn apply_in_memory<S: Store + ?Sized>(
     store.apply(WriteBatch { tables: Vec::new(), conditions, mutations }, durability).await
 }
 
-/// Rows of a batch in the order that a [`LargeWrite`] promises.
+/// Rows of a batch in the order that [`LargeWrite`] requires.
 #[derive(Debug, Default)]
 pub struct SortedRows {
     families: BTreeMap<(TableId, FamilyId), Vec<LargeRow>>,
@@ -55,7 +55,7 @@ pub struct SortedRows {
 }
 
 impl SortedRows {
-    /// Sorts mutations. Of those on the same row the last one is left.
+    /// Sorts mutations. Keeps the last mutation of each row.
     pub fn new(mutations: Vec<Mutation>) -> Self {
         let mut rows = Self::default();
         for mutation in mutations {
@@ -67,7 +67,7 @@ impl SortedRows {
             rows.families.entry((table, family)).or_default().push((key, fragment));
         }
         for family in rows.families.values_mut() {
-            // Last first, and stable: of equal keys the first one is kept.
+            // Reversed before the stable sort, so that `dedup_by` keeps the last mutation of each key.
             family.reverse();
             family.sort_by(|(a, _), (b, _)| a.cmp(b));
             family.dedup_by(|(later, _), (kept, _)| later == kept);

@@ -4,23 +4,23 @@
 //!   table ── region [start, end) ── family ── rowkey -> fragment (all cells of the row in that family)
 //!
 //!   writer:  WriteBatch ──apply──> newest state, in log order ──sync──> durable ──> published
-//!   reader:  snapshot() = what is published;  get / scan at that snapshot
+//!   reader:  snapshot() = published state;  get / scan at that snapshot
 //! ```
 //!
-//! Words, defined once:
+//! Terms:
 //! - **fragment**: the cells of one row and family as one value; its header carries a timestamp and a
 //!   commit number that the store stamps (crate `fragment` owns the layout).
-//! - **newest state**: everything applied, durable or not. Only writers build on it.
-//! - **published snapshot**: a state that would survive a crash now (or whose writers did not ask for that).
+//! - **newest state**: all commits that were applied, durable or not. Only writers build on it.
+//! - **published snapshot**: a state that would survive a crash now, apart from its [`Durability::Buffered`] commits.
 //!
 //! Invariants:
 //! - The store never sees a SQL type, an expression or a column name.
-//! - A row of a batch is written whole or not at all, under all conditions on it; which rows are written together,
-//!   for readers and after a crash, [`Capabilities::atomic_batch`] tells.
-//! - "Changed since it was read" is equality with the stamp that was read. Only that is asked of commit numbers of
-//!   rows: a store whose regions count each for themselves can keep it.
+//! - A row of a batch is written whole or not at all, under all conditions on it. [`Capabilities::atomic_batch`] states
+//!   which rows are written together, for readers and after a crash.
+//! - "Changed since it was read" means that the stamp differs from the one that was read. Commit numbers of two rows
+//!   are not compared, so a store may count commits per region.
 //! - Commit numbers grow in the order of application; a later commit never survives an earlier one that did not.
-//! - Every difference between backends is told by [`Capabilities`] and nowhere else.
+//! - [`Capabilities`] states every difference between backends.
 //!
 //! Read next: `fragment` (the row layout), `store-fjall` (the embedded backend).
 

@@ -1,22 +1,21 @@
-//! Point reads: which state they show, and the short forms for one row.
+//! Point reads: the state that they read, and short forms for one row.
 
 use crate::{FamilyId, Snapshot, Store, StoreResult, TableId};
 use bytes::Bytes;
 use std::future::Future;
 
-/// The state that a point read shows.
+/// The state that a point read reads.
 #[derive(Clone, Copy, Debug)]
 pub enum ReadAt<'a> {
-    /// A published one.
+    /// A published snapshot.
     Snapshot(&'a Snapshot),
-    /// The newest, durable or not. For writers that hold the row's lock and for nobody else: a reader could be shown
-    /// what a crash takes back.
+    /// The newest state, durable or not. For writers that hold the row lock only: a crash could undo what a reader saw.
     Newest,
 }
 
 /// [`Store::get`] for one row.
 pub trait PointRead {
-    /// The row in a published state.
+    /// Reads the row at a published snapshot.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -28,7 +27,7 @@ pub trait PointRead {
         snapshot: &Snapshot,
     ) -> impl Future<Output = StoreResult<Option<Bytes>>> + Send;
 
-    /// The row in the newest state: see [`ReadAt::Newest`].
+    /// Reads the row in the newest state: see [`ReadAt::Newest`].
     ///
     /// # Errors
     /// As [`Store::get`].

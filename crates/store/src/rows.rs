@@ -3,13 +3,13 @@
 //! ```text
 //!   segments   [ block 0: rows 0..97 ][ block 1: rows 97..201 ] ...      Bytes, shared with the block cache
 //!   spans      (start, end) of each row's fragment within its segment's block
-//!   keys       all rowkeys back to back, key_ends says where each one ends
+//!   keys       all rowkeys concatenated; key_ends has the end of each
 //! ```
-//! Decoding goes segment by segment and column by column: no object and no allocation for a row.
+//! Decoding goes segment by segment and column by column: no object and no allocation per row.
 
 use bytes::Bytes;
 
-/// Rows in key order (or reverse). Which of keys and fragments are there is the scan request's choice.
+/// Rows in key order (or reverse). The scan request chooses whether keys and fragments are included.
 #[derive(Clone, Debug, Default)]
 pub struct RowBatch {
     rows: usize,
@@ -20,17 +20,17 @@ pub struct RowBatch {
     undecided: bool,
 }
 
-/// Some neighbouring rows of a batch whose fragments lie in one block.
+/// Consecutive rows of a batch whose fragments lie in one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
     /// The block.
     pub block: &'a [u8],
-    /// Where each row's fragment begins and ends in it; checked to be inside.
+    /// Start and end of each row's fragment in the block; checked to be inside.
     pub spans: &'a [(u32, u32)],
 }
 
 impl<'a> Segment<'a> {
-    /// The fragments, one a row.
+    /// The fragments, one per row.
     pub fn fragments(self) -> impl Iterator<Item = &'a [u8]> {
         // The builder checked every span, so the fallback is never taken.
         self.spans.iter().map(move |&(start, end)| self.block.get(start as usize..end as usize).unwrap_or_default())
@@ -38,22 +38,22 @@ impl<'a> Segment<'a> {
 }
 
 impl RowBatch {
-    /// How many rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Has it none?
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Did the filter leave some rows for the caller to check again?
+    /// Returns true if the filter left rows undecided, so that the caller must evaluate its predicates again.
     pub fn undecided(&self) -> bool {
         self.undecided
     }
 
-    /// Fragments block by block, in row order. Empty when only keys or counts were asked for.
+    /// Fragments block by block, in row order. Empty unless the scan requested fragments.
     pub fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
         let mut first = 0;
         self.segments.iter().map(move |(block, end)| {
@@ -68,7 +68,7 @@ impl RowBatch {
         self.segments().flat_map(Segment::fragments)
     }
 
-    /// Rowkeys in row order. Empty when they were not asked for.
+    /// Rowkeys in row order. Empty unless the scan requested keys.
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.key_ends.iter().map(move |&end| {
@@ -78,20 +78,20 @@ impl RowBatch {
         })
     }
 
-    /// The rowkey of one row; empty when there is none.
+    /// The rowkey of one row; empty if there is no such key.
     pub fn key(&self, row: usize) -> &[u8] {
         let start = row.checked_sub(1).and_then(|before| self.key_ends.get(before)).copied().unwrap_or(0);
         let end = self.key_ends.get(row).copied().unwrap_or(start);
         self.keys.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// Leaves all rows for the caller to check.
+    /// Marks the batch undecided: the caller evaluates the predicates for all rows.
     #[must_use]
     pub fn as_undecided(self) -> Self {
         Self { undecided: true, ..self }
     }
 
-    /// The same rows without what is not wanted of them.
+    /// Removes the keys and fragments that are not requested.
     #[must_use]
     pub fn reduced_to(mut self, keys: bool, values: bool) -> Self {
         if !keys {
@@ -103,7 +103,7 @@ impl RowBatch {
         self
     }
 
-    /// Some of the rows, `rows` ascending. They stay in the blocks that they lie in.
+    /// Selects rows by index, in ascending order. Their fragments stay in the shared blocks.
     #[must_use]
     pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut chosen = Self { undecided: self.undecided, ..Self::default() };
@@ -127,14 +127,14 @@ impl RowBatch {
         chosen
     }
 
-    /// Rows since the last segment, if any, are in `block`.
+    /// Ends a segment: the rows since the last segment, if any, are in `block`.
     fn close(&mut self, block: &Bytes) {
         if self.segments.last().map_or(0, |(_, end)| *end) < self.spans.len() {
             self.segments.push((block.clone(), self.spans.len()));
         }
     }
 
-    /// The fragment of one row; empty when there is none.
+    /// The fragment of one row; empty if there is no such fragment.
     pub fn fragment(&self, row: usize) -> &[u8] {
         let segment = self.segments.partition_point(|(_, end)| *end <= row);
         match (self.segments.get(segment), self.spans.get(row)) {
@@ -143,7 +143,7 @@ impl RowBatch {
         }
     }
 
-    /// All rowkeys back to back.
+    /// The concatenated rowkeys.
     pub fn key_bytes(&self) -> &[u8] {
         &self.keys
     }
@@ -154,19 +154,19 @@ impl RowBatch {
     }
 }
 
-/// Most bytes of keys that room is made for at the first one.
+/// Maximum number of key bytes reserved when the first key is pushed.
 const FIRST_KEY_BYTES: usize = 64 * 1024;
 
 /// Builds a [`RowBatch`]: begin a block, add its rows, begin the next.
 #[derive(Debug, Default)]
 pub struct RowBatchBuilder {
     batch: RowBatch,
-    /// Fragments that come one by one (from an iterator) are copied together here.
+    /// Fragments that are pushed one by one (from an iterator) are copied into this buffer.
     loose: Vec<u8>,
 }
 
 impl RowBatchBuilder {
-    /// An empty one with room for `rows`.
+    /// An empty builder with capacity for `rows` rows.
     pub fn with_capacity(rows: usize, values: bool, keys: bool) -> Self {
         let mut batch = RowBatch::default();
         if values {
@@ -178,18 +178,18 @@ impl RowBatchBuilder {
         Self { batch, loose: Vec::new() }
     }
 
-    /// Rows so far.
+    /// The number of rows so far.
     pub fn len(&self) -> usize {
         self.batch.rows
     }
 
-    /// None so far?
+    /// Returns true if there are no rows so far.
     pub fn is_empty(&self) -> bool {
         self.batch.rows == 0
     }
 
-    /// Adds the fragments `spans` of `block`, in this order. Spans outside the block are refused.
-    /// Keys of these rows are pushed apart with [`Self::push_key`].
+    /// Adds the fragments `spans` of `block`, in this order. Adds nothing if a span is outside the block. Keys of these
+    /// rows are pushed separately with [`Self::push_key`].
     #[must_use = "false: a span lies outside the block, nothing was added"]
     pub fn push_block(&mut self, block: Bytes, spans: &[(u32, u32)]) -> bool {
         let inside = |&(start, end): &(u32, u32)| start <= end && end as usize <= block.len();
@@ -203,14 +203,14 @@ impl RowBatchBuilder {
         true
     }
 
-    /// Makes room for fragments of so many bytes that are to be copied.
+    /// Reserves capacity for `bytes` bytes of fragments that are to be copied.
     pub fn reserve_fragments(&mut self, bytes: usize) {
         self.loose.reserve(bytes);
     }
 
     /// Adds one fragment by copying it.
     pub fn push_fragment(&mut self, fragment: &[u8]) {
-        // Spans are 32-bit: begin a new block well before that.
+        // Spans are 32-bit: begin a new block well before the limit.
         if self.loose.len() + fragment.len() > 1 << 30 {
             self.close_loose();
         }
@@ -220,15 +220,15 @@ impl RowBatchBuilder {
         self.batch.rows += 1;
     }
 
-    /// Adds rows of which only the number (and perhaps the keys) is wanted.
+    /// Adds rows of which only the number (and perhaps the keys) is requested.
     pub fn push_rows(&mut self, rows: usize) {
         self.batch.rows += rows;
     }
 
-    /// Adds the rowkey of the next row: `head` and `rest`, one after the other.
+    /// Adds the rowkey of the next row, the concatenation of `head` and `rest`.
     pub fn push_key(&mut self, head: &[u8], rest: &[u8]) {
         if self.batch.keys.is_empty() {
-            // The others will be about as long.
+            // Assumes that the other keys are about as long.
             let rows = self.batch.key_ends.capacity().max(1);
             self.batch.keys.reserve(rows.saturating_mul(head.len() + rest.len()).min(FIRST_KEY_BYTES));
         }
@@ -237,12 +237,12 @@ impl RowBatchBuilder {
         self.batch.key_ends.push(self.batch.keys.len() as u32);
     }
 
-    /// Bytes of keys so far; a batch should end before this nears 4 GiB.
+    /// Total length of the keys so far; a batch should end before this nears 4 GiB.
     pub fn key_len(&self) -> usize {
         self.batch.keys.len()
     }
 
-    /// Marks that some rows were not judged by the filter.
+    /// Marks that the filter left some rows undecided.
     pub fn mark_undecided(&mut self) {
         self.batch.undecided = true;
     }

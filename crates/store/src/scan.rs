@@ -1,39 +1,39 @@
-//! Reading ranges of rows.
+//! Range scans.
 
 use crate::{FamilyId, Filter, KeyRange, RowBatch, StoreError, StoreResult, TableId, Timestamp};
 use async_trait::async_trait;
 use std::ops::Range;
 
-/// What a scan reads. A plain value: it can be kept, shown and sent.
+/// What a scan reads: a plain value.
 #[derive(Clone, Debug)]
 pub struct ScanRequest {
-    /// Its table.
+    /// The table.
     pub table: TableId,
-    /// The families wanted. So far stores hand out the rows of one: see [`Self::one_family`].
+    /// The families to read. Stores so far read one: see [`Self::one_family`].
     pub families: Vec<FamilyId>,
-    /// The cells wanted; `None` is all of them. A hint: a store that keeps a row's cells in one fragment hands out
-    /// the whole of it.
+    /// The columns to read; `None` reads all. A hint: a store that keeps a row's cells in one fragment returns the
+    /// whole fragment.
     pub qualifiers: Option<Vec<u16>>,
-    /// Only cells written in this time. Needs [`crate::Capabilities::history`].
+    /// Reads only cells with a timestamp in this range. Needs [`crate::Capabilities::history`].
     pub times: Option<Range<Timestamp>>,
-    /// Sorted, disjoint, none empty.
+    /// Sorted, disjoint and non-empty.
     pub ranges: Vec<KeyRange>,
-    /// From the last key to the first.
+    /// Scans from the last key to the first.
     pub reverse: bool,
     /// Stop after this many rows that passed the filter.
     pub limit: Option<u64>,
-    /// Rows that certainly fail it are left out.
+    /// Excludes rows that are known to fail it.
     pub filter: Option<Filter>,
-    /// Are rowkeys wanted?
+    /// Whether to return rowkeys.
     pub keys: bool,
-    /// Are fragments wanted? Without keys and fragments only the rows are counted.
+    /// Whether to return fragments. Without keys and fragments the rows are only counted.
     pub values: bool,
-    /// About how many rows a batch should hold.
+    /// Approximate number of rows in a batch.
     pub batch_rows: usize,
 }
 
 impl ScanRequest {
-    /// Everything in `ranges`, keys and fragments, forward.
+    /// A forward scan of `ranges` that returns keys and fragments.
     pub fn new(table: TableId, family: FamilyId, ranges: Vec<KeyRange>) -> Self {
         Self {
             table,
@@ -50,10 +50,10 @@ impl ScanRequest {
         }
     }
 
-    /// The family to be read, for backends that read one and its newest cells only.
+    /// Returns the only family, for backends that read one family and the newest cells only.
     ///
     /// # Errors
-    /// [`StoreError::Unsupported`]: another number of families, or a range of time.
+    /// [`StoreError::Unsupported`] for zero or several families, or a time range.
     pub fn one_family(&self) -> StoreResult<FamilyId> {
         match (self.families.as_slice(), &self.times) {
             ([family], None) => Ok(*family),
@@ -63,33 +63,33 @@ impl ScanRequest {
     }
 }
 
-/// A scan under way. Dropping it ends it.
+/// A running scan. Dropping it ends it.
 #[async_trait]
 pub trait Scan: Send {
-    /// The next rows in key order (or reverse); `None` at the end. Batches are never empty.
-    /// Returns to the runtime between batches, so that a cancelled statement stops there.
+    /// Returns the next rows in key order (or reverse); `None` at the end. Batches are never empty. Yields to the
+    /// runtime between batches, so that a cancelled statement stops there.
     ///
     /// # Errors
     /// [`crate::StoreError::Corrupted`] rather than a wrong row; [`crate::StoreError::NoSuchTable`]
-    /// when the table was dropped meanwhile and its bytes are gone.
+    /// when the table was dropped meanwhile and its bytes are reclaimed.
     async fn next(&mut self) -> StoreResult<Option<RowBatch>>;
 
-    /// What it has cost so far.
+    /// The cost so far.
     fn counters(&self) -> ScanCounters;
 }
 
-/// What a scan has cost: these are the figures of EXPLAIN ANALYZE.
+/// The cost of a scan, shown by EXPLAIN ANALYZE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanCounters {
-    /// Positionings at a key: one per range and source of rows, at least.
+    /// Seeks to a key: at least one per range and source of rows.
     pub seeks: u64,
-    /// Rows looked at, before the filter.
+    /// Rows read, before the filter.
     pub rows_read: u64,
-    /// Rows handed out.
+    /// Rows returned.
     pub rows_returned: u64,
-    /// Bytes of keys and fragments looked at.
+    /// Bytes of keys and fragments read.
     pub bytes_read: u64,
-    /// Rows that came straight from data blocks rather than through a merging iterator.
+    /// Rows read directly from data blocks rather than through a merging iterator.
     pub block_rows: u64,
 }
 

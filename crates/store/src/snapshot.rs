@@ -5,11 +5,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A published state. Cheap to clone; reads at it repeat exactly.
+/// A published state. Cheap to clone; repeated reads return the same rows.
 ///
-/// A held snapshot keeps what was replaced or deleted since, so it belongs to one statement or transaction and not
-/// longer. A backend may bound its age and what it holds: from then on reads by it fail with
-/// [`crate::StoreError::SnapshotTooOld`], also those of scans that are under way.
+/// A snapshot keeps versions alive that were replaced or deleted since, so one statement or transaction should hold it
+/// and no longer. A backend may limit its age and the memory that it holds; beyond the limit, reads by it, including
+/// those of running scans, fail with [`crate::StoreError::SnapshotTooOld`].
 #[derive(Clone)]
 pub struct Snapshot {
     commit: CommitNo,
@@ -17,17 +17,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// For backends: a state that holds all commits up to `commit`, with the backend's own handle to it.
+    /// For backends: a state that contains all commits up to `commit`, with the backend's own handle.
     pub fn new(commit: CommitNo, handle: Arc<dyn Any + Send + Sync>) -> Self {
         Self { commit, handle }
     }
 
-    /// The last commit inside.
+    /// The last commit that the snapshot contains.
     pub fn commit(&self) -> CommitNo {
         self.commit
     }
 
-    /// For backends: their handle, if this snapshot is one of theirs.
+    /// For backends: the handle, if this snapshot is one of theirs.
     pub fn handle<T: Any>(&self) -> Option<&T> {
         self.handle.downcast_ref()
     }

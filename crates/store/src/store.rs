@@ -1,4 +1,4 @@
-//! The contract. Everything that Bennu keeps goes through these methods.
+//! The store contract. All data of Bennu is read and written through these methods.
 
 use crate::{
     BulkLoad, Capabilities, CheckReport, CommitNo, Condition, EntryRows, FamilyId, KeyRange, LargeWrite, OnDuplicate,
@@ -9,50 +9,50 @@ use bytes::Bytes;
 use std::any::Any;
 use std::sync::Arc;
 
-/// May the commit be shown to others before it would survive a crash?
+/// When other sessions may see a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// No: the caller waits for [`Store::sync`]. `synchronous_commit = on`.
+    /// Only once it would survive a crash: the caller waits for [`Store::sync`]. `synchronous_commit = on`.
     Sync,
-    /// Yes: it becomes durable soon, in order. `synchronous_commit = off`.
+    /// Before it is durable. It becomes durable soon, in log order. `synchronous_commit = off`.
     Buffered,
 }
 
 /// A store of tables, each a sorted map from rowkey to one fragment per family.
 ///
-/// Methods are async so that a caller that waits is parked and never blocks a thread.
+/// Methods are async, so that waiting parks the task and does not block a thread.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// What this backend can do. Constant for its life.
+    /// What this backend can do. Constant for the lifetime of the store.
     fn capabilities(&self) -> Capabilities;
 
-    /// The newest published state that holds `at_least`: a session passes its own last commit and so
+    /// Returns the newest published state that contains `at_least`. A session passes its own last commit, so that it
     /// sees its own writes. Waits for that commit if it is not published yet.
     ///
-    /// Two rules: a [`Durability::Sync`] commit is inside only if it would survive a crash now; a
-    /// [`Durability::Buffered`] one as soon as no undurable `Sync` commit stands before it.
+    /// A snapshot contains a [`Durability::Sync`] commit only if that commit would survive a crash now, and a
+    /// [`Durability::Buffered`] commit as soon as no `Sync` commit before it is still undurable.
     ///
     /// # Errors
     /// [`crate::StoreError::ReadOnly`] when `at_least` can never become durable.
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot>;
 
-    /// The newest state, durable or not: what [`crate::ReadAt::Newest`] is for a scan, and for the same callers only. `None`
-    /// where a store has no such state at hand; a snapshot of the last commit has all of it, too.
+    /// The newest state, durable or not: the counterpart of [`crate::ReadAt::Newest`] for scans, for writers only.
+    /// `None` if the store cannot return that state; a snapshot of the last commit contains it, too.
     fn newest(&self) -> Option<Snapshot> {
         None
     }
 
-    /// Which rows the rows of `table` are entries of, where a layer over the store looks after that.
+    /// Returns how the rows of index table `table` are derived, if a layer over the store maintains that index.
     fn entry_rows(&self, _table: TableId) -> Option<Arc<dyn EntryRows>> {
         None
     }
 
-    /// The layer that stands over the store, for the crate that put it there to find it again.
+    /// The layer over this store, so that the crate that added the layer can downcast to it.
     fn layer(&self) -> Option<&dyn Any> {
         None
     }
 
-    /// The fragments of the rows of `keys`, in their order; `None` for a row that is not there.
+    /// Returns the fragments of the rows of `keys`, in the order of `keys`; `None` for a row that does not exist.
     ///
     /// # Errors
     /// [`crate::StoreError::NoSuchTable`], [`crate::StoreError::NoSuchFamily`], [`crate::StoreError::Corrupted`];
@@ -65,14 +65,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         at: ReadAt<'_>,
     ) -> StoreResult<Vec<Option<Bytes>>>;
 
-    /// Begins a scan at `snapshot`, which it holds until dropped. Each row comes once, in key order.
+    /// Begins a scan at `snapshot`, which the scan holds until it is dropped. Returns each row once, in key order.
     ///
     /// # Errors
     /// [`crate::StoreError::NoSuchTable`], [`crate::StoreError::NoSuchFamily`].
     async fn scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Box<dyn Scan>>;
 
-    /// Cuts `ranges` into at most `pieces` lists of about equal work, in key order, none empty:
-    /// together exactly `ranges`. Follows region borders and data blocks. A hint: any cut is right.
+    /// Splits `ranges` into at most `pieces` non-empty lists of about equal work, in key order, which together are
+    /// exactly `ranges`. Follows region borders and data blocks. A hint: any split is correct.
     ///
     /// # Errors
     /// As [`Self::scan`].
@@ -84,23 +84,22 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         pieces: usize,
     ) -> StoreResult<Vec<Vec<KeyRange>>>;
 
-    /// Checks the conditions and applies the batch to the newest state as one step, in log order; where
-    /// [`Capabilities::atomic_batch`] reaches less far, one step for each row with the conditions on it.
-    /// When this returns, later writers build on it; readers see it after [`Self::sync`]
-    /// (or, when `Buffered`, soon by itself). An empty batch returns the last commit. The commit returned for a batch
-    /// of one row is the stamp that the row carries now.
+    /// Checks the conditions and applies the batch to the newest state atomically, in log order. With a smaller
+    /// [`Capabilities::atomic_batch`], each row is applied atomically with the conditions on it. Later writers build on
+    /// the batch as soon as this returns; readers see it after [`Self::sync`], or soon without it when `Buffered`. An
+    /// empty batch returns the last commit. The commit returned for a batch of one row is the new stamp of that row.
     ///
     /// # Errors
-    /// After any error nothing was written, except [`crate::StoreError::ReadOnly`] and
-    /// [`crate::StoreError::Io`] that say the outcome is unknown until the store is reopened.
+    /// After any error nothing was written, except after [`crate::StoreError::ReadOnly`] and [`crate::StoreError::Io`]:
+    /// then the outcome is unknown until the store is reopened.
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo>;
 
-    /// As [`Self::apply`] for rows that need not be in memory at once. Commits beside it go on meanwhile. A store
-    /// without a way of its own collects them into one batch.
+    /// As [`Self::apply`] for rows that need not be in memory at once. Other commits go on meanwhile. By default the
+    /// rows are collected into one batch.
     ///
     /// # Errors
-    /// As [`Self::apply`] and [`LargeWrite::rows`]; [`crate::StoreError::TableChanged`] when a table was moved again and
-    /// again meanwhile.
+    /// As [`Self::apply`] and [`LargeWrite::rows`]; [`crate::StoreError::TableChanged`] when bulk loads kept moving a
+    /// table to another keyspace meanwhile.
     async fn apply_large(
         &self,
         write: Arc<dyn LargeWrite>,
@@ -110,20 +109,20 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         large::apply_in_memory(self, write.as_ref(), conditions, durability).await
     }
 
-    /// Waits until `commit` and all before it would survive a crash, and are published.
+    /// Waits until `commit` and all commits before it would survive a crash and are published.
     /// Callers that wait at the same time share one sync of the log.
     ///
     /// # Errors
     /// [`crate::StoreError::ReadOnly`]: the log could not be synced; the outcome is unknown.
     async fn sync(&self, commit: CommitNo) -> StoreResult<()>;
 
-    /// Begins a bulk load into one table. The caller keeps other writers off the table until it ends.
+    /// Begins a bulk load into one table. The caller keeps other writers off the table until the load ends.
     ///
     /// # Errors
     /// [`crate::StoreError::Unsupported`] without [`Capabilities::bulk_load`].
     async fn bulk_load(&self, table: TableId, on_duplicate: OnDuplicate) -> StoreResult<Box<dyn BulkLoad>>;
 
-    /// The regions of a table in key order: together all keys, none overlapping.
+    /// The regions of a table in key order. They cover all keys and do not overlap.
     ///
     /// # Errors
     /// [`crate::StoreError::NoSuchTable`].

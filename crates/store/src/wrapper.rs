@@ -1,7 +1,8 @@
-//! Stores that stand over another store: a layer that changes what its callers see, or a test's view of their calls.
+//! Stores that wrap another store: a layer that changes what its callers see, or a test that observes the calls.
 //!
-//! A wrapper states what it changes. All other calls go to the store inside, except those that the contract has a default for:
-//! a large commit becomes a batch for the wrapper's own `apply`, and the rest are absent.
+//! A wrapper overrides the methods that it changes. The others forward to the inner store, except those with a default
+//! in [`Store`]: a large commit becomes a batch for the wrapper's own `apply`, and `newest`, `entry_rows` and `layer`
+//! return `None`.
 
 use crate::{
     BulkLoad, Capabilities, CheckReport, CommitNo, Condition, Durability, EntryRows, FamilyId, KeyRange, LargeWrite,
@@ -14,11 +15,11 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A [`Store`] over another one. Each method is that of [`Store`], with its errors.
+/// A [`Store`] over another store. Each method is that of [`Store`], with its errors.
 #[async_trait]
 #[expect(missing_docs, reason = "as those of Store")]
 pub trait Wrapper: Send + Sync + Debug + Sized {
-    /// The store inside.
+    /// The inner store.
     fn inner(&self) -> &dyn Store;
 
     fn capabilities(&self) -> Capabilities {

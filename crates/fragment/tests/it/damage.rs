@@ -1,11 +1,11 @@
-//! Bytes that no encoder wrote: an error or another row, never a panic, and never a cell from outside.
+//! Invalid bytes: an error or another row, never a panic, and never a cell outside of the fragment.
 
 use crate::rows::{dense, rows, sparse, sparse_cells};
 use bennu_fragment::{CellChange, Fragment, Layout, is_dense_of, matches, merge};
 use proptest::prelude::*;
 use store::{Bytes, Filter, FixedPredicate, NullTest};
 
-/// Reads everything in every way.
+/// Reads a fragment in every way.
 fn read_all(bytes: &[u8], layout: &Layout) {
     let parsed = Fragment::parse(bytes);
     if let Ok(fragment) = parsed {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 type Map = BTreeMap<u16, Vec<u8>>;
 type Changes = Vec<(u16, Option<Vec<u8>>)>;
 
-/// Columns 0..40 have widths by their number, so that two layouts agree on a column.
+/// Columns 0..40 have a width that depends on their number, so that layouts agree on a column.
 fn column(qualifier: u16) -> LayoutColumn {
     LayoutColumn { qualifier, width: [Some(4), None, Some(1)][usize::from(qualifier % 3)] }
 }
@@ -31,7 +31,7 @@ fn changes() -> impl Strategy<Value = Changes> {
     proptest::collection::vec(change, 0..10)
 }
 
-/// What the documentation of `merge` says, on maps.
+/// The documented behaviour of `merge`, on maps.
 fn oracle(mut cells: Map, written: &Layout, current: &Layout, changes: &Changes) -> Map {
     let has = |layout: &Layout, qualifier: u16| layout.columns().iter().any(|column| column.qualifier == qualifier);
     cells.retain(|&qualifier, _| !has(written, qualifier) || has(current, qualifier));
@@ -62,7 +62,7 @@ fn map_of_row(layout: &Layout, cells: &Cells) -> Map {
     layout.columns().iter().zip(cells).filter_map(|(column, cell)| Some((column.qualifier, cell.clone()?))).collect()
 }
 
-/// The result is what the oracle says, and dense exactly when the layout has all its cells.
+/// Checks that the result equals the oracle's, and that it is dense exactly if the layout has all its cells.
 fn must_agree(old: &[u8], cells: Map, written: &Layout, current: &Layout, changes: &Changes) {
     let expected = oracle(cells, written, current, changes);
     let bytes = merged(old, written, current, changes).unwrap();
@@ -89,7 +89,7 @@ proptest! {
         written in layout(1), current in layout(2), cells in sparse_cells(), changes in changes(),
     ) {
         let mut cells = cells;
-        // Cells of columns must fit them, as in the changes.
+        // Cells of columns must have the columns' widths, as in the changes.
         cells.retain(|&qualifier, _| qualifier >= 40);
         for (qualifier, value) in &changes {
             if let Some(value) = value.clone().filter(|_| qualifier % 2 == 0) {

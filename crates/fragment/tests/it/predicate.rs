@@ -1,4 +1,4 @@
-//! Filters against values that were decoded first.
+//! Filters compared with predicates on decoded values.
 
 use crate::rows::{Cells, dense, rows, sparse};
 use bennu_fragment::{Layout, Verdict, matches};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use store::{Bytes, Filter, FixedPredicate, NullTest};
 
-/// Column, and two values, as a range of it; and tests for NULL.
+/// Range predicates (column, lower and upper byte) and NULL tests.
 type Tests = (Vec<(usize, u8, u8)>, Vec<(usize, bool)>);
 
 fn tests() -> impl Strategy<Value = Tests> {
@@ -14,7 +14,7 @@ fn tests() -> impl Strategy<Value = Tests> {
     (ranges, proptest::collection::vec((0..20usize, any::<bool>()), 0..3))
 }
 
-/// Bounds are a byte repeated, so that they are near the values of narrow columns.
+/// A bound of a repeated byte, which is close to the values of narrow columns.
 fn bound(byte: u8, width: usize) -> Bytes {
     vec![byte; width].into()
 }
@@ -36,7 +36,7 @@ fn filter_of(layout: &Layout, (ranges, nulls): &Tests) -> Filter {
     Filter { layout: layout.id(), predicates: ranges.iter().filter_map(predicate).collect(), nulls }
 }
 
-/// The same, on cells.
+/// The same predicates on decoded cells.
 fn passes(layout: &Layout, cells: &Cells, (ranges, nulls): &Tests) -> bool {
     let in_range = |&(i, lo, hi): &(usize, u8, u8)| match layout.columns().get(i).and_then(|column| column.width) {
         None => true,

@@ -1,4 +1,4 @@
-//! Random layouts and rows, and what is encoded is what is read.
+//! Strategies for random layouts and rows, and round-trip tests.
 
 use bennu_fragment::{Fragment, Layout, LayoutColumn, encode_dense, encode_sparse, is_dense_of};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Where 2-byte end offsets stop to be enough, and what is refused.
+//! The limit of 2-byte end offsets, and refused input.
 
 use bennu_fragment::header::WIDE;
 use bennu_fragment::{Fragment, FragmentError, Layout, LayoutColumn, encode_dense, encode_sparse, is_dense_of};

@@ -1,5 +1,5 @@
-//! A simulated file system, strict as POSIX allows: a file's contents are durable after a sync of the
-//! file, a name after a sync of its folder, and nothing else ever is.
+//! A simulated file system, as strict as POSIX allows: a file's contents are durable after a sync of the file, a name
+//! after a sync of its folder, and nothing else.
 
 use super::file::{Contents, File, Syncing};
 use super::log::Event;
@@ -8,15 +8,15 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What becomes of changes that were not synced.
+/// The fate of changes that were not synced.
 pub enum Unsynced<'a> {
-    /// None is left.
+    /// All are lost.
     Lost,
-    /// Each page, length and name is left if the function says so.
+    /// Each page, length and name survives if the function returns true.
     Torn(&'a mut dyn FnMut() -> bool),
 }
 
-/// A file or folder by number, whatever its name is.
+/// A file or folder by number, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Node {
     Folder(u64),
@@ -31,7 +31,7 @@ type Names = BTreeMap<OsString, Node>;
 /// Names by folder.
 type Tree = HashMap<u64, Names>;
 
-/// Says whose syncs are left out.
+/// Whether syncs of a path have no effect.
 type Skip = Box<dyn Fn(&Path) -> bool>;
 
 enum Pending {
@@ -39,7 +39,7 @@ enum Pending {
     Folder(u64, Names),
 }
 
-/// The state after some prefix of a log.
+/// The state after a prefix of a log.
 #[derive(Default)]
 pub struct Disk {
     root: PathBuf,
@@ -48,30 +48,30 @@ pub struct Disk {
     seen: BTreeMap<PathBuf, Node>,
     durable: Tree,
     open: HashMap<i32, Node>,
-    /// Syncs under way, by number. Several may be, of one file too, and they end in any order.
+    /// Running syncs, by number. Several may run, even of one file, and they end in any order.
     pending: HashMap<u64, Pending>,
     skip: Option<Skip>,
     /// The last name of each file and folder.
     names: HashMap<u64, PathBuf>,
-    /// The newest sync that ended, by folder.
+    /// The newest finished sync, by folder.
     folders_ended: HashMap<u64, u64>,
     skipped: usize,
 }
 
 impl Disk {
-    /// An empty disk below `root`, which is durable itself.
+    /// An empty disk with the durable root `root`.
     pub fn new(root: &Path) -> Self {
         let names = HashMap::from([(ROOT, root.to_path_buf())]);
         Self { root: root.to_path_buf(), names, ..Self::default() }
     }
 
-    /// Lets syncs of the files and folders that `matches` have no effect: a build in which they are left out.
+    /// Ignores syncs of the files and folders that `matches` accepts, as if the code did not sync them.
     pub fn without_syncs_of(mut self, matches: impl Fn(&Path) -> bool + 'static) -> Self {
         self.skip = Some(Box::new(matches));
         self
     }
 
-    /// How many syncs were left out.
+    /// The number of ignored syncs.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
@@ -113,7 +113,7 @@ impl Disk {
         }
     }
 
-    /// What a reader sees in the file at `path` now.
+    /// The current content of the file at `path`.
     pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
         match self.seen.get(path)? {
             Node::File(id) => Some(self.files.get(id)?.seen.bytes()),
@@ -121,7 +121,7 @@ impl Disk {
         }
     }
 
-    /// All names a reader sees, folders without contents.
+    /// All current names; folders without contents.
     pub fn entries(&self) -> impl Iterator<Item = (&Path, Option<Vec<u8>>)> {
         self.seen.iter().map(|(path, node)| {
             let bytes = match node {
@@ -132,16 +132,16 @@ impl Disk {
         })
     }
 
-    /// Writes what would be found after the power went now into the empty folder `target`.
+    /// Writes the state after a power loss at this point to the empty folder `target`.
     ///
     /// # Errors
-    /// Those of writing there.
+    /// I/O failures.
     pub fn store(&self, target: &Path, mut unsynced: Unsynced<'_>) -> io::Result<()> {
         let tree = match &mut unsynced {
             Unsynced::Lost => self.durable.clone(),
             Unsynced::Torn(lucky) => self.torn_names(&mut **lucky),
         };
-        // What hangs below a lost folder is lost.
+        // Everything below a lost folder is lost.
         let mut left = vec![(ROOT, target.to_path_buf())];
         while let Some((folder, at)) = left.pop() {
             for (name, node) in tree.get(&folder).into_iter().flatten() {
@@ -170,7 +170,7 @@ impl Disk {
         for (path, node) in &self.seen {
             let Some((parent, name)) = self.place(path) else { continue };
             if tree.get(&parent).and_then(|names| names.get(&name)) != Some(node) && lucky() {
-                // A folder is moved whole: it is never in two places.
+                // A folder moves as a whole: it is never in two places.
                 forget_folder(&mut tree, *node);
                 tree.entry(parent).or_default().insert(name, *node);
             }
@@ -188,7 +188,7 @@ impl Disk {
         tree
     }
 
-    /// The folder that a path is in, and its name there.
+    /// The parent folder of a path, and its name there.
     fn place(&self, path: &Path) -> Option<(u64, OsString)> {
         let (parent, name) = (path.parent()?, path.file_name()?.to_os_string());
         if parent == self.root {
@@ -210,8 +210,8 @@ impl Disk {
         tree
     }
 
-    /// What a process wrote is there for the next one. Its syncs under way are not waited for, and syncs are
-    /// numbered anew.
+    /// Starts the next process. It sees what the one before has written; that one's running syncs are dropped, and
+    /// syncs are numbered from the beginning.
     fn start(&mut self) {
         self.open.clear();
         self.pending.clear();
@@ -225,7 +225,7 @@ impl Disk {
         }
     }
 
-    /// A number for what is made at `path`.
+    /// Allocates a number for a new object at `path`.
     fn name(&mut self, path: &Path) -> u64 {
         self.next += 1;
         self.names.insert(self.next, path.to_path_buf());
@@ -250,7 +250,7 @@ impl Disk {
     }
 
     fn rename(&mut self, from: &Path, to: &Path) {
-        // A folder takes what is inside along.
+        // The content of a folder moves with it.
         let moved: Vec<_> = self.seen.keys().filter(|p| p.starts_with(from)).cloned().collect();
         for path in moved {
             let (Some(node), Ok(inside)) = (self.seen.remove(&path), path.strip_prefix(from)) else { continue };
@@ -302,7 +302,7 @@ impl Disk {
         }
     }
 
-    /// The names in a folder are durable. A folder is moved whole, whichever of the two it was moved between is synced.
+    /// Makes the names in a folder durable. A folder moves as a whole, whichever of its two parents is synced.
     fn sync_names(&mut self, folder: u64, names: Names) {
         let before = self.durable.remove(&folder).unwrap_or_default();
         for node in names.values() {
@@ -319,7 +319,7 @@ impl Disk {
     }
 }
 
-/// Takes a folder's name away, wherever it is. Files may have several.
+/// Removes a folder's name from all parents. Files may have several names.
 fn forget_folder(tree: &mut Tree, node: Node) {
     if matches!(node, Node::Folder(_)) {
         tree.values_mut().for_each(|names| names.retain(|_, other| *other != node));

@@ -1,4 +1,4 @@
-//! The contents of a simulated file: pages, of which some are durable and some are only in memory.
+//! The contents of a simulated file: pages in memory and durable pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 const PAGE: u64 = 4096;
 type Page = Arc<[u8; PAGE as usize]>;
 
-/// Pages by number; those that were never written are zeros.
+/// Pages by number; missing pages are zeros.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     pages: BTreeMap<u64, Page>,
@@ -36,14 +36,14 @@ impl Contents {
     fn truncate(&mut self, length: u64) {
         self.length = length;
         self.pages.retain(|number, _| number * PAGE < length);
-        // A cut page reads as zeros behind the cut when the file grows again.
+        // If the file grows again, a cut page must read as zeros after the cut.
         let cut = self.pages.get_mut(&(length / PAGE)).map(Arc::make_mut);
         if let Some(behind) = cut.and_then(|page| page.get_mut((length % PAGE) as usize..)) {
             behind.fill(0);
         }
     }
 
-    /// Writes them to a new file, holes left as holes.
+    /// Writes the contents to a new file with the same holes.
     pub(super) fn store(&self, path: &Path) -> io::Result<()> {
         let mut file = std::fs::File::create(path)?;
         file.set_len(self.length)?;
@@ -70,20 +70,20 @@ impl Contents {
     }
 }
 
-/// A file: what a reader sees, and what the disk holds.
+/// A file: its current and its durable contents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct File {
     pub(super) seen: Contents,
     pub(super) durable: Contents,
-    /// Pages that differ, perhaps: those of syncs under way as well, since a sync that begins now waits for them too.
+    /// Pages that may differ, including those of running syncs, because a sync that begins now waits for these, too.
     dirty: BTreeSet<u64>,
-    /// Syncs begun so far.
+    /// Number of syncs begun.
     begun: u64,
-    /// The newest of them that ended: an older one that ends later brings nothing new.
+    /// The newest finished sync: an older one that ends later has no effect.
     ended: u64,
 }
 
-/// What a sync that began will make durable.
+/// What a running sync will make durable.
 #[derive(Debug)]
 pub(super) struct Syncing {
     number: u64,
@@ -113,7 +113,7 @@ impl File {
         self.ended = syncing.number;
         for number in syncing.pages {
             let page = syncing.contents.pages.get(&number);
-            // Written again since the sync began: still to be synced.
+            // A page that was written since the sync began stays dirty.
             if page.map(Arc::as_ptr) == self.seen.pages.get(&number).map(Arc::as_ptr) {
                 self.dirty.remove(&number);
             }
@@ -126,8 +126,8 @@ impl File {
         self.durable.pages.retain(|number, _| number * PAGE < syncing.contents.length);
     }
 
-    /// What the disk holds if, beside all that was synced, some unsynced pages made it: those for
-    /// which `lucky` says so. The length is the seen one if any did.
+    /// The contents after a power loss: everything that was synced, and unsynced pages for which `lucky` returns true.
+    /// The length may be the current one, too.
     pub(super) fn torn(&self, lucky: &mut dyn FnMut() -> bool) -> Contents {
         let mut left = self.durable.clone();
         if left.length != self.seen.length && lucky() {

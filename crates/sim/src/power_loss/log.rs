@@ -1,4 +1,4 @@
-//! The shim's log: 21 bytes of head, then two blobs, little-endian.
+//! The log of the shim: records of a 21-byte head and two byte strings, little-endian.
 //!
 //! ```text
 //!   op u8 | fd i32 | number u64 | length of a u32 | length of b u32 | a | b
@@ -7,63 +7,63 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One recorded call, in the order in which they took effect.
+/// A recorded call. Calls are in the order in which they took effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants' lines name every field")]
 pub enum Event {
-    /// A file or folder was opened, made if it was not there, emptied if `truncate`.
+    /// A file or folder was opened, created if it did not exist, and emptied if `truncate`.
     Open { fd: i32, path: PathBuf, truncate: bool },
     /// A descriptor was closed.
     Close { fd: i32 },
-    /// `made` is the same open file as `fd`.
+    /// `made` is a duplicate of the descriptor `fd`.
     Duplicate { fd: i32, made: i32 },
-    /// Bytes at an offset.
+    /// Bytes were written at an offset.
     Write { fd: i32, offset: u64, data: Vec<u8> },
-    /// The file is this long now.
+    /// The length of the file was set.
     Truncate { fd: i32, length: u64 },
-    /// A sync began: what was written until here will be durable at its end.
+    /// A sync began: what was written before becomes durable at its end.
     SyncBegin { fd: i32, number: u64 },
     /// The sync of this number ended.
     SyncEnd { number: u64 },
-    /// A name moved, over what had the new one.
+    /// A file or folder was renamed, replacing the target.
     Rename { from: PathBuf, to: PathBuf },
-    /// A file's name went away.
+    /// A file's name was removed.
     Unlink { path: PathBuf },
-    /// A folder was made.
+    /// A folder was created.
     MakeFolder { path: PathBuf },
-    /// An empty folder went away.
+    /// An empty folder was removed.
     RemoveFolder { path: PathBuf },
-    /// A file got a second name.
+    /// A hard link was created.
     Link { from: PathBuf, to: PathBuf },
-    /// A process began: the one before is gone, and its descriptors with it.
+    /// A process began. The one before has ended, and its descriptors are closed.
     Start,
 }
 
-/// A log that is not the shim's.
+/// An invalid log.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LogError {
-    /// It ends within a record.
+    /// The log ends within a record.
     #[error("the log ends within the record at byte {0}")]
     Truncated(usize),
-    /// It has an operation that does not exist.
+    /// The log has an unknown operation.
     #[error("unknown operation {op} at byte {at}")]
     Operation {
         /// The operation.
         op: u8,
-        /// Where.
+        /// The offset of the record.
         at: usize,
     },
 }
 
-/// A log, read whole.
+/// A parsed log.
 #[derive(Debug, Default)]
 pub struct Log {
-    /// Its events.
+    /// The events in order.
     pub events: Vec<Event>,
 }
 
 impl Log {
-    /// Reads `bytes`. The process may have been killed: a record cut off at the end is left out.
+    /// Parses `bytes`. An incomplete record at the end is ignored, because the process may have been killed.
     ///
     /// # Errors
     /// [`LogError::Operation`].
@@ -84,7 +84,7 @@ impl Log {
     /// Reads the file `log`.
     ///
     /// # Errors
-    /// As [`Self::parse`], and failures of the reading.
+    /// As [`Self::parse`], and I/O failures.
     pub fn read(log: &Path) -> io::Result<Self> {
         Self::parse(&std::fs::read(log)?).map_err(io::Error::other)
     }

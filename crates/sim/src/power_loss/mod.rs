@@ -1,4 +1,4 @@
-//! Power loss: the recorded calls of a process, and the disk that they leave.
+//! Power loss: the recorded calls of a process, and the disk state that they leave.
 
 mod disk;
 mod file;

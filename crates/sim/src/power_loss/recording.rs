@@ -1,4 +1,4 @@
-//! A test of the running test binary in a process of its own, whose calls to the file system are recorded.
+//! Runs a test of the current test binary in a child process and records its file system calls.
 
 use super::{Log, Shim};
 use std::ffi::OsStr;
@@ -6,19 +6,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What a recorded process did to its folder.
+/// The recorded calls of a process below one folder.
 #[derive(Debug)]
 pub struct Recording {
-    /// The folder that it wrote to.
+    /// The recorded folder.
     pub root: PathBuf,
-    /// What it did there.
+    /// The recorded calls.
     pub log: Log,
     /// Holds `root` until the recording is dropped.
     _parent: tempfile::TempDir,
 }
 
 impl Recording {
-    /// Runs `test`, which finds its folder in the environment variable `folder`, and `variables`.
+    /// Runs `test` with the environment variables `variables` and the path of its folder in the variable `folder`.
     ///
     /// # Errors
     /// As [`Self::of_lives`].
@@ -27,10 +27,10 @@ impl Recording {
         Self::of_lives(test, folder, [variables])
     }
 
-    /// Runs `test` in one process after the other, with these environment variables each.
+    /// Runs `test` in one process after the other, with the environment variables of each.
     ///
     /// # Errors
-    /// When there is no C compiler, when a process fails (with its words), and for other failures of files.
+    /// Without a C compiler, if a process fails (with its stderr), and I/O failures.
     pub fn of_lives(
         test: &str,
         folder: &str,
@@ -49,10 +49,10 @@ impl Recording {
     }
 }
 
-/// Runs `test` with these environment variables, and records into the file `log` what it does below `root`.
+/// Runs `test` with these environment variables, and records its calls below `root` to the file `log`.
 ///
 /// # Errors
-/// When the process cannot be started or fails, with what it wrote to stderr.
+/// If the process cannot be started or fails, with its stderr.
 pub fn record<K: AsRef<OsStr>, V: AsRef<OsStr>>(
     shim: &Shim,
     test: &str,
@@ -70,10 +70,10 @@ pub fn record<K: AsRef<OsStr>, V: AsRef<OsStr>>(
     }
 }
 
-/// A folder where syncs cost nothing, if there is such a place.
+/// A folder in memory, where syncs are fast, or a temporary folder if there is none.
 ///
 /// # Errors
-/// When no folder can be made.
+/// If no folder can be created.
 pub fn in_memory() -> io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }

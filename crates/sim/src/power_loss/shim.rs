@@ -1,4 +1,4 @@
-//! Compiling the shim and preloading it into a command.
+//! Compiles the shim and preloads it into a command.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ pub struct Shim {
     library: PathBuf,
 }
 
-/// A call that fails.
+/// An injected fault: a call that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its kind.
+    /// The kind of the call.
     pub call: Call,
-    /// Which of that kind, from 1.
+    /// The number of the call among those of its kind, from 1.
     pub number: u64,
-    /// The error.
+    /// The error number.
     pub errno: i32,
-    /// All later calls fail too until this file exists.
+    /// If set, all later calls fail, too, until this file exists.
     pub until: Option<PathBuf>,
 }
 
@@ -30,7 +30,7 @@ pub enum Call {
     Write,
     /// A sync of a file or folder.
     Sync,
-    /// A change of a name: renamed, linked, removed, a folder made.
+    /// A change of names: rename, link, remove, or create a folder.
     Name,
     /// An opening.
     Open,
@@ -40,7 +40,7 @@ impl Call {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Write, Self::Sync, Self::Name, Self::Open];
 
-    /// As the shim calls it.
+    /// The name that the shim uses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Write => "write",
@@ -55,7 +55,7 @@ impl Shim {
     /// Compiles `shim.c` into `folder` with the system's C compiler (`cc`, or `$CC`).
     ///
     /// # Errors
-    /// When there is no C compiler, with its words when it refuses.
+    /// Without a C compiler, or with the compiler's messages if it fails.
     pub fn compile(folder: &Path) -> io::Result<Self> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim/shim.c");
         let library = folder.join("power_loss_shim.so");
@@ -70,13 +70,13 @@ impl Shim {
         }
     }
 
-    /// Makes `command` record what it does below `root` into `log` (which lies elsewhere).
+    /// Makes `command` record its calls below `root` to `log`, which must be outside of `root`.
     pub fn preload(&self, command: &mut Command, root: &Path, log: &Path) {
         command.env("LD_PRELOAD", &self.library).env("POWER_LOSS_ROOT", root).env("POWER_LOSS_LOG", log);
     }
 
-    /// Lets a call of `command` on what is below `root` fail, if there is a `fault`, and writes how many calls of
-    /// each kind it made into `counts`.
+    /// Makes a call of `command` below `root` fail, if there is a `fault`, and writes the number of calls of each kind
+    /// to `counts`.
     pub fn inject(&self, command: &mut Command, root: &Path, fault: Option<&Fault>, counts: &Path) {
         command.env("LD_PRELOAD", &self.library).env("FAULT_ROOT", root).env("FAULT_COUNTS", counts);
         if let Some(Fault { call, number, errno, until }) = fault {

@@ -1,4 +1,4 @@
-//! A condition variable whose waiting is seen by the scheduler.
+//! A condition variable controlled by the scheduler.
 
 use super::lock::MutexGuard;
 use super::place::Place;
@@ -11,12 +11,12 @@ use std::time::Duration;
 /// As `parking_lot::Condvar`.
 #[derive(Default)]
 pub struct Condvar {
-    /// So that two of them have two addresses.
+    /// Gives each condition variable a distinct address.
     _place: u8,
 }
 
 impl Condvar {
-    /// Nobody waits.
+    /// A condition variable without waiters.
     pub const fn new() -> Self {
         Self { _place: 0 }
     }
@@ -25,27 +25,27 @@ impl Condvar {
         On::Address(std::ptr::from_ref(self).addr())
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one waiter.
     pub fn notify_one(&self) {
         if let Some(current) = current() {
             current.come(self.on(), true);
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     pub fn notify_all(&self) {
         if let Some(current) = current() {
             current.come(self.on(), false);
         }
     }
 
-    /// Lets go of the lock and waits.
+    /// Releases the lock and waits.
     #[track_caller]
     pub fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
         self.wait_within(guard, None, Location::caller());
     }
 
-    /// As [`Self::wait`], for a time.
+    /// As [`Self::wait`] with a timeout.
     #[track_caller]
     pub fn wait_for<T>(&self, guard: &mut MutexGuard<'_, T>, time: Duration) {
         self.wait_within(guard, Some(time), Location::caller());
@@ -63,7 +63,7 @@ impl Condvar {
     }
 }
 
-/// Waits until the lock can be taken at once: this thread has the turn, so it must not stand still in the machine.
+/// Waits until the lock is free: this thread has the turn, so it must not block in the operating system.
 fn lock_is_free(current: &Current, lock: On, is_locked: impl Fn() -> bool, at: &'static Location<'static>) {
     while is_locked() {
         current.wait(lock, None, Place { kind: "waiting for a lock", at });

@@ -1,4 +1,4 @@
-//! Async things: each of them is waited for by one task, and work that may block is a task of its own.
+//! Async support: each future is waited for by one task, and blocking work runs in a task of its own.
 
 use super::place::Place;
 use super::state::On;
@@ -28,7 +28,7 @@ impl Wake for Alarm {
     }
 }
 
-/// Waits for `future`; `None` outside of a run.
+/// Waits for `future`; returns `None` outside of a run.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> Option<F::Output> {
     let at = Location::caller();
@@ -50,7 +50,7 @@ pub fn block_on<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-/// Work of another task. Dropped, it goes on by itself.
+/// The result of another task. If dropped, the task continues.
 pub struct Work<T> {
     slot: Arc<Mutex<Slot<T>>>,
 }
@@ -60,7 +60,7 @@ struct Slot<T> {
     waker: Option<Waker>,
 }
 
-/// Work that did not end. There is none: a task that panics ends the run.
+/// The error of a task, which does not occur: a task that panics ends the run.
 #[derive(Debug)]
 pub struct JoinError(&'static str);
 
@@ -70,7 +70,7 @@ impl fmt::Display for JoinError {
     }
 }
 
-/// Starts work in a task of its own.
+/// Runs work in a task of its own.
 #[track_caller]
 pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Work<T> {
     let slot = Arc::new(Mutex::new(Slot { done: None, waker: None }));

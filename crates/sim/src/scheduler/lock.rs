@@ -1,4 +1,4 @@
-//! A mutex whose waiting is seen by the scheduler.
+//! A mutex controlled by the scheduler.
 
 use super::place::Place;
 use super::state::On;
@@ -12,24 +12,24 @@ pub struct Mutex<T>(parking_lot::Mutex<T>);
 
 /// As `parking_lot::MutexGuard`.
 pub struct MutexGuard<'a, T> {
-    // Let go of before the others are told: fields are dropped in this order.
+    // Dropped first, so that the lock is free before waiters are woken.
     pub(super) guard: parking_lot::MutexGuard<'a, T>,
     pub(super) release: Release,
 }
 
-/// Tells those who wait for the lock at this address.
+/// Wakes the waiters of the lock at this address.
 pub(super) struct Release {
     pub(super) address: usize,
     taken: &'static Location<'static>,
 }
 
 impl<T> Mutex<T> {
-    /// Around `value`.
+    /// A mutex with `value`.
     pub const fn new(value: T) -> Self {
         Self(parking_lot::Mutex::new(value))
     }
 
-    /// Waits for the lock and takes it.
+    /// Waits for the lock and locks it.
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let taken = Location::caller();

@@ -1,18 +1,18 @@
-//! Threads that take turns: one runs at a time, and a seed says which is next.
+//! A deterministic scheduler: one thread runs at a time, and a seed decides which is next.
 //!
 //! ```text
-//!   task A ──lock──┐                ┌──sync──┐                      each task is a thread of the machine
+//!   task A ──lock──┐                ┌──sync──┐                      each task is an OS thread
 //!                  ▼                ▲        ▼
-//!   World     note, choose among those that are ready, hand the turn on     time passes here only
+//!   World     trace, choose a ready task, pass the turn                     time passes here only
 //!                  ▼                ▲        ▼
 //!   task B ........└──unlock──wait──┘        └── ...
 //! ```
-//! A task gives the turn away where it locks, unlocks, waits, sleeps or syncs, and nowhere else. Whoever waits for a lock,
-//! a signal, a waker or a moment is not chosen before that has come. If nobody can be chosen, time moves on to the next
-//! moment that somebody sleeps for; if there is none, or a task waits for a minute of this time, the run has failed.
+//! A task gives up the turn when it locks, unlocks, waits, sleeps or syncs, and nowhere else. A task that waits for a
+//! lock, a signal, a waker or a time is not chosen before that has happened. If no task can be chosen, time advances to
+//! the next wake-up; the run fails if there is none, or if a task waits for a minute of simulated time.
 //!
-//! Invariant: the turn has one owner, so whatever tasks share needs no other care, and what a run does follows from
-//! its seed: nothing here asks the machine for the time, for a number or which thread came first.
+//! Invariant: exactly one task has the turn, so shared data needs no further synchronization, and the seed determines
+//! the run: nothing here depends on the real time, on random numbers of the system or on the order of threads.
 
 mod condvar;
 mod future;
@@ -37,7 +37,7 @@ use place::Place;
 use std::panic::Location;
 use world::current;
 
-/// Gives the turn away for a moment; `kind` says what the task is about to do.
+/// Gives up the turn; `kind` describes what the task is about to do.
 #[track_caller]
 pub fn point(kind: &'static str) {
     let place = Place { kind, at: Location::caller() };
@@ -46,24 +46,24 @@ pub fn point(kind: &'static str) {
     }
 }
 
-/// A number below `end` that the seed chooses.
+/// A number below `end`, determined by the seed.
 pub fn random(end: u64) -> u64 {
     current().map_or(0, |current| current.with(|state| state.random.below(end)))
 }
 
-/// Whether this part of the code is left out of this run, so that the run must fail.
+/// Whether this part of the code is disabled in this run, so that the run should fail.
 pub fn is_left_out(part: &'static str) -> bool {
     current().is_some_and(|current| current.with(|state| state.left_out == Some(part)))
 }
 
-/// Adds what a task found to the trace.
+/// Adds a value observed by a task to the trace.
 pub fn note(found: u64) {
     if let Some(current) = current() {
         current.with(|state| state.trace.add(found));
     }
 }
 
-/// How many steps the run has had.
+/// The number of steps so far.
 pub fn steps() -> u64 {
     current().map_or(0, |current| current.with(|state| state.trace.steps()))
 }

@@ -1,9 +1,9 @@
-//! Where a task is, and what it does there.
+//! The position of a task in the code, and its operation there.
 
 use std::fmt;
 use std::panic::Location;
 
-/// A place in the code.
+/// A position in the code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) kind: &'static str,

@@ -1,21 +1,21 @@
-//! Who is next. A run has one of three manners, which find different faults.
+//! Chooses the next task. A run has one of three policies, which find different faults.
 
 use crate::random::Random;
 
-/// One in so many steps changes a priority.
+/// Average number of steps between changes of priority.
 const CHANGE: u64 = 150;
 
-/// How a run chooses.
+/// The policy of a run.
 pub(super) enum Policy {
-    /// Anybody.
+    /// Chooses any ready task.
     Uniform,
-    /// Mostly whoever had the turn before.
+    /// Mostly chooses the same task again.
     Sticky {
-        /// In so many of 100 steps.
+        /// In this percentage of steps.
         percent: u64,
     },
-    /// The one with the highest priority; now and then the one that has the turn gets the lowest. Faults that need a
-    /// few switches at certain places, and none elsewhere, come up this way (PCT).
+    /// Chooses the task with the highest priority, and occasionally lowers that of the running task to the lowest.
+    /// Finds faults that need a few switches at certain places and none elsewhere (PCT).
     Priorities { by_task: Vec<u64>, lowest: u64 },
 }
 
@@ -28,14 +28,14 @@ impl Policy {
         }
     }
 
-    /// A task was added.
+    /// Adds a task.
     pub(super) fn add(&mut self, random: &mut Random) {
         if let Self::Priorities { by_task, .. } = self {
             by_task.push((1 << 40) + random.below(1 << 40));
         }
     }
 
-    /// `task` has nothing to do before another one has done something.
+    /// Gives `task` the lowest priority, because it waits for progress of another task.
     pub(super) fn steps_back(&mut self, task: usize) {
         if let Self::Priorities { by_task, lowest } = self
             && let Some(priority) = by_task.get_mut(task)
@@ -45,7 +45,7 @@ impl Policy {
         }
     }
 
-    /// One of `ready`, which is not empty. `before` had the turn.
+    /// Chooses one of `ready`, which must not be empty. `before` had the turn.
     pub(super) fn choose(&mut self, ready: &[usize], before: usize, random: &mut Random) -> Option<usize> {
         let change = random.below(CHANGE) == 0;
         match self {

@@ -1,4 +1,4 @@
-//! One run, from its seed to its end.
+//! One run, from the seed to the end.
 
 use super::world::World;
 use parking_lot::Mutex;
@@ -6,30 +6,30 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of the machine's time. A run that has no step for so long stands still within one.
+/// Real time without a step after which a run counts as blocked within a task.
 const STANDSTILL: Duration = Duration::from_secs(120);
 
-/// What a run depends on.
+/// The input of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// All of it follows from this.
+    /// Determines the whole run.
     pub seed: u64,
-    /// A part of the code that is left out, see [`super::is_left_out`].
+    /// A part of the code that is disabled, see [`super::is_left_out`].
     pub left_out: Option<&'static str>,
 }
 
-/// A run that came to its end.
+/// A finished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended<T> {
-    /// What its first task returned.
+    /// The result of the first task.
     pub value: T,
-    /// A hash of all steps: who had the turn, where and when, and what was noted.
+    /// A hash of all steps: the task, the place and the time of each, and the noted values.
     pub trace: u64,
-    /// How many there were.
+    /// The number of steps.
     pub steps: u64,
 }
 
-/// What went wrong, where all tasks were, and the last steps.
+/// A failed run: the error, the positions of all tasks, and the last steps.
 #[derive(Clone, Debug)]
 pub struct Failure(pub String);
 
@@ -39,10 +39,10 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs `body` as the first task, until all tasks are at their end. After a failure its threads stay as they are.
+/// Runs `body` as the first task until all tasks have ended. After a failure the threads stay blocked.
 ///
 /// # Errors
-/// [`Failure`]: a task panicked, waits for ever, or the run does not end.
+/// [`Failure`]: a task panicked or waits forever, or the run does not end.
 pub fn run<T: Send + 'static>(
     settings: Settings,
     body: impl FnOnce() -> T + Send + 'static,

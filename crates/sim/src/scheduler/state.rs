@@ -1,4 +1,4 @@
-//! What the tasks of a run share: where each is, the time, and who is next.
+//! The shared state of a run: the tasks, the time, and the choice of the next task.
 
 use super::place::Place;
 use super::policy::Policy;
@@ -9,21 +9,21 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Nobody waits longer for another task.
+/// Simulated time after which a task that waits for another counts as blocked forever.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// A run that has more steps goes round in circles.
+/// Maximum number of steps; a longer run is assumed to be a livelock.
 const MOST_STEPS: u64 = 3_000_000;
 
-/// What is waited for.
+/// What a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum On {
-    /// A lock or a signal, by its address.
+    /// A lock or a condition variable, by its address.
     Address(usize),
     /// The end of a task.
     Task(usize),
     /// A waker of this task.
     Wake(usize),
-    /// Time alone.
+    /// Only a timeout.
     Time,
 }
 
@@ -35,22 +35,22 @@ pub(super) enum Status {
 
 pub(super) struct Task {
     name: String,
-    /// May wait for ever, as long as others do not wait for it.
+    /// A background task, which may wait forever as long as no task waits for it.
     serves: bool,
     pub(super) status: Status,
     pub(super) turn: Arc<Condvar>,
 }
 
-/// What tasks share. Its lock is held for a moment only.
+/// The shared state. Locked briefly only.
 pub(super) struct State {
     pub(super) tasks: Vec<Task>,
-    /// Who has the turn.
+    /// The task that has the turn.
     pub(super) running: usize,
     /// Nanoseconds since the run began.
     pub(super) now: u64,
-    /// A step takes up to so many.
+    /// Maximum nanoseconds per step.
     tempo: u64,
-    /// One in so many steps takes long.
+    /// One in this many steps takes long.
     stalls: u64,
     pub(super) random: Random,
     pub(super) policy: Policy,
@@ -81,7 +81,7 @@ impl State {
         }
     }
 
-    /// How long this step takes, if it takes long: from microseconds to a second.
+    /// Returns the duration of this step if it takes long: from microseconds to a second.
     pub(super) fn stall(&mut self) -> Option<Duration> {
         let stalls = self.stalls;
         (self.random.below(stalls) == 0).then(|| Duration::from_nanos(1_000 << self.random.below(21)))
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// Who gets the turn; `None` when all are at their end.
+    /// Chooses the next task; `None` if all have ended.
     pub(super) fn next(&mut self) -> Result<Option<usize>, String> {
         if self.trace.steps() > MOST_STEPS {
             return Err(format!("no end after {MOST_STEPS} steps"));
@@ -145,7 +145,7 @@ impl State {
         self.tasks.iter().enumerate().filter(|(_, task)| wanted(&task.status)).map(|(at, _)| at).collect()
     }
 
-    /// Those whose time has come.
+    /// Readies the tasks whose timeout has passed.
     fn awake(&mut self) {
         let now = self.now;
         for task in self.those(|status| matches!(status, Status::Waiting { until: Some(until), .. } if *until <= now)) {

@@ -7,7 +7,7 @@ fn settings(seed: u64) -> Settings {
     Settings { seed, left_out: None }
 }
 
-/// Two threads add to a number without holding its lock in between. Returns the sum.
+/// Two threads increment a number without holding its lock between read and write. Returns the sum.
 fn lossy(seed: u64) -> Ended<u64> {
     let ended = run(settings(seed), || {
         let sum = Arc::new(Mutex::new(0_u64));

@@ -1,4 +1,4 @@
-//! Threads and sleeping, as `std::thread` has them.
+//! Threads and sleeping, with the API of `std::thread`.
 
 use super::place::Place;
 use super::state::On;
@@ -13,10 +13,10 @@ pub struct JoinHandle {
     at: &'static Location<'static>,
 }
 
-/// Starts a thread. With `serves` it may wait for ever, as long as others do not wait for it.
+/// Starts a thread. With `serves` it may wait forever, as long as no thread waits for it.
 ///
 /// # Errors
-/// Outside of a run; the machine has no more threads.
+/// Outside of a run, or if the operating system refuses more threads.
 #[track_caller]
 pub fn spawn(name: &str, serves: bool, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
     let at = Location::caller();
@@ -26,7 +26,7 @@ pub fn spawn(name: &str, serves: bool, body: impl FnOnce() + Send + 'static) -> 
     Ok(JoinHandle { task, at })
 }
 
-/// Sleeps, in the time of the run.
+/// Sleeps in simulated time.
 #[track_caller]
 pub fn sleep(time: Duration) {
     let place = Place { kind: "sleep", at: Location::caller() };
@@ -35,7 +35,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// Lets others go first.
+/// Lets other tasks run first.
 #[track_caller]
 pub fn yield_now() {
     let place = Place { kind: "yield", at: Location::caller() };
@@ -45,7 +45,7 @@ pub fn yield_now() {
 }
 
 impl JoinHandle {
-    /// Waits for its end. A thread that panics ends the run.
+    /// Waits for the end of the thread. A thread that panics ends the run.
     ///
     /// # Errors
     /// None.

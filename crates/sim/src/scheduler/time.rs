@@ -1,29 +1,29 @@
-//! Time that passes as the scheduler says.
+//! Simulated time.
 
 use super::world::current;
 use std::time::Duration;
 
-/// A moment of the run.
+/// A point in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(Duration);
 
-/// Since the run began.
+/// Time since the start of the run.
 pub fn now() -> Duration {
     current().map_or(Duration::ZERO, |current| Duration::from_nanos(current.with(|state| state.now)))
 }
 
 impl Instant {
-    /// This moment.
+    /// The current time.
     pub fn now() -> Self {
         Self(now())
     }
 
-    /// Time since then.
+    /// Time since this instant.
     pub fn elapsed(&self) -> Duration {
         now().saturating_sub(self.0)
     }
 
-    /// Time from the other to this one.
+    /// Time from `other` to `self`.
     pub fn duration_since(&self, other: Self) -> Duration {
         self.0.saturating_sub(other.0)
     }

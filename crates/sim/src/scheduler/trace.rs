@@ -1,11 +1,11 @@
-//! What has happened: a hash of all of it, and the last of it in words.
+//! The trace of a run: a hash of all steps, and the last steps as text.
 
 use super::place::Place;
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// So many of the last steps are told when a run fails.
+/// Number of steps that are printed when a run fails.
 const TOLD: usize = 60;
 
 /// The steps of a run.
@@ -20,7 +20,7 @@ impl Trace {
         Self { hash: 0xCBF2_9CE4_8422_2325, steps: 0, last: VecDeque::with_capacity(TOLD) }
     }
 
-    /// A task came to a place.
+    /// Records a step of a task.
     pub(super) fn step(&mut self, task: usize, place: Place, now: u64) {
         self.steps += 1;
         self.add(task as u64);
@@ -33,7 +33,7 @@ impl Trace {
         self.last.push_back((task, place, now));
     }
 
-    /// Something else that is to be the same in the next run.
+    /// Adds a further value that must be equal in a repeated run.
     pub(super) fn add(&mut self, found: u64) {
         self.hash = (self.hash ^ found).wrapping_mul(0x0100_0000_01B3);
         self.hash ^= self.hash >> 29;
@@ -47,7 +47,7 @@ impl Trace {
         self.steps
     }
 
-    /// The last steps, a line each.
+    /// The last steps, one per line.
     pub(super) fn tell(&self, names: &[String]) -> String {
         let mut told = String::new();
         for (task, place, now) in &self.last {

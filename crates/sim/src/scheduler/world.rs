@@ -1,4 +1,4 @@
-//! All tasks of a run, and the turn that they take.
+//! All tasks of a run, and the turn.
 
 use super::place::Place;
 use super::state::{On, State, Status};
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// One run.
 pub(super) struct World {
     pub(super) state: Mutex<State>,
-    /// Signalled at the end.
+    /// Signalled at the end of the run.
     pub(super) over: Condvar,
 }
 
@@ -36,10 +36,10 @@ impl World {
         Arc::new(Self { state: Mutex::new(state), over: Condvar::new() })
     }
 
-    /// Adds a task and its thread. It runs when it is chosen.
+    /// Adds a task with a thread. The task runs when it is chosen.
     ///
     /// # Errors
-    /// The machine has no more threads.
+    /// The operating system refuses more threads.
     pub(super) fn start(
         self: &Arc<Self>,
         name: &str,
@@ -62,7 +62,7 @@ impl World {
         Ok(task)
     }
 
-    /// Ends the run: nobody gets the turn again.
+    /// Ends the run: no task gets the turn again.
     pub(super) fn fail(&self, state: &mut State, what: &str) {
         let told = state.tell();
         state.failure.get_or_insert(format!("{what}\n{told}"));
@@ -76,13 +76,13 @@ fn said(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 impl Current {
-    /// Looks at what all share, without giving the turn away.
+    /// Accesses the shared state without giving up the turn.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut self.world.state.lock())
     }
 
-    /// Gives the turn away, and is ready to have it back; now and then only after a while, as a thread that the machine
-    /// leaves aside.
+    /// Gives up the turn and waits to get it back, occasionally after a delay, like a thread that the operating system
+    /// does not schedule.
     pub(super) fn point(&self, place: Place) {
         let mut state = self.world.state.lock();
         if let Some(time) = state.stall() {
@@ -94,14 +94,14 @@ impl Current {
         self.hand_on(&mut state);
     }
 
-    /// As [`Self::point`], and lets others go first.
+    /// As [`Self::point`], but lets other tasks run first.
     pub(super) fn step_back(&self, place: Place) {
         self.with(|state| state.policy.steps_back(self.task));
         self.point(place);
     }
 
-    /// Waits until somebody says that `on` has come, or for a time. The turn is given away before anybody else moves,
-    /// so what was looked at just before this call is still so.
+    /// Waits for `on` or a timeout. No other task runs between the caller's last check and the wait, so what it checked
+    /// still holds.
     pub(super) fn wait(&self, on: On, time: Option<Duration>, place: Place) {
         let mut state = self.world.state.lock();
         let now = state.now;
@@ -111,12 +111,12 @@ impl Current {
         self.hand_on(&mut state);
     }
 
-    /// Those who wait for `on` are ready; with `one`, one of them.
+    /// Readies the tasks that wait for `on`, or one of them if `one`.
     pub(super) fn come(&self, on: On, one: bool) {
         self.with(|state| state.come(on, one));
     }
 
-    /// Is the task at its end?
+    /// Returns true if the task has ended.
     pub(super) fn is_done(&self, task: usize) -> bool {
         self.with(|state| state.tasks.get(task).is_none_or(|task| matches!(task.status, Status::Done)))
     }
@@ -138,7 +138,7 @@ impl Current {
         self.wait_for_turn(state);
     }
 
-    /// Gives the turn to whoever is next.
+    /// Gives the turn to the next task.
     fn pass(&self, state: &mut State) {
         match state.next() {
             Ok(Some(next)) => {
@@ -157,7 +157,7 @@ impl Current {
 
     fn wait_for_turn(&self, state: &mut MutexGuard<'_, State>) {
         let Some(turn) = state.tasks.get(self.task).map(|task| task.turn.clone()) else { return };
-        // After a failure nobody goes on: the threads of that run stay as they are.
+        // After a failure no task continues: the threads of the run stay blocked.
         while state.running != self.task || state.failure.is_some() {
             turn.wait(state);
         }

@@ -1,7 +1,7 @@
-//! A table in a keyspace of its own is dropped by a commit that nobody waits for. The keyspace may go only when that commit
-//! is durable: or the power goes in between, and the table is there without its rows.
+//! A table in an own keyspace is dropped by a commit without a sync. The keyspace may be deleted only when that commit
+//! is durable; otherwise a power loss in between leaves the table without its rows.
 //!
-//! fjall deletes files without a sync, so that none of it is certain when the power goes, and any part of it may have been.
+//! fjall deletes files without a sync, so after a power loss any subset of the deletions may have happened.
 
 use crate::folder;
 use crate::history::{self, Ending, Ledger, Rows, Step};
@@ -17,16 +17,16 @@ use store_fjall::{FjallStore, Options};
 const CHILD: &str = "DELETED_KEYSPACES_CHILD";
 const TABLE: u32 = 1;
 const ROWS: usize = 60;
-/// What is left of the unsynced differs: so often at each event.
+/// Number of states per event: one without unsynced changes, the others torn at random.
 const TORN: u64 = 5;
 
-/// Nothing is synced or flushed that nobody asks for.
+/// Only explicit syncs and flushes.
 fn options() -> Options {
     let never = Duration::from_secs(24 * 3600);
     Options { buffered_sync_interval: never, idle_flush: never, ..history::options() }
 }
 
-/// Not a test of its own: the recorded process is this test.
+/// Not a test by itself: run in the recorded process.
 #[test]
 fn child_that_drops_a_table() {
     let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
@@ -46,9 +46,9 @@ fn child_that_drops_a_table() {
         say("dropping");
         let batch = WriteBatch { tables: vec![TableChange::Drop(TableId(TABLE))], ..WriteBatch::default() };
         store.apply(batch, Durability::Buffered).await.unwrap();
-        // The housekeeper comes by every 20 ms.
+        // The housekeeper runs every 20 ms.
         tokio::time::sleep(Duration::from_millis(600)).await;
-        // Without a destructor, which would sync.
+        // Without destructors, which would sync.
         std::process::exit(0);
     });
 }
@@ -57,8 +57,8 @@ fn record() -> Recording {
     Recording::of("deleted_keyspaces::child_that_drops_a_table", CHILD, &[]).unwrap()
 }
 
-/// Cuts at every event behind the load; with `unsynced` the journal is not synced from the drop on. The error says what
-/// is wrong first.
+/// Loses power at every event after the load; with `unsynced` journal syncs have no effect from the drop on. The error
+/// describes the first problem.
 fn lose_power(Recording { root, log, .. }: &Recording, unsynced: bool) -> Result<(), String> {
     let dropping = Rc::new(Cell::new(false));
     let left_out = dropping.clone();
@@ -87,7 +87,7 @@ fn lose_power(Recording { root, log, .. }: &Recording, unsynced: bool) -> Result
     Ok(())
 }
 
-/// How many rows the table has; `None` when it is gone.
+/// The number of rows in the table; `None` if the table does not exist.
 async fn rows(left: &Path) -> Result<Option<usize>, String> {
     let store = FjallStore::open(left.join("data"), options()).map_err(|error| format!("opening: {error}"))?;
     let found = history::of_store(&store, |_| true).await?;
@@ -99,7 +99,7 @@ fn a_keyspace_goes_when_the_drop_of_its_table_is_durable() {
     lose_power(&record(), false).unwrap();
 }
 
-/// The test can fail.
+/// Checks that the test can fail.
 #[test]
 fn leaving_out_the_sync_before_keyspaces_are_deleted_is_noticed() {
     let noticed = lose_power(&record(), true).unwrap_err();

@@ -1,8 +1,8 @@
-//! Flipped bits in every kind of file of a known folder: the store refuses the folder, or says on a read what is
-//! damaged, or has lost nothing. Never a wrong row, a crash or a hang.
+//! Flipped bits in every kind of file of a folder with known content: the store refuses the folder, reports the damage
+//! on a read, or loses nothing. Never a wrong row, a crash or a hang.
 //!
-//! `BENNU_SIM_FLIPS` flips of two folders, one closed and one left by a killed process. They are tried in a process
-//! of their own, so that a crash can be told.
+//! `BENNU_SIM_FLIPS` flips in two folders, one closed and one of a killed process. They run in a child process, so that
+//! a crash can be reported.
 
 use crate::folder::{self, Image, Sparse};
 use crate::history::{self, Ending, Ledger, Rows, Step};
@@ -20,16 +20,16 @@ use store_fjall::FjallStore;
 const CHILD: &str = "BENNU_SIM_FLIPS_CHILD";
 /// A flip that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// In a run of `make test`.
+/// The number of flips in `make test`.
 const FLIPS: u64 = 240;
 
-/// The folders, and what each holds.
+/// The folders and their content.
 struct Known {
     images: [Image; 2],
     ledgers: [Ledger; 2],
 }
 
-/// A table in the shared keyspace, one in a keyspace of its own with flushed rows and an append, rows in memtables.
+/// A table in the shared keyspace, one in an own keyspace with flushed rows and an append, and rows in memtables.
 fn steps() -> Vec<Step> {
     let write = |table: u32, numbers: std::ops::Range<u64>| {
         let puts = numbers.map(|number| (table, number)).collect();
@@ -61,7 +61,7 @@ fn steps() -> Vec<Step> {
 
 async fn known() -> Known {
     let folder = folder::in_memory();
-    // Nothing is flushed but what a step flushes: the journal has the rest.
+    // Only explicit flushes; all other rows are in the journal only.
     let (idle_flush, large_commit_bytes) = (Duration::from_secs(600), usize::MAX);
     let options = store_fjall::Options { idle_flush, large_commit_bytes, ..history::options() };
     let options = store_fjall::Options { memtable_entries: 1 << 20, ..options };
@@ -71,7 +71,7 @@ async fn known() -> Known {
         history::perform(&store, &ledger, &step).await.unwrap();
         ledger.take(&step);
     }
-    // Until the watermark has come as far as the journal: what lies behind it may be lost.
+    // Waits until the watermark covers the journal, because batches after the watermark may be lost.
     tokio::time::sleep(Duration::from_millis(2_300)).await;
     let killed = folder::image(folder.path());
     store.close().await.unwrap();
@@ -89,7 +89,7 @@ struct Flip {
     bit: u8,
 }
 
-/// As many for each kind of file, and within a kind at random.
+/// Chooses equally many flips for each kind of file, at random within a kind.
 fn choose(known: &Known, count: u64, random: &mut Random) -> Vec<Flip> {
     let mut kinds: BTreeMap<String, Vec<(usize, &PathBuf, &Sparse)>> = BTreeMap::new();
     for (number, image) in known.images.iter().enumerate() {
@@ -110,7 +110,7 @@ fn choose(known: &Known, count: u64, random: &mut Random) -> Vec<Flip> {
     flips
 }
 
-/// Names without their numbers, so that all journals are one kind.
+/// The name without digits, so that all journals are of one kind.
 fn kind(path: &Path) -> String {
     let name = path.to_string_lossy();
     let mut kind = String::new();
@@ -124,7 +124,7 @@ fn kind(path: &Path) -> String {
     kind
 }
 
-/// Bytes up to the zeros at the end.
+/// Length without trailing zeros.
 fn written(file: &Sparse) -> u64 {
     let end = |(at, data): (&u64, &Vec<u8>)| {
         let last = data.iter().rposition(|byte| *byte != 0)?;
@@ -141,7 +141,7 @@ fn flip(root: &Path, flip: &Flip) {
     file.write_all_at(&[byte[0] ^ (1 << flip.bit)], flip.at).unwrap();
 }
 
-/// What became of it: refused, detected or harmless. Anything else panics.
+/// The outcome of a flip: refused, detected or harmless. Anything else panics.
 async fn outcome(known: &Known, chosen: &Flip) -> &'static str {
     let root = folder::in_memory();
     folder::store(&known.images[chosen.image], root.path());
@@ -150,7 +150,7 @@ async fn outcome(known: &Known, chosen: &Flip) -> &'static str {
         Ok(store) => store,
         Err(error) => {
             println!("refused: {error}");
-            // Opening again says no less, and has deleted nothing.
+            // A second opening fails, too, and has deleted nothing.
             assert!(FjallStore::open(root.path(), history::options()).is_err(), "{chosen:?}: refused only once");
             flip(root.path(), chosen);
             let store = FjallStore::open(root.path(), history::options());
@@ -182,7 +182,7 @@ async fn must_hold(known: &Known, chosen: &Flip, store: &FjallStore) {
     assert_eq!(history::difference(&known.ledgers[chosen.image], &found), None, "{chosen:?}: mended");
 }
 
-/// Not a test of its own: the process that opens damaged folders is this test.
+/// Not a test by itself: run in the process that opens damaged folders.
 #[test]
 fn child_that_opens_damaged_folders() {
     let Ok(part) = std::env::var(CHILD) else { return };
@@ -200,7 +200,7 @@ fn child_that_opens_damaged_folders() {
     });
 }
 
-/// Runs a child to its end. The error is what it said last.
+/// Runs a child to its end. The error is its last output.
 fn child(part: usize, seed: u64) -> Result<String, String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "flips::child_that_opens_damaged_folders", "--nocapture"])

@@ -1,4 +1,4 @@
-//! Data folders as a killed process leaves them, in memory and on disk.
+//! Images of data folders as after a killed process, in memory and on disk.
 
 use bennu_sim::power_loss::Event;
 use rustix::fs::{SeekFrom, seek};
@@ -10,23 +10,23 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Where syncs cost nothing: what is opened here needs none.
+/// A folder where syncs are fast.
 pub(crate) fn in_memory() -> tempfile::TempDir {
     bennu_sim::power_loss::in_memory().unwrap()
 }
 
-/// A file without its holes.
+/// A sparse file without its holes.
 #[derive(Clone, Debug)]
 pub(crate) struct Sparse {
     pub(crate) length: u64,
-    /// By offset.
+    /// Data by offset.
     pub(crate) data: BTreeMap<u64, Vec<u8>>,
 }
 
-/// All files and folders below one, by relative path; `None` is a folder.
+/// The files and folders below a folder, by relative path; `None` for a folder.
 pub(crate) type Image = BTreeMap<PathBuf, Option<Sparse>>;
 
-/// What a process that is killed now leaves in `folder`: everything it wrote, at one moment.
+/// A consistent copy of `folder` at one point in time, as after killing the process.
 pub(crate) fn image(folder: &Path) -> Image {
     for _ in 0..1_000 {
         let before = listing(folder);
@@ -36,13 +36,13 @@ pub(crate) fn image(folder: &Path) -> Image {
         {
             return image;
         }
-        // Something was written meanwhile: the copy mixes two moments.
+        // Something was written during the copy, so it is not consistent.
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     panic!("{} is never at rest", folder.display());
 }
 
-/// Writes an image into the folder `target`, made if there is none.
+/// Writes an image to the folder `target`, which is created if it does not exist.
 pub(crate) fn store(image: &Image, target: &Path) {
     fs::create_dir_all(target).unwrap();
     for (path, file) in image {
@@ -59,7 +59,7 @@ pub(crate) fn store(image: &Image, target: &Path) {
     }
 }
 
-/// What makes a disk hold an image below `root`, all of it durable.
+/// The events that create an image below `root` on a disk, durably.
 pub(crate) fn events(image: &Image, root: &Path) -> Vec<Event> {
     let mut events = Vec::new();
     let mut folders = vec![root.to_path_buf()];

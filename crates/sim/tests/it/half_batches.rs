@@ -1,5 +1,5 @@
-//! Batches over two keyspaces while one of them is flushed all the time: the tables that a flush makes durable must
-//! not hold rows of a batch that the journal has not made durable.
+//! Batches over two keyspaces while one of them is flushed continuously: a flush must not make rows durable whose batch
+//! is not durable in the journal.
 
 use bennu_sim::power_loss::{Disk, Event, Log, Recording, Unsynced};
 use std::collections::BTreeSet;
@@ -15,10 +15,10 @@ const SHARED: TableId = TableId(2);
 const FAMILY: FamilyId = FamilyId(0);
 const CHILD: &str = "HALF_BATCHES_CHILD";
 const POINTS: usize = 500;
-/// So often is one of the keyspaces flushed.
+/// Number of flushes of one keyspace.
 const FLUSHES: usize = 300;
 
-/// Not a test of its own: the recorded process is this test, started with a folder in the environment.
+/// Not a test by itself: run in the recorded process.
 #[test]
 fn child_that_flushes() {
     if let Some(folder) = std::env::var_os(CHILD) {
@@ -27,7 +27,7 @@ fn child_that_flushes() {
     }
 }
 
-/// Nobody syncs but who has to.
+/// Only necessary syncs.
 fn options() -> Options {
     let quiet = Duration::from_secs(600);
     Options { cache_bytes: 4 << 20, small_load_bytes: 1000, buffered_sync_interval: quiet, ..Options::default() }
@@ -89,7 +89,7 @@ async fn keys(store: &FjallStore, table: TableId) -> BTreeSet<Vec<u8>> {
     keys
 }
 
-/// Just after a manifest has taken in what a flush wrote.
+/// The events just after a manifest with a flushed table is durable.
 fn points(log: &Log) -> Vec<usize> {
     let renames = log.events.iter().enumerate().filter(|(_, event)| matches!(event, Event::Rename { .. }));
     let durable = renames.filter_map(|(at, _)| {

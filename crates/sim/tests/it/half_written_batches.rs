@@ -1,7 +1,7 @@
-//! The disk is full in the middle of a batch behind 64 MB of journal, and has room again: fjall begins a new journal behind the
-//! half of that batch. The folder must open, with all that was acknowledged and nothing of that half.
+//! The disk is full within a batch after 64 MB of journal, and then has space again: fjall begins a new journal after
+//! the partial batch. The folder must open with everything acknowledged and nothing of the partial batch.
 //!
-//! `BENNU_SIM_ROTATION_FAULTS` places in the batch.
+//! `BENNU_SIM_ROTATION_FAULTS` positions in the batch.
 
 use crate::folder;
 use crate::history;
@@ -18,10 +18,10 @@ use store_fjall::FjallStore;
 const CHILD: &str = "HALF_WRITTEN_CHILD";
 const BATCHES: &str = "HALF_WRITTEN_BATCHES";
 const ROOM: &str = "HALF_WRITTEN_ROOM";
-/// With these the journal has 64 MB.
+/// Number of batches that fill a journal of 64 MB.
 const FULL: u64 = 16;
 
-/// Not a test of its own: the process whose disk is full is this test.
+/// Not a test by itself: run in the process with the full disk.
 #[test]
 fn child_whose_disk_is_full_behind_a_full_journal() {
     let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
@@ -43,16 +43,16 @@ fn child_whose_disk_is_full_behind_a_full_journal() {
         if let Some(room) = std::env::var_os(ROOM).map(PathBuf::from) {
             std::fs::write(&room, "").unwrap();
             std::fs::write(room.with_extension("acknowledged"), acknowledged.to_string()).unwrap();
-            // What was written before goes to disk, and with it the journal ends. The store says that it takes nothing more.
+            // Flushes earlier rows, which ends the journal. The store reports that it is read-only.
             let _ = store.flush(TableId(TABLE), false).await;
             tokio::time::sleep(Duration::from_millis(700)).await;
         }
-        // Without a destructor.
+        // Without destructors.
         std::process::exit(0);
     });
 }
 
-/// Runs the child. Returns how many calls that write it made.
+/// Runs the child. Returns the number of its write calls.
 fn run(shim: &Shim, parent: &Path, batches: u64, fault: Option<&Fault>) -> u64 {
     let (root, counts) = (parent.join("root"), parent.join("counts"));
     std::fs::create_dir(&root).unwrap();

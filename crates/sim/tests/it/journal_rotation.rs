@@ -1,7 +1,7 @@
-//! fjall begins a new journal behind 64 MB, and deletes the old one when all of it is in tables. The power goes around both,
-//! while small commits go on.
+//! fjall begins a new journal after 64 MB, and deletes the old one when all its rows are in tables. Power is lost
+//! around both events, during small commits.
 //!
-//! `BENNU_SIM_ROTATION_POINTS` points, each with what is not synced lost and torn.
+//! `BENNU_SIM_ROTATION_POINTS` points, each with unsynced changes lost and torn.
 
 use crate::folder;
 use crate::history::{self, row};
@@ -17,19 +17,19 @@ use store_fjall::{FjallStore, Options};
 
 const CHILD: &str = "JOURNAL_ROTATION_CHILD";
 pub(crate) const TABLE: u32 = 1;
-/// Long rows fill the journal: so many, in batches of some.
+/// Number of long rows that fill the journal, in batches of [`BATCH`].
 const LONG: u64 = 68;
 pub(crate) const BATCH: u64 = 4;
-/// Small rows have numbers from here on.
+/// First number of the small rows.
 const SMALL: u64 = 1_000;
 
-/// Memtables are flushed when they are asked to, and nothing goes past the journal.
+/// Explicit flushes only, and no large commits.
 pub(crate) fn options() -> Options {
     let never = Duration::from_secs(24 * 3600);
     Options { idle_flush: never, memtable_entries: 1 << 20, large_commit_bytes: 64 << 20, ..history::options() }
 }
 
-/// A megabyte that does not become less by compression.
+/// An incompressible row of a megabyte.
 pub(crate) fn long_row(number: u64) -> Vec<u8> {
     let mut random = Random::new(number + 1);
     let bytes: Vec<u8> = (0..1 << 17).flat_map(|_| random.below(u64::MAX).to_le_bytes()).collect();
@@ -42,7 +42,7 @@ pub(crate) fn put(number: u64, fragment: Vec<u8>) -> Mutation {
     Mutation::Replace { table: TableId(TABLE), family: FamilyId(0), key: row::key(number).into(), fragment }
 }
 
-/// Not a test of its own: the recorded process is this test.
+/// Not a test by itself: run in the recorded process.
 #[test]
 fn child_that_fills_a_journal() {
     let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
@@ -77,7 +77,7 @@ fn child_that_fills_a_journal() {
                 .filter(|file| is_journal(&file.as_ref().unwrap().path()))
                 .count()
         };
-        // The old one goes when the records of tables are flushed, too.
+        // The old journal is deleted only once the meta keyspace is flushed, too.
         for _ in 0..500 {
             tokio::time::sleep(Duration::from_millis(20)).await;
             if !root.join("data/db/0.jnl").exists() && journals() == 1 {
@@ -87,7 +87,7 @@ fn child_that_fills_a_journal() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         enough.store(true, Ordering::Relaxed);
         writer.await.unwrap();
-        // Without a destructor.
+        // Without destructors.
         std::process::exit(0);
     });
 }
@@ -96,7 +96,7 @@ pub(crate) fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "jnl")
 }
 
-/// Some events from shortly before the second journal to shortly after the end of the first.
+/// Some events from shortly before the second journal is created to shortly after the first is deleted.
 fn points(log: &Log) -> Vec<usize> {
     let second = |event: &Event| matches!(event, Event::Open { path, .. } if path.ends_with("db/1.jnl"));
     let begun = log.events.iter().position(second).expect("the journal is not begun anew");
@@ -104,7 +104,7 @@ fn points(log: &Log) -> Vec<usize> {
     let ended = log.events.iter().position(first).expect("the old journal stays");
     let (from, to) = (begun.saturating_sub(4), (ended + 12).min(log.events.len()));
     let count = setting("BENNU_SIM_ROTATION_POINTS", 4) as usize;
-    // Around both there are points in any case.
+    // Always includes points around both events.
     let around = [begun, begun + 1, begun + 2, ended, ended + 1];
     let step = ((to - from) / count).max(1);
     let mut points: Vec<usize> = (from..to).step_by(step).chain(around).collect();
@@ -140,7 +140,7 @@ fn what_is_durable_survives_a_loss_of_power_around_a_new_journal() {
     }
 }
 
-/// How many long and how many small rows there are, each as it was written.
+/// The numbers of long and small rows, after checking their content.
 pub(crate) async fn rows(left: &Path) -> Result<(u64, u64), String> {
     let store = FjallStore::open(left.join("data"), options()).map_err(|error| format!("opening: {error}"))?;
     let snapshot = store.snapshot(CommitNo(0)).await.map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
-//! Commits that go past the journal, and loads into several tables: the power goes at every event of them, and either all of their rows are there or
-//! none, in every keyspace, with everything that was acknowledged before and after. So it is for a batch, for a
-//! transaction whose writes were in files before, and for rows of a load with the entries of their indexes.
+//! Large commits, and loads into several tables: power is lost at every event, and each must be atomic in all
+//! keyspaces, with everything acknowledged before and after. Covers a batch, a transaction whose writes were spilled to
+//! files, and a load with index entries.
 
 use crate::folder;
 use crate::history::{self, Contents, Ending, Ledger, Rows, Step, row};
@@ -14,7 +14,7 @@ use txn::{LockTable, Transaction, TransactionOptions, WriteMemory};
 
 const CHILD: &str = "LARGE_COMMITS_CHILD";
 const SPILLS: &str = "LARGE_COMMITS_SPILLS";
-/// Steps that are not cut: they make the tables, two in keyspaces of their own and two that share one.
+/// Steps before the power losses: they create the tables, two in own keyspaces and two in the shared one.
 const BEFORE: usize = 7;
 
 fn steps() -> Vec<Step> {
@@ -42,20 +42,20 @@ fn steps() -> Vec<Step> {
         write(&[1, 3], 0..3, true),
         // To three keyspaces, one of them shared.
         write(&[1, 2, 3, 4], 10..40, true),
-        // Not durable for itself: what comes next makes it so.
+        // Not synced; the next step makes it durable.
         write(&[2, 3], 50..53, false),
         // To one keyspace.
         write(&[3, 4], 5..25, true),
         write(&[2], 0..2, true),
-        // On top of two keyspaces, and of one that others have rows in.
+        // Appends to two keyspaces, and to one shared with other tables.
         load_all(1, &[2, 3], 1_000, false),
-        // To keyspaces of their own, with the rows that are there.
+        // Moves tables to own keyspaces, with their stored rows.
         load_all(3, &[4], 2_000, true),
         write(&[1, 3, 4], 2..4, true),
     ]
 }
 
-/// What must be there after so many steps.
+/// The ledger after each number of steps.
 fn ledgers() -> Vec<Ledger> {
     let mut ledgers = vec![Ledger::new(1)];
     for step in steps() {
@@ -66,7 +66,7 @@ fn ledgers() -> Vec<Ledger> {
     ledgers
 }
 
-/// Not a test of its own: the recorded process is this test, started with a folder in the environment.
+/// Not a test by itself: run in the recorded process.
 #[test]
 fn child_that_commits() {
     let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
@@ -84,12 +84,12 @@ fn child_that_commits() {
             }
             acks.write_all(b".").unwrap();
         }
-        // Without a destructor.
+        // Without destructors.
         std::process::exit(0);
     });
 }
 
-/// No memory, and a folder.
+/// A memory limit of zero, and a folder.
 #[derive(Debug)]
 struct Files(PathBuf);
 
@@ -103,7 +103,7 @@ impl WriteMemory for Files {
     }
 }
 
-/// A step as a transaction whose writes do not stay in memory.
+/// Performs a step as a transaction that spills its writes.
 async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, folder: &Path) {
     let Step::Write { puts, deletes, synced } = step else { panic!("{step:?} is no write") };
     std::fs::create_dir_all(folder).unwrap();
@@ -111,7 +111,7 @@ async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, f
     let mut txn = Transaction::begin(Arc::clone(store) as Arc<dyn Store>, &Arc::new(LockTable::new()), options);
     txn.hold_writes_by(Arc::new(Files(folder.to_owned())));
     let writer = before.step + 1;
-    // Not in key order: the files are merged.
+    // Not in key order, so that the files must be merged.
     for (table, number) in puts.iter().rev() {
         let fragment = row::fragment(*number, writer).into();
         txn.put(TableId(*table), FamilyId(0), row::key(*number).into(), fragment).await.unwrap();
@@ -119,7 +119,7 @@ async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, f
     for (table, number) in deletes {
         txn.delete(TableId(*table), FamilyId(0), row::key(*number).into()).await.unwrap();
     }
-    // The files have no names.
+    // The files are unlinked, so they are found through `/proc`.
     let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok());
     assert!(open.filter(|file| file.starts_with(folder)).count() > 0 || puts.len() < 10, "{step:?} stayed in memory");
     let durability = if *synced { Durability::Sync } else { Durability::Buffered };
@@ -131,8 +131,8 @@ fn record(spills: bool) -> Recording {
     Recording::of("large_commits::child_that_commits", CHILD, spills).unwrap()
 }
 
-/// Cuts at every event behind the first steps. Returns what was found wrong, and how often a commit was finished at
-/// the opening.
+/// Loses power at every event after the first steps. Returns the problems found, and the number of openings that
+/// completed a commit.
 fn cut(log: &Log, root: &Path, mut disk: Disk, torn: bool, enough: usize) -> (Vec<String>, usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (ledgers, mut wrong, mut staged) = (ledgers(), Vec::new(), 0);
@@ -140,7 +140,7 @@ fn cut(log: &Log, root: &Path, mut disk: Disk, torn: bool, enough: usize) -> (Ve
         disk.apply(event);
         let acks = disk.read(&root.join("acks")).map_or(0, |acks| acks.len());
         let same = matches!(event, Event::Open { truncate: false, .. } | Event::Close { .. } | Event::Duplicate { .. });
-        // What is torn differs from point to point: some are enough.
+        // Torn states are random, so a sample suffices.
         if acks < BEFORE || same || (torn && at % 3 > 0) {
             continue;
         }
@@ -163,10 +163,10 @@ fn cut(log: &Log, root: &Path, mut disk: Disk, torn: bool, enough: usize) -> (Ve
     (wrong, staged)
 }
 
-/// Opens what was left, twice: the second time it must be the same.
+/// Opens the remaining folder twice; both must have the same content.
 async fn verify(data: &Path, ledgers: &[Ledger], acks: usize) -> Result<(), String> {
     let found = contents(data).await?;
-    // The one step without a sync may be lost with its acknowledgement.
+    // The step without a sync may be lost although it was acknowledged.
     let durable = if acks == BEFORE + 2 { acks - 1 } else { acks };
     let due = &ledgers[durable..=(acks + 1).min(ledgers.len() - 1)];
     let differences: Vec<_> = due.iter().map(|ledger| history::difference(ledger, &found)).collect();
@@ -207,7 +207,7 @@ fn whole_or_not_there(spills: bool) {
     });
 }
 
-/// The test can fail.
+/// Checks that the test can fail.
 #[test]
 fn a_staged_file_that_is_not_synced_is_noticed() {
     let Recording { root, log, .. } = &record(false);

@@ -1,6 +1,6 @@
 //! Restarts, power loss, failing system calls and damaged files against the embedded store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
-// A run says its seed.
+// A run prints its seed.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod deleted_keyspaces;

@@ -1,7 +1,7 @@
-//! Histories with restarts at any place: closed, dropped or killed, with nothing between them or much.
+//! Histories with restarts at any point: closed, dropped or killed.
 //!
-//! After each reopen the store must hold what the ledger says. `BENNU_SIM_RESTARTS` histories from
-//! `BENNU_SIM_SEED` on; a failure names the seed of its history and all its steps.
+//! After each reopening the store must equal the ledger. Runs `BENNU_SIM_RESTARTS` histories with seeds from
+//! `BENNU_SIM_SEED`; a failure prints the seed and the steps of its history.
 
 use crate::folder;
 use crate::history::{self, Chooser, Due, Ending, Ledger, Step};
@@ -17,16 +17,16 @@ use store_fjall::FjallStore;
 const FIRST_TABLE: u32 = 100;
 
 thread_local! {
-    /// What this thread's history has done, for a person.
+    /// The log of this thread's history, printed on failure.
     static TOLD: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Adds a line to what is said when this thread panics.
+/// Adds a line to the log that is printed if this thread panics.
 fn tell(line: std::fmt::Arguments<'_>) {
     TOLD.with_borrow_mut(|told| writeln!(told, "{line}").unwrap());
 }
 
-/// A panic says which history it ended. Said in a hook, since a panic within a library may end the process.
+/// Prints the log of a history that panics. Uses a hook, because a panic within a library may abort the process.
 fn tell_when_panicking() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -57,7 +57,7 @@ fn acknowledged_rows_and_tables_survive_any_sequence_of_restarts() {
     });
 }
 
-/// How a process ends.
+/// The end of a process.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Closed,
@@ -66,7 +66,7 @@ enum End {
 }
 
 struct History {
-    /// Holds a folder for each life of the store.
+    /// Has a folder for each life of the store.
     parent: tempfile::TempDir,
     lives: u32,
     random: Random,
@@ -91,7 +91,7 @@ impl History {
         let mut store = history.open().await;
         for _ in 0..steps {
             let step = history.chooser.next(&history.ledger);
-            // A kill may come while a load is under way.
+            // A kill may interrupt a load.
             if matches!(step, Step::Load { .. }) && history.random.percent(12) {
                 let load = history::begin_load(&store, &history.ledger, &step).await;
                 tell(format_args!("  {}: killed within {step:?}", history.ledger.step + 1));
@@ -127,7 +127,7 @@ impl History {
         assert!(right, "the last step must end as {due:?} and ended as {outcome:?}");
     }
 
-    /// Ends one life of the store and begins the next, in which everything is looked at.
+    /// Ends one life of the store and begins the next, checking the whole content.
     async fn restart(&mut self, store: Arc<FjallStore>, end: End) -> Arc<FjallStore> {
         tell(format_args!("  {end:?}"));
         match end {
@@ -139,7 +139,7 @@ impl History {
         self.open().await
     }
 
-    /// What is written from now on is not seen by the next life.
+    /// Later writes of this process are invisible to the next life.
     fn kill(&mut self) {
         let left = folder::image(&self.folder());
         self.lives += 1;

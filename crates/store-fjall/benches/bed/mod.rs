@@ -1,4 +1,4 @@
-//! What benches of one large table share.
+//! Fixtures of the benches with one large table.
 
 use bennu_store_fjall::{FjallStore, Options};
 use std::path::Path;
@@ -9,7 +9,7 @@ use store::{Durability, FamilyId, FamilySpec, Store, TableChange, TableId, Table
 pub(crate) const TABLE: TableId = TableId(1);
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
-/// A store in an empty folder, with the table.
+/// A store with the table in an empty folder.
 pub(crate) async fn store(folder: &Path) -> Arc<FjallStore> {
     let store = FjallStore::open(folder, Options::default()).unwrap();
     let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
@@ -19,7 +19,7 @@ pub(crate) async fn store(folder: &Path) -> Arc<FjallStore> {
     store
 }
 
-/// Processor time of this process so far, which says more than the clock on a busy machine.
+/// CPU time of this process so far, which is more precise than wall time on a busy machine.
 pub(crate) fn cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

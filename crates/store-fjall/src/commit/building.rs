@@ -1,4 +1,4 @@
-//! A fjall batch in the making: a batch of the contract applied to the tables as they are, without writing anything yet.
+//! Builds a fjall batch from a [`store::WriteBatch`] and the current tables, without writing yet.
 
 use crate::commit::pipeline::{Dropped, Last, Pipeline};
 use crate::commit::publish::State;
@@ -10,19 +10,19 @@ use fjall::OwnedWriteBatch;
 use std::sync::Arc;
 use store::{RegionId, StoreError, StoreResult, TableChange, TableId, TableSpec};
 
-/// A fjall batch in the making.
+/// A fjall batch under construction.
 pub(super) struct Building<'a> {
     pipeline: &'a Pipeline,
     base: &'a State,
     stamp: Last,
     pub(super) batch: OwnedWriteBatch,
-    /// The tables after this batch, once it changes them.
+    /// The tables after this batch, if it changes them.
     pub(super) tables: Option<TableMap>,
     pub(super) dropped: Dropped,
-    /// The tables that it writes rows of or makes.
+    /// The tables that this batch creates or writes to.
     pub(super) touched: Vec<Changed>,
     pub(super) rows: u64,
-    /// About what the journal takes for it.
+    /// Approximate journal bytes.
     pub(super) bytes: usize,
 }
 
@@ -88,10 +88,10 @@ impl<'a> Building<'a> {
         self.tables.as_ref().unwrap_or(&self.base.tables)
     }
 
-    /// Stamps rows and takes them in.
+    /// Stamps rows and adds them to the batch.
     ///
     /// # Errors
-    /// Those of rows that are no fragments.
+    /// [`StoreError::Corrupted`] for values that are not fragments.
     pub(super) fn write(&mut self, mut rows: EncodedRows) -> StoreResult<()> {
         rows.tables().for_each(|changed| touch(&mut self.touched, changed));
         self.rows += rows.len() as u64;
@@ -100,14 +100,14 @@ impl<'a> Building<'a> {
     }
 }
 
-/// Adds a table to those that a batch touches.
+/// Adds a table, unless it is in the list.
 fn touch(touched: &mut Vec<Changed>, changed: &Changed) {
     if !touched.iter().any(|other| other.is(changed)) {
         touched.push(changed.clone());
     }
 }
 
-/// Where regions begin: the empty key, then each split once, in order.
+/// The first keys of the regions: the empty key, then each distinct split, in order.
 fn region_starts(mut splits: Vec<Bytes>) -> Vec<Bytes> {
     splits.push(Bytes::new());
     splits.sort_unstable();

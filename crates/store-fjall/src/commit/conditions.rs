@@ -1,5 +1,5 @@
-//! Conditions of a batch: many of them are judged before the commit lock is taken, and under it only once more where a
-//! table was written to since.
+//! Conditions of a batch. Many conditions are checked before the commit lock is taken; under the lock only those on
+//! tables that changed since are checked again.
 
 use crate::commit::publish::State;
 use crate::error::engine;
@@ -10,10 +10,10 @@ use fjall::Readable;
 use std::borrow::Cow;
 use store::{CommitNo, Condition, StoreError, StoreResult, TableId};
 
-/// All of a batch.
+/// The conditions of a batch.
 pub(crate) struct Conditions<'a> {
     all: Cow<'a, [Condition]>,
-    /// All held in the state of this commit.
+    /// The commit whose state the conditions were checked against, if they were.
     held: Option<CommitNo>,
 }
 
@@ -22,23 +22,23 @@ impl<'a> Conditions<'a> {
         Self { all: all.into(), held: None }
     }
 
-    /// How many there are.
+    /// The number of conditions.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Judges those on tables that were written to since the last time.
+    /// Checks the conditions on tables that changed since the last check.
     ///
     /// # Errors
-    /// [`StoreError::ConditionFailed`] and those of reading.
+    /// [`StoreError::ConditionFailed`] and read errors.
     pub(crate) fn check(&mut self, state: &State) -> StoreResult<()> {
         self.check_now(state, &state.tables)?;
         self.held = Some(state.commit);
         Ok(())
     }
 
-    /// As [`Self::check`]; final when the caller holds the commit lock and `state` is the newest. `tables` says where the
-    /// rows are.
+    /// As [`Self::check`], without recording the check. Final if the caller holds the commit lock and `state` is the
+    /// newest. `tables` locates the rows.
     ///
     /// # Errors
     /// As [`Self::check`].
@@ -60,7 +60,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// Does it hold for the rows of `state`? `tables` says where they are.
+/// Checks one condition on the rows of `state`, which `tables` locates.
 fn check_condition(state: &State, tables: &TableMap, condition: &Condition) -> StoreResult<()> {
     let Condition { table, family, key, expect } = condition;
     let (_, place) = tables.place(*table, *family)?;

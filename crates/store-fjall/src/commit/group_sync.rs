@@ -1,14 +1,14 @@
-//! Where a commit becomes durable: one sync of the journal for all that wait.
+//! Group commit: one journal sync makes all waiting commits durable.
 //!
-//! A task that wants its commit durable joins the waiters, lets the other tasks of its thread run
-//! once (those with a commit ready join too), and then one of them leads:
+//! A task that waits for its commit joins the waiters and yields once, so that other tasks of its thread with a commit
+//! can join, too. Then one waiter becomes the leader:
 //!
-//! - Few wait, and nobody else uses the leader's thread: the leader syncs there. A hop to another thread
-//!   costs about as much as a sync of a fast disk, and a single client would pay it on every commit.
-//! - Otherwise the sync thread does it, so that no thread of the runtime stands still meanwhile: the
-//!   next group gathers there, and those who only read do not wait for other people's commits.
+//! - With few waiters and no other task on its thread, the leader syncs inline. A switch to another thread costs about
+//!   as much as a sync of a fast disk, and a single client would pay it on every commit.
+//! - Otherwise the sync thread does it, so that no runtime thread blocks: the next group gathers meanwhile, and tasks
+//!   that only read do not wait for the commits of others.
 //!
-//! Whoever does not lead is parked, never a blocked thread.
+//! Waiters are parked; they never block a thread.
 
 use crate::commit::journal_file::JournalFile;
 use crate::commit::publish::{Publisher, Turn};
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use store::{CommitNo, StoreError, StoreResult};
 
-/// With at most this many waiting, the leader syncs on its own thread.
+/// With at most this many waiters, the leader syncs on its own thread.
 const INLINE_WAITERS: usize = 2;
 
 /// Makes commits durable.
@@ -28,10 +28,10 @@ pub(crate) struct GroupSync {
     publisher: Arc<Publisher>,
     journal: Arc<JournalFile>,
     read_only: Arc<ReadOnly>,
-    /// What the sync thread should do next; a short mutex, paired with `wake`.
+    /// The next task of the sync thread. The mutex is held briefly and is paired with `wake`.
     request: Mutex<Request>,
     wake: Condvar,
-    /// Syncs of the journal so far.
+    /// Number of journal syncs so far.
     syncs: AtomicU64,
 }
 
@@ -39,16 +39,16 @@ pub(crate) struct GroupSync {
 enum Request {
     /// Sleep.
     Nothing,
-    /// This commit and all before it should be durable before long.
+    /// Make this commit and all before it durable after the interval.
     Soon(CommitNo),
-    /// Somebody waits.
+    /// Sync now: a task waits.
     Now,
-    /// End.
+    /// End the thread.
     Stop,
 }
 
 impl GroupSync {
-    /// Its thread is to run [`Self::run`].
+    /// The sync thread must run [`Self::run`].
     pub(crate) fn new(publisher: Arc<Publisher>, journal: Arc<JournalFile>, read_only: Arc<ReadOnly>) -> Self {
         Self {
             publisher,
@@ -72,17 +72,17 @@ impl GroupSync {
         if let Ok(outcome) = done.try_recv() {
             return outcome;
         }
-        // Whoever leads leaves those who came meanwhile to the sync thread.
+        // A leader hands waiters that came during its sync to the sync thread.
         let leave = thread_use::is_shared() || self.publisher.waiting() > INLINE_WAITERS || self.sync_once();
         if leave && !self.ask(Request::Now) {
-            // Its end is past: who waits now would wait for ever.
+            // The sync thread has ended, so this task must sync for all remaining waiters.
             while self.sync_once() {}
         }
         done.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Sees to it that everything applied becomes durable even if nobody waits for it: a `Sync` commit whose caller was
-    /// cancelled before it came to [`Self::sync`] asks nobody.
+    /// Schedules a sync if any applied commit is not durable: a `Sync` commit whose caller was cancelled before
+    /// [`Self::sync`] has no waiter.
     pub(crate) fn look(&self) {
         let newest = self.publisher.newest().commit;
         if newest > self.publisher.durable() {
@@ -90,7 +90,7 @@ impl GroupSync {
         }
     }
 
-    /// Sees to it that `commit` becomes durable even if nobody waits for it.
+    /// Schedules a sync that makes `commit` durable, even without waiters.
     pub(crate) fn soon(&self, commit: CommitNo) {
         let mut request = self.request.lock();
         if *request == Request::Nothing {
@@ -108,10 +108,10 @@ impl GroupSync {
         while self.publisher.durable() < newest {
             self.read_only.check()?;
             if self.sync_once() {
-                // Those who came meanwhile found a sync under way, and asked the sync thread in vain.
+                // Waiters that came during this sync saw it in flight and did not sync themselves.
                 let _ = self.ask(Request::Now);
             } else {
-                // Somebody else syncs: that takes a fraction of a millisecond.
+                // Another thread is syncing, which takes a fraction of a millisecond.
                 thread::yield_now();
             }
         }
@@ -123,12 +123,12 @@ impl GroupSync {
         let _ = self.ask(Request::Stop);
     }
 
-    /// The journal that it syncs.
+    /// The journal.
     pub(crate) fn journal(&self) -> &Arc<JournalFile> {
         &self.journal
     }
 
-    /// How often the journal was synced.
+    /// Number of journal syncs.
     pub(crate) fn syncs(&self) -> u64 {
         self.syncs.load(Ordering::Relaxed)
     }
@@ -138,17 +138,16 @@ impl GroupSync {
         loop {
             match self.next_request(interval) {
                 Request::Stop => break,
-                // Those after it get an interval of their own.
+                // Later commits get an interval of their own.
                 Request::Soon(commit) if self.publisher.durable() >= commit => self.look(),
                 _ => while self.sync_once() {},
             }
         }
-        // What waits now would wait for ever.
+        // Waiters that joined before the end would otherwise wait forever.
         while self.sync_once() {}
     }
 
-    /// Sleeps until there is something to do. `Soon` is handed out only after `interval`, unless
-    /// something more urgent comes before.
+    /// Waits for a request. Returns `Soon` only after `interval`, unless a more urgent request arrives before.
     fn next_request(&self, interval: Duration) -> Request {
         let mut request = self.request.lock();
         while *request == Request::Nothing {
@@ -166,7 +165,7 @@ impl GroupSync {
         }
     }
 
-    /// Returns whether the sync thread will hear of it.
+    /// Sends a request. Returns whether the sync thread will serve it.
     fn ask(&self, wanted: Request) -> bool {
         let mut request = self.request.lock();
         if *request == Request::Stop {
@@ -179,7 +178,7 @@ impl GroupSync {
         true
     }
 
-    /// One sync, if one is needed and none is under way. Does somebody wait for yet another?
+    /// Syncs once, if a sync is needed and none is in flight. Returns true if a waiter needs another sync.
     fn sync_once(&self) -> bool {
         let Some(target) = self.publisher.begin_sync() else {
             return false;

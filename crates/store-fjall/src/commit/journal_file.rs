@@ -1,17 +1,17 @@
-//! fjall's active journal: handing its last batches to the operating system, and syncing it through a file handle of our own.
+//! fjall's active journal: writes out its buffer, and syncs it through a file handle of this store.
 //!
-//! fjall gathers batches in a buffer of 8 KiB. Commits leave them there, and whoever makes them durable writes out all of them
-//! at once: a write for each commit would take a third of the time under the commit lock.
+//! fjall buffers batches in 8 KiB. Commits leave their batches there and the next sync writes out all of them at once:
+//! a write per commit would take a third of the time under the commit lock.
 //!
-//! `Database::persist` syncs while it holds the journal's mutex, so every commit would block its
-//! thread for the length of an fsync and a group could never be larger than the number of threads.
-//! A sync works on the inode, whoever wrote the bytes: with our own handle, commits go on meanwhile.
+//! `Database::persist` syncs while it holds the journal's mutex, so every commit would block its thread for an fsync
+//! and a group could not exceed the number of threads. An fsync covers the inode, whichever handle wrote the bytes, so
+//! with a separate handle commits go on meanwhile.
 //!
 //! ```text
 //!   rotation by fjall, under its journal mutex:   fsync N.jnl;  create N+1.jnl;  fsync folder;  write there
 //! ```
-//! So when `N+1.jnl` exists, `N.jnl` is durable, and when it does not, everything applied is in `N.jnl`
-//! or before: looking for the successor before each sync is enough.
+//! So if `N+1.jnl` exists, `N.jnl` is durable, and if not, everything applied is in `N.jnl` or before: checking for the
+//! successor before each sync is enough.
 
 use crate::error::{engine, io};
 use crate::seam::{Mutex, files, is_left_out};
@@ -34,7 +34,7 @@ pub(crate) struct JournalFile {
 struct Current {
     id: u64,
     file: Arc<File>,
-    /// Where its successor will be: looked for at each sync.
+    /// Path of the successor, checked at each sync.
     next: PathBuf,
 }
 
@@ -62,11 +62,11 @@ impl JournalFile {
         files::sync_data(&file).map_err(io(format_args!("syncing journal {id}")))
     }
 
-    /// Writes to the file what fjall has gathered. No batch begins meanwhile, but one may before this returns, unless the
-    /// caller holds the commit lock.
+    /// Writes fjall's buffer to the file. No batch starts during the write, but one may start before this returns
+    /// unless the caller holds the commit lock.
     ///
     /// # Errors
-    /// Those of fjall, among them one that its own threads met before.
+    /// fjall's errors, including earlier ones of its own threads.
     pub(crate) fn write_out(&self) -> fjall::Result<()> {
         self.db.persist(PersistMode::Buffer).inspect_err(|_| keep_unwritten(&self.db))
     }
@@ -93,12 +93,12 @@ impl fmt::Debug for JournalFile {
     }
 }
 
-/// Lets nobody write what is left of a batch that failed.
+/// Leaks the journal writer, so that it does not write the rest of a failed batch.
 ///
-/// fjall's journal writer (3.1.13) keeps the bytes that it could not write, and writes them when it is dropped: by
-/// the last worker thread, perhaps after `Database::drop` has returned, for that waits only until the threads have
-/// left their loops. The folder may be open again by then, with other batches where these bytes would go. So the
-/// writer is never dropped: memtables and locks go with the database, a file handle and the block cache stay.
+/// fjall's journal writer (3.1.13) keeps bytes that it failed to write and writes them when it is dropped, by the last
+/// worker thread. That may be after `Database::drop` has returned, which only waits until the threads have left their
+/// loops, and the folder may be open again with other batches at that offset. Leaking the supervisor keeps a file
+/// handle and the block cache alive; memtables and locks go with the database.
 pub(crate) fn keep_unwritten(db: &Database) {
     std::mem::forget(db.supervisor.clone());
 }
@@ -113,7 +113,7 @@ impl Current {
     }
 }
 
-/// Reading ahead in a hole makes large pages in the page cache, as writing does (`journal_room.rs`).
+/// Disables read-ahead: in a hole it creates large folios in the page cache, as large writes do (`journal_room.rs`).
 #[cfg(target_os = "linux")]
 fn do_not_read_ahead(file: &File) {
     // A hint: without it syncs take longer.
@@ -123,7 +123,7 @@ fn do_not_read_ahead(file: &File) {
 #[cfg(not(target_os = "linux"))]
 fn do_not_read_ahead(_: &File) {}
 
-/// Where fjall keeps a journal.
+/// The path of a fjall journal.
 pub(crate) fn journal_path(folder: &Path, id: u64) -> PathBuf {
     folder.join(format!("{id}.jnl"))
 }

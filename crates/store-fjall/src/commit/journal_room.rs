@@ -1,21 +1,20 @@
-//! Blocks of the journal that are written before commits need them.
+//! Preallocates journal blocks by writing zeros ahead of the commits.
 //!
-//! fjall makes a journal as a file of 64 MiB without blocks. A sync after a commit that reached a new block
-//! has to write the file's inode too: three requests to the disk, one after the other, where two would do
-//! (data and flush). With rows of a kilobyte that is nearly every sync. So zeros are written ahead of what
-//! commits append, as PostgreSQL does in its log (`wal_init_zero`).
+//! fjall creates a journal as a sparse file of 64 MiB. A sync after a commit that reached a new block also writes the
+//! file's inode: three disk requests one after the other instead of two (data and flush). With rows of a kilobyte that
+//! is nearly every sync. PostgreSQL zero-fills its WAL for the same reason (`wal_init_zero`).
 //!
 //! ```text
 //!   0                                      hole                       64 MiB
-//!   |  batches  |  zeros that were written  |  zeros that nobody wrote  |
+//!   |  batches  |  zeros that were written  |  nothing (reads as zeros)  |
 //! ```
-//! - The hole begins behind everything that was written. All who make batches hold the commit lock, and under it fjall's
-//!   buffer is written out before: nobody writes until the zeros are there, and they cover no batch.
-//! - No zero is written at the end of the file or behind it. fjall appends to a journal that it opened again,
-//!   and would append behind such zeros, where recovery never looks.
-//! - They are written block by block: the page cache keeps what is written at once as one large page, and each commit
-//!   and sync would look at all of its blocks (ext4 of Linux 6.16 and later: a fifth of a lone client's commit).
-//! - Readers take a zero for the end of the batches, written or not: a crash leaves what it would leave without this.
+//! - The hole begins after everything that was written. Batches are written under the commit lock only, and the zeros
+//!   are written under it after fjall's buffer: they overwrite no batch.
+//! - No zeros are written at or beyond the end of the file. fjall appends to a journal that it reopened, and would
+//!   append after such zeros, which recovery does not read.
+//! - Zeros are written block by block: the page cache keeps one large write as one large folio, and each commit and
+//!   sync would process all of its blocks (Linux 6.16 and later with ext4: a fifth of a single client's commit time).
+//! - Readers treat a zero as the end of the batches, in a hole or not, so recovery after a crash is unchanged.
 
 use crate::commit::journal_file::JournalFile;
 use crate::error::{engine, io};
@@ -26,23 +25,23 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use store::StoreResult;
 
-/// Zeros are written in pieces of this size: a sync that has them with it takes about half as long again.
+/// Size of one extension. A sync that includes an extension takes about half as long again.
 const PIECE: usize = 128 << 10;
 const BLOCK: usize = 4 << 10;
 
-/// Keeps written blocks before the place where the next batch goes.
+/// Keeps allocated blocks ahead of the next batch.
 pub(crate) struct JournalRoom {
     journal: Arc<JournalFile>,
-    /// Never waited for: whoever takes it holds the commit lock.
+    /// Never contended, because callers hold the commit lock.
     room: Mutex<Room>,
 }
 
 #[derive(Default)]
 struct Room {
-    /// The journal that was looked at last, and where its hole began after that.
+    /// The journal that was extended last, and the start of its hole after that.
     journal: Option<u64>,
     hole: u64,
-    /// Commits may write about this many bytes before somebody looks again.
+    /// Bytes that commits may write before the next extension.
     left: usize,
 }
 
@@ -51,8 +50,8 @@ impl JournalRoom {
         Self { journal, room: Mutex::default() }
     }
 
-    /// Notes that a batch of about `bytes` was written, and writes zeros when room runs out. That they cannot be
-    /// written harms nobody: everything works without them. The caller holds the commit lock.
+    /// Counts a batch of about `bytes` bytes and extends the zeros when they run out. Failures are ignored, because the
+    /// zeros are an optimization. The caller holds the commit lock.
     pub(crate) fn used(&self, bytes: usize) {
         let mut room = self.room.lock();
         if let Some(left) = room.left.checked_sub(bytes) {
@@ -69,7 +68,7 @@ impl JournalRoom {
         self.journal.write_out().map_err(engine("writing the journal"))?;
         let (id, file) = self.journal.active()?;
         if room.journal != Some(id) {
-            // Half a piece is always before the next batch from here on.
+            // From here on at least half a piece lies ahead of the next batch.
             *room = Room { journal: Some(id), hole: 0, left: PIECE / 2 };
         }
         room.hole = extend(&file, room.hole).map_err(io("writing zeros to the journal"))?;
@@ -77,7 +76,7 @@ impl JournalRoom {
     }
 }
 
-/// Writes zeros where the first hole at or behind `from` is, and returns where it begins now.
+/// Writes zeros at the first hole at or after `from`, and returns the new start of the hole.
 fn extend(file: &File, from: u64) -> std::io::Result<u64> {
     let len = file.metadata()?.len();
     if from >= len {
@@ -86,7 +85,8 @@ fn extend(file: &File, from: u64) -> std::io::Result<u64> {
     let hole = seek(file, SeekFrom::Hole(from))?;
     let piece = usize::try_from(len.saturating_sub(hole)).map_or(PIECE, |rest| rest.min(PIECE));
     let mut zeros = vec![0; piece];
-    // A file system that is wrong about its holes must not cost a commit.
+    // Reads the hole first, in case the file system reports holes incorrectly: a wrong hole must not overwrite a
+    // commit.
     file.read_exact_at(&mut zeros, hole)?;
     if zeros.iter().any(|&byte| byte != 0) {
         return Err(std::io::Error::other("there is something in a hole"));
@@ -108,7 +108,7 @@ mod tests {
     use fjall::Database;
     use std::path::Path;
 
-    /// Commits batches of many sizes and says what each wrote.
+    /// Commits batches of many sizes and returns the number of batches in the journal.
     fn write(folder: &Path, rounds: usize) -> (JournalRoom, u64) {
         let db = Database::builder(folder).open().unwrap();
         let keyspace = db.keyspace("k", Default::default).unwrap();
@@ -116,7 +116,7 @@ mod tests {
         for round in 0..rounds {
             let mut batch = db.batch().durability(None);
             let bytes = 1 + round * 7919 % 30_000;
-            // No compression makes these shorter.
+            // Incompressible, so that the journal keeps the size.
             let value: Vec<u8> = (0..bytes).map(|at| (((at * at + round * 31) * 2_654_435_761) >> 11) as u8).collect();
             batch.insert(&keyspace, round.to_be_bytes(), value);
             batch.commit().unwrap();

@@ -1,11 +1,11 @@
-//! How long the commit lock is held: what every other commit has to wait for at the worst.
+//! Measures how long the commit lock is held: the longest wait of other commits.
 
 use super::pipeline::Last;
 use crate::seam::{Instant, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The times that the lock was held.
+/// Histogram of the times that the lock was held.
 #[derive(Debug, Default)]
 pub(crate) struct LockTimes {
     longest_us: AtomicU64,
@@ -15,7 +15,7 @@ pub(crate) struct LockTimes {
     over_100ms: AtomicU64,
 }
 
-/// The commit lock, held.
+/// Guard of the commit lock.
 pub(crate) struct Held<'a> {
     last: MutexGuard<'a, Last>,
     since: Instant,
@@ -23,12 +23,12 @@ pub(crate) struct Held<'a> {
 }
 
 impl LockTimes {
-    /// The lock was taken just now.
+    /// Starts the measurement; the lock was just taken.
     pub(super) fn begin<'a>(&'a self, last: MutexGuard<'a, Last>) -> Held<'a> {
         Held { last, since: Instant::now(), times: self }
     }
 
-    /// For metrics.
+    /// The values for metrics.
     pub(crate) fn figures(&self) -> [(&'static str, u64); 5] {
         let read = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
         [
@@ -41,7 +41,7 @@ impl LockTimes {
     }
 
     fn note(&self, held_us: u64) {
-        // One holder at a time: nobody else writes meanwhile.
+        // Only the lock holder writes, so load and store need no atomic maximum.
         if held_us > self.longest_us.load(Ordering::Relaxed) {
             self.longest_us.store(held_us, Ordering::Relaxed);
         }

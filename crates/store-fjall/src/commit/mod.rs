@@ -1,16 +1,16 @@
-//! From a batch to a durable, visible commit, in the order of events:
+//! Commits, from the batch to durability and visibility, in the order of events:
 //!
 //! ```text
 //!   prepared, rows               pipeline, building                     group_sync                   publish
-//!   encode, judge conditions ──> check, stamp, journal, memtables ──>  one sync for all waiting ──> readers see it
+//!   encode, check conditions ──> check, stamp, journal, memtables ──>  one sync for all waiters ──> readers see it
 //!       without a lock               under the commit lock               outside of any lock
 //! ```
-//! Under the lock are: what depends on the commit number (16 bytes of stamp a row, written in place), conditions on tables
-//! that were written to since they were judged, and what fjall does in one go: one batch of its journal and its
-//! memtables. A batch that would take fjall long is no such batch, but a large commit (`crate::large`).
+//! Under the lock run the steps that depend on the commit number (a 16-byte stamp per row, written in place),
+//! conditions on tables that changed since they were checked, and fjall's write of one batch to its journal and
+//! memtables. A batch that would take fjall long becomes a large commit instead (`crate::large`).
 //!
-//! Beside them: `conditions` judges, `lock_times` tells how long the lock is held, `thread_use` who may block,
-//! `journal_room` keeps syncs short, `seqnos` lets recovery check what fjall numbers.
+//! Helpers: `conditions` checks conditions, `lock_times` measures the lock, `thread_use` decides where to sync,
+//! `journal_room` keeps syncs short, `seqnos` lets recovery verify fjall's sequence numbers.
 
 pub(crate) mod building;
 pub(crate) mod conditions;

@@ -1,8 +1,8 @@
-//! From a batch to the newest state: check, stamp, write, all under the commit lock.
+//! From a batch to the newest state: checks, stamps and writes it under the commit lock.
 //!
-//! One lock for all commits, rather than latches by row: the journal behind it is one anyway, a
-//! section is some microseconds (rows are encoded before: `rows`, `prepared`), and under it "the newest state" is simply the last one made here.
-//! The lock blocks threads, so nothing under it waits for the disk except a cold read.
+//! One lock serves all commits instead of latches per row: the journal is shared anyway, a critical section takes some
+//! microseconds (rows are encoded before, in `rows` and `prepared`), and under the lock the newest state is simply that
+//! of the last commit. The lock blocks threads, so nothing under it waits for the disk except a cold read.
 
 use crate::commit::building::Building;
 use crate::commit::group_sync::GroupSync;
@@ -32,33 +32,33 @@ pub(crate) struct Pipeline {
     pub(crate) read_only: Arc<ReadOnly>,
     pub(crate) group_sync: Arc<GroupSync>,
     pub(crate) watermark: Arc<Watermark>,
-    /// Takes all of fjall's snapshots.
+    /// The source of all fjall snapshots.
     pub(crate) nonces: Nonces,
     journal_room: JournalRoom,
     seqnos: Seqnos,
     clock: Arc<dyn Clock>,
-    /// The commit lock. Guards what the last commit was, and with it every write to fjall and the
-    /// taking of snapshots. Never held across an await.
+    /// The commit lock. Guards the last commit, every write to fjall and the taking of snapshots. Never held across an
+    /// await.
     last: Mutex<Last>,
-    /// How long it is held.
+    /// Statistics of the commit lock.
     pub(crate) lock_times: LockTimes,
-    /// No commit comes after this. Set and read under the commit lock.
+    /// Set when no further commit is accepted. Accessed under the commit lock.
     ended: AtomicBool,
     commits: AtomicU64,
     rows_written: AtomicU64,
 }
 
-/// So many commits may be made beside a large one.
+/// Upper bound of the commits that may be made while a large commit is in progress.
 const AHEAD: u64 = 1 << 28;
 
-/// The last commit made.
+/// The last commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Last {
     pub(crate) commit: CommitNo,
     pub(crate) stamp: Timestamp,
 }
 
-/// A table that is to be as it was at a commit.
+/// Requires that a table has not changed since a commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fence {
     pub(crate) table: TableId,
@@ -78,7 +78,7 @@ impl Fence {
     }
 }
 
-/// What a dropped table leaves behind.
+/// What a dropped table leaves to be reclaimed.
 #[derive(Default)]
 pub(crate) struct Dropped {
     /// Slots to be purged.
@@ -88,7 +88,7 @@ pub(crate) struct Dropped {
 }
 
 impl Dropped {
-    /// Adds a place that the batch takes out of use.
+    /// Adds a place that the batch frees.
     ///
     /// # Errors
     /// As [`meta::put_purge`].
@@ -103,14 +103,14 @@ impl Dropped {
         Ok(())
     }
 
-    /// Takes in what another batch left.
+    /// Appends the remains of another batch.
     pub(crate) fn append(&mut self, mut other: Self) {
         self.slots.append(&mut other.slots);
         self.keyspaces.append(&mut other.keyspaces);
     }
 }
 
-/// The parts that a pipeline is made of.
+/// The arguments of [`Pipeline::new`].
 pub(crate) struct Parts {
     pub(crate) db: Database,
     pub(crate) meta: Keyspace,
@@ -147,8 +147,8 @@ impl Pipeline {
         }
     }
 
-    /// Checks and applies a batch as one step; see [`store::Store::apply`]. What dropped tables leave
-    /// behind is returned for the background to reclaim.
+    /// Checks and applies a batch atomically; see [`store::Store::apply`]. Also returns what dropped tables leave to be
+    /// reclaimed.
     ///
     /// # Errors
     /// As [`store::Store::apply`], and [`Fence::check`].
@@ -184,7 +184,7 @@ impl Pipeline {
         Ok((stamp.commit, dropped))
     }
 
-    /// Takes the commit lock for a batch whose rows are for where the tables are by then.
+    /// Takes the commit lock and brings the batch's rows to the current placements of their tables.
     ///
     /// # Errors
     /// As [`Self::lock_to_write`].
@@ -195,7 +195,7 @@ impl Pipeline {
             if batch.is_for(&base.tables) {
                 return Ok((last, base, batch));
             }
-            // A load moved a table meanwhile.
+            // A bulk load moved a table since the rows were encoded.
             drop(last);
             batch = batch.moved_to(&base.tables);
         }
@@ -206,10 +206,10 @@ impl Pipeline {
         self.lock_times.begin(self.last.lock())
     }
 
-    /// Takes the commit lock to write.
+    /// Takes the commit lock for a write.
     ///
     /// # Errors
-    /// [`StoreError::Closed`] after the last commit, [`StoreError::ReadOnly`].
+    /// [`StoreError::Closed`] after [`Self::end`], [`StoreError::ReadOnly`].
     pub(crate) fn lock_to_write(&self) -> StoreResult<Held<'_>> {
         let last = self.lock();
         if self.ended.load(Ordering::Relaxed) {
@@ -219,13 +219,14 @@ impl Pipeline {
         Ok(last)
     }
 
-    /// Lets no further commit in. Returns when none is under way.
+    /// Accepts no further commits. Returns when none is in progress.
     pub(crate) fn end(&self) {
         let _last = self.lock();
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// The numbers of the next commit. Reserves more commit numbers on disk when they run out.
+    /// Returns the commit number and timestamp of the next commit. Reserves more commit numbers on disk when they run
+    /// out.
     ///
     /// # Errors
     /// I/O failures of the reservation.
@@ -237,12 +238,12 @@ impl Pipeline {
         Ok(Last { commit, stamp: self.clock.now().max(last.stamp) })
     }
 
-    /// Writes a fjall batch and makes the state after it the newest. The caller holds the commit lock. A `Buffered` commit
-    /// is handed to the operating system here: it is acknowledged and shown without a sync, and a crash of this process alone
-    /// does not lose it.
+    /// Writes a fjall batch and makes the resulting state the newest. The caller holds the commit lock. A `Buffered`
+    /// commit is also handed to the operating system: it is acknowledged and published without a sync, and a crash of
+    /// this process alone must not lose it.
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`]: the outcome is unknown, and no later commit will be accepted.
+    /// [`StoreError::ReadOnly`]: the outcome is unknown and later commits are refused.
     pub(crate) fn commit(
         &self,
         last: &mut Last,
@@ -260,7 +261,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Makes what fjall holds now the newest state, as commit `stamp`. The caller holds the commit lock.
+    /// Makes fjall's current content the newest state, as commit `stamp`. The caller holds the commit lock.
     pub(crate) fn applied(&self, last: &mut Last, stamp: Last, tables: Arc<TableMap>, durability: Durability) {
         *last = stamp;
         self.watermark.stamped(stamp.stamp);
@@ -270,7 +271,7 @@ impl Pipeline {
         self.commits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Writes a fjall batch that changes nothing a reader could see (purges). Takes the commit lock.
+    /// Writes a fjall batch without changes visible to readers (purges). Takes the commit lock.
     ///
     /// # Errors
     /// As [`Self::commit`].
@@ -281,7 +282,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Writes a fjall batch that no reader looks at. The caller holds the commit lock.
+    /// Writes a fjall batch without publishing it. The caller holds the commit lock.
     ///
     /// # Errors
     /// As [`Self::commit`].
@@ -290,7 +291,7 @@ impl Pipeline {
         written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))
     }
 
-    /// Takes numbers for rows that are written before their commit is made. Takes the commit lock.
+    /// Takes the stamp of rows that are written before their commit is made. Takes the commit lock.
     ///
     /// # Errors
     /// As [`Self::lock_to_write`] and [`Self::next_stamp`].
@@ -300,8 +301,8 @@ impl Pipeline {
         Ok(*last)
     }
 
-    /// Takes numbers for rows that others must take for written when they are shown, and not before: larger than those
-    /// of all commits meanwhile. Only one who did so may be under way. Takes the commit lock.
+    /// Takes a stamp for rows that are written before their commit is made and must appear new when it is: larger than
+    /// the numbers of all commits in between. Only one such commit may be in progress. Takes the commit lock.
     ///
     /// # Errors
     /// As [`Self::reserve_stamp`].
@@ -312,7 +313,7 @@ impl Pipeline {
         Ok(Last { commit, stamp: self.clock.now().max(last.stamp) })
     }
 
-    /// The numbers of the commit that shows rows with `reserved` ones: the same unless others committed meanwhile.
+    /// The stamp of the commit that publishes rows stamped `reserved`: the same, unless others committed meanwhile.
     ///
     /// # Errors
     /// As [`Self::next_stamp`].
@@ -320,13 +321,13 @@ impl Pipeline {
         if last.commit == reserved.commit { Ok(reserved) } else { self.next_stamp(last) }
     }
 
-    /// Notes rows that were written.
+    /// Counts written rows.
     pub(crate) fn count_rows(&self, rows: u64) {
         self.rows_written.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// To be called before rows are written past the journal into a keyspace that a table has, and before the sync
-    /// that goes before them. The caller holds the commit lock.
+    /// Writes a sequence-number mark. Must be called before rows are written past the journal into a table's keyspace,
+    /// and before the sync that precedes them. The caller holds the commit lock.
     ///
     /// # Errors
     /// As [`Self::commit`].
@@ -335,12 +336,12 @@ impl Pipeline {
         written.map_err(|error| self.read_only.set(&engine("writing the journal")(error)))
     }
 
-    /// Commits so far.
+    /// Number of commits so far.
     pub(crate) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
     }
 
-    /// Rows written by them.
+    /// Number of rows written so far.
     pub(crate) fn rows_written(&self) -> u64 {
         self.rows_written.load(Ordering::Relaxed)
     }

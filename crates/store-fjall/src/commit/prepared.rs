@@ -1,4 +1,4 @@
-//! What is done for a batch before the commit lock is taken.
+//! The part of a commit before the commit lock is taken.
 
 use crate::commit::conditions::Conditions;
 use crate::commit::pipeline::Pipeline;
@@ -8,32 +8,32 @@ use crate::placement::TableMap;
 use fjall::OwnedWriteBatch;
 use store::{Mutation, StoreResult, TableChange, WriteBatch};
 
-/// More conditions are judged before the lock, too.
+/// More conditions than this are also checked before the lock is taken.
 const FEW_CONDITIONS: usize = 16;
 
-/// A batch, as ready to be applied as can be without knowing its commit number.
+/// A batch that is encoded except for its commit number.
 pub(crate) struct Prepared {
     pub(super) tables: Vec<TableChange>,
     pub(super) conditions: Conditions<'static>,
     pub(super) rows: Rows,
-    /// Room for the rows.
+    /// An empty fjall batch with capacity for the rows.
     pub(super) batch: OwnedWriteBatch,
 }
 
 /// The rows of a batch.
 pub(super) enum Rows {
-    /// As fjall takes them, or why they cannot be: a condition that does not hold is the more telling error.
+    /// Encoded rows, or the encoding error: it is reported only if the conditions hold.
     Encoded(StoreResult<EncodedRows>),
-    /// Of a batch that makes or drops tables: where they go is known under the lock only. Few.
+    /// Rows of a batch that creates or drops tables; they are encoded under the lock, where their placements are known.
     AsTheyCame(Vec<Mutation>),
 }
 
 impl Pipeline {
-    /// Does what can be done for a batch before the commit lock is taken.
+    /// Does the part of a commit that needs no lock.
     ///
     /// # Errors
-    /// [`store::StoreError::TooLarge`]; [`store::StoreError::ConditionFailed`] and those of reading, where conditions are
-    /// judged here.
+    /// [`store::StoreError::TooLarge`]; [`store::StoreError::ConditionFailed`] and read errors, if conditions are
+    /// checked here.
     pub(crate) fn prepare(&self, batch: WriteBatch) -> StoreResult<Prepared> {
         check_sizes(&batch)?;
         let WriteBatch { tables, conditions, mutations } = batch;
@@ -52,7 +52,8 @@ impl Pipeline {
 }
 
 impl Prepared {
-    /// Are its rows for where the tables are? The caller holds the commit lock, and `tables` are the newest ones.
+    /// Returns true if the rows are encoded for the current placements. The caller holds the commit lock, and `tables`
+    /// are the newest.
     pub(super) fn is_for(&self, tables: &TableMap) -> bool {
         match &self.rows {
             Rows::Encoded(Ok(rows)) => rows.are_in(tables),
@@ -60,7 +61,7 @@ impl Prepared {
         }
     }
 
-    /// The same for where the tables are now.
+    /// Re-encodes the keys for the placements in `tables`.
     pub(super) fn moved_to(mut self, tables: &TableMap) -> Self {
         self.rows = match self.rows {
             Rows::Encoded(Ok(rows)) => Rows::Encoded(rows.moved_to(tables)),
@@ -71,7 +72,7 @@ impl Prepared {
 }
 
 impl Rows {
-    /// Encodes what is not encoded yet.
+    /// Encodes the rows, unless they are encoded.
     ///
     /// # Errors
     /// As [`EncodedRows::of`].
@@ -83,7 +84,7 @@ impl Rows {
     }
 }
 
-/// What can be refused without looking at any state.
+/// Checks that need no state.
 fn check_sizes(batch: &WriteBatch) -> StoreResult<()> {
     for condition in &batch.conditions {
         check_key(&condition.key)?;
@@ -153,7 +154,7 @@ mod tests {
         Condition { table: TABLE, family: FAMILY, key: Bytes::from_static(key.as_bytes()), expect: None }
     }
 
-    /// The commit that wrote a row, read where the table is now, and whether that is a keyspace of its own.
+    /// The commit that wrote a row at the table's current place, and whether that place is an own keyspace.
     fn written_by(inner: &Inner, key: &str) -> (Option<CommitNo>, bool) {
         let newest = inner.pipeline.publisher.newest();
         let (_, place) = newest.tables.place(TABLE, FAMILY).unwrap();

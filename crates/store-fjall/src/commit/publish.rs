@@ -1,15 +1,15 @@
-//! What readers may see.
+//! Publication: what readers may see.
 //!
-//! Two rules (the contract's): a `Sync` commit is shown only when it would survive a crash; a
-//! `Buffered` one as soon as no undurable `Sync` commit stands before it.
+//! The contract's rules: a `Sync` commit is published only once it would survive a crash; a `Buffered` commit as soon
+//! as no undurable `Sync` commit precedes it.
 //!
 //! ```text
 //!   commits     1s  2s  3b  4b  5s  6b      s = Sync, b = Buffered
 //!   durable up to 2, a sync of 1..=4 ends:  durable = 4, published = 4 (5 is undurable)
 //!   nothing undurable before 3 and 4:       they are published when they are applied
 //! ```
-//! To publish "up to the commit before the first undurable Sync commit" its state is kept when that
-//! commit is applied: three states at most are alive here (published, that one, newest).
+//! The state before the first undurable `Sync` commit is kept when that commit is applied, so that it can be published
+//! later. So at most three states are alive here: published, that one, and newest.
 
 use crate::placement::TableMap;
 use crate::read::Views;
@@ -19,52 +19,52 @@ use std::sync::Arc;
 use store::{CommitNo, Durability, StoreResult};
 use tokio::sync::oneshot;
 
-/// All commits up to one: the fjall snapshot, and where the tables were then.
+/// All commits up to one: the fjall snapshot and the placements of the tables.
 pub(crate) struct State {
-    /// The last commit inside.
+    /// The last commit.
     pub(crate) commit: CommitNo,
-    /// Reads of fjall go through this. Shared: a clone of its own goes through the list of all snapshots.
+    /// The fjall snapshot. Shared, because cloning it accesses fjall's list of all snapshots.
     pub(crate) snapshot: Arc<fjall::Snapshot>,
     /// The tables.
     pub(crate) tables: Arc<TableMap>,
-    /// What the keyspaces consist of: one for all states.
+    /// The block views of the keyspaces, shared by all states.
     pub(crate) views: Arc<Views>,
 }
 
 /// Holds the newest and the published state.
 pub(crate) struct Publisher {
-    /// Everything applied. Replaced under the commit lock and `progress`.
+    /// The state of all applied commits. Replaced under the commit lock and `progress`.
     newest: ArcSwap<State>,
-    /// What readers get. Replaced under `progress` only, and never by an older one.
+    /// The state that readers get. Replaced under `progress`, never by an older state.
     published: ArcSwap<State>,
-    /// A short mutex, never held across an await or a sync.
+    /// Held briefly, never across an await or a sync.
     progress: Mutex<Progress>,
 }
 
-/// How far the log is durable, and who waits for more.
+/// The durable end of the log, and the tasks that wait for more.
 struct Progress {
-    /// Everything up to here would survive a crash.
+    /// The last commit that would survive a crash.
     durable: CommitNo,
-    /// The state that the sync under way makes durable.
+    /// The state that the running sync makes durable.
     in_flight: Option<Arc<State>>,
     /// The newest `Sync` commit.
     last_sync_commit: CommitNo,
-    /// The state just before the first `Sync` commit that the sync under way does not cover.
+    /// The state just before the first `Sync` commit that the running sync does not cover.
     before_next_sync: Option<Arc<State>>,
-    /// Who waits for which commit, in no order.
+    /// The waiting tasks and their commits, in no order.
     waiters: Vec<(CommitNo, oneshot::Sender<StoreResult<()>>)>,
 }
 
-/// What a task that wants a commit durable has to do.
+/// The result of [`Publisher::wait_for`].
 pub(crate) enum Turn {
-    /// Nothing: it is.
+    /// The commit is durable.
     Done,
-    /// Wait: a sync is under way or about to begin.
+    /// The commit becomes durable with a running or later sync.
     Wait(oneshot::Receiver<StoreResult<()>>),
 }
 
 impl Publisher {
-    /// Begins with a state that is on disk.
+    /// Starts with a durable state.
     pub(crate) fn new(state: State) -> Self {
         let state = Arc::new(state);
         Self {
@@ -80,26 +80,26 @@ impl Publisher {
         }
     }
 
-    /// Everything applied.
+    /// The newest state.
     pub(crate) fn newest(&self) -> arc_swap::Guard<Arc<State>> {
         self.newest.load()
     }
 
-    /// What readers may see.
+    /// The published state.
     pub(crate) fn published(&self) -> arc_swap::Guard<Arc<State>> {
         self.published.load()
     }
 
-    /// Everything up to here would survive a crash.
+    /// The last durable commit.
     pub(crate) fn durable(&self) -> CommitNo {
         self.progress.lock().durable
     }
 
-    /// Takes a commit that was just applied. The caller holds the commit lock.
+    /// Records a commit that was just applied. The caller holds the commit lock.
     pub(crate) fn applied(&self, state: State, durability: Durability) {
         let state = Arc::new(state);
         let mut progress = self.progress.lock();
-        // Under the lock, or a sync could begin between here and there and be taken for an older one.
+        // Under `progress`, so that no sync begins between the swap and the bookkeeping below.
         let before = self.newest.swap(state.clone());
         match durability {
             Durability::Sync => {
@@ -117,8 +117,8 @@ impl Publisher {
         }
     }
 
-    /// Replaces the states of the newest commit by one with a newer fjall snapshot, so that what flushes
-    /// and compactions replaced can be freed. The caller holds the commit lock.
+    /// Replaces the states of the newest commit by one with a newer fjall snapshot, so that files and memtables
+    /// replaced by flushes and compactions can be freed. The caller holds the commit lock.
     pub(crate) fn refresh(&self, snapshot: Arc<fjall::Snapshot>) {
         let progress = self.progress.lock();
         let newest = self.newest.load_full();
@@ -130,7 +130,7 @@ impl Publisher {
         }
     }
 
-    /// Joins those who wait until `commit` is durable.
+    /// Registers a waiter for the durability of `commit`.
     pub(crate) fn wait_for(&self, commit: CommitNo) -> Turn {
         let mut progress = self.progress.lock();
         if progress.durable >= commit {
@@ -141,12 +141,12 @@ impl Publisher {
         Turn::Wait(receiver)
     }
 
-    /// How many wait.
+    /// Number of waiters.
     pub(crate) fn waiting(&self) -> usize {
         self.progress.lock().waiters.len()
     }
 
-    /// Begins a sync of everything applied, unless one is under way or nothing needs one.
+    /// Begins a sync of everything applied, unless one is in flight or none is needed.
     pub(crate) fn begin_sync(&self) -> Option<Arc<State>> {
         let mut progress = self.progress.lock();
         if progress.in_flight.is_some() {
@@ -157,13 +157,13 @@ impl Publisher {
             return None;
         }
         progress.in_flight = Some(target.clone());
-        // A Sync commit up to the target is covered by it.
+        // The target covers all `Sync` commits so far.
         progress.before_next_sync = None;
         Some(target)
     }
 
-    /// Ends the sync that [`Self::begin_sync`] began: publishes and wakes, or hands out the failure.
-    /// Returns whether somebody waits for a later commit.
+    /// Ends a sync: publishes and wakes the waiters, or sends them the failure. Returns whether a waiter needs a later
+    /// commit.
     pub(crate) fn end_sync(&self, target: &State, outcome: StoreResult<()>) -> bool {
         let mut progress = self.progress.lock();
         progress.in_flight = None;
@@ -188,10 +188,10 @@ impl Publisher {
     }
 }
 
-/// Outside of the lock: each wake-up may be a system call.
+/// Called outside of the lock, because each wake-up may be a system call.
 fn wake(done: Vec<(CommitNo, oneshot::Sender<StoreResult<()>>)>) {
     for (_, waiter) in done {
-        // A waiter that was cancelled is gone; its commit is durable all the same.
+        // The receiver of a cancelled waiter is gone; its commit is durable.
         let _ = waiter.send(Ok(()));
     }
 }

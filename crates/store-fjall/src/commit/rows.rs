@@ -1,8 +1,8 @@
-//! The rows of a batch as fjall takes them, made before the commit lock is taken: under it only their stamps are missing.
+//! Rows of a batch encoded for fjall before the commit lock is taken; only their stamps are added under the lock.
 //!
 //! ```text
-//!   before the lock   keys behind their prefixes, fragments in memory of their own, stamps of zeros     EncodedRows::of
-//!   under the lock    are the tables where they were?  stamps, 16 bytes a row;  to fjall's batch        EncodedRows::add_to
+//!   before the lock   keys with prefixes, private copies of the fragments, zero stamps          EncodedRows::of
+//!   under the lock    check that no table has moved; 16-byte stamp per row; fjall's batch       EncodedRows::add_to
 //! ```
 
 use crate::commit::pipeline::Last;
@@ -14,19 +14,19 @@ use lsm_tree::Builder;
 use std::sync::Arc;
 use store::{CommitNo, FamilyId, Mutation, StoreResult, TableId, Timestamp};
 
-/// What the journal has around each key and value, and around a batch.
+/// Journal overhead of each row, and of a batch.
 pub(super) const ITEM_BYTES: usize = 32;
 
-/// Rows without stamps.
+/// Encoded rows without stamps.
 #[derive(Default)]
 pub(crate) struct EncodedRows {
     homes: Vec<Home>,
     rows: Vec<Row>,
-    /// About what the journal takes for them.
+    /// Approximate journal bytes.
     bytes: usize,
 }
 
-/// A family of a table, where it was when the rows were encoded.
+/// A family of a table, with its place at the time of encoding.
 struct Home {
     id: TableId,
     family: FamilyId,
@@ -34,7 +34,7 @@ struct Home {
     place: Place,
 }
 
-/// One row; deleted without a value.
+/// One row; without a value it is deleted.
 struct Row {
     home: usize,
     key: Slice,
@@ -42,10 +42,11 @@ struct Row {
 }
 
 impl EncodedRows {
-    /// Encodes rows for where `tables` are.
+    /// Encodes rows for their places in `tables`.
     ///
     /// # Errors
-    /// Those of unknown tables and families, of rows that are no fragments, and of keys that have no place there.
+    /// [`store::StoreError::NoSuchTable`], [`store::StoreError::NoSuchFamily`], [`store::StoreError::Corrupted`] for
+    /// values that are not fragments, and [`store::StoreError::Unsupported`] for an empty key in an own keyspace.
     pub(crate) fn of(tables: &TableMap, mutations: Vec<Mutation>) -> StoreResult<Self> {
         let mut encoded = Self { rows: Vec::with_capacity(mutations.len()), ..Self::default() };
         for mutation in mutations {
@@ -62,7 +63,7 @@ impl EncodedRows {
         Ok(encoded)
     }
 
-    /// Rows of a batch mostly come table by table.
+    /// Searches from the end, because rows of a batch mostly come table by table.
     fn home(&mut self, tables: &TableMap, id: TableId, family: FamilyId) -> StoreResult<usize> {
         let is_it = |home: &Home| home.id == id && home.family == family;
         if let Some(found) = self.homes.iter().rposition(is_it) {
@@ -73,7 +74,7 @@ impl EncodedRows {
     }
 
     fn key(&self, home: usize, rowkey: &[u8]) -> StoreResult<Slice> {
-        // It was found just now.
+        // Always found: the index comes from `home`.
         let Some(Home { table, place, .. }) = self.homes.get(home) else { return Ok(Slice::from(rowkey)) };
         if place.slot.is_none() {
             check_own_key(rowkey)?;
@@ -82,12 +83,12 @@ impl EncodedRows {
         Ok(place.key(rowkey))
     }
 
-    /// Are all tables where they were? The caller holds the commit lock, and `tables` are the newest ones.
+    /// Returns true if no table has moved. The caller holds the commit lock, and `tables` are the newest.
     pub(crate) fn are_in(&self, tables: &TableMap) -> bool {
         self.homes.iter().all(|home| tables.table(home.id).is_ok_and(|table| Arc::ptr_eq(table, &home.table)))
     }
 
-    /// The same rows for where `tables` are: a load moved a table meanwhile.
+    /// Re-encodes the keys for the places in `tables`, after a load moved a table.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -106,25 +107,25 @@ impl EncodedRows {
         Ok(self)
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// About what the journal takes for them.
+    /// Approximate journal bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The tables that they are rows of.
+    /// The change records of the rows' tables.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Changed> {
         self.homes.iter().map(|home| &home.table.changed)
     }
 
-    /// Stamps them and adds them to a batch.
+    /// Stamps the rows and adds them to a batch.
     ///
     /// # Errors
-    /// None: they were stamped before, with zeros.
+    /// None in practice: `unstamped` has stamped the same bytes before.
     pub(crate) fn add_to(&mut self, batch: &mut OwnedWriteBatch, stamp: Last) -> StoreResult<()> {
         for row in self.rows.drain(..) {
             let Some(home) = self.homes.get(row.home) else { continue };
@@ -147,7 +148,7 @@ impl Home {
     }
 }
 
-/// A copy of a fragment that nobody else has, so that its stamp can be written in place.
+/// A private copy of a fragment, so that its stamp can be written in place.
 fn unstamped(fragment: &[u8]) -> StoreResult<Builder> {
     let mut value = Builder::new(Slice::from(fragment).into());
     stamp::write(&mut value, Timestamp(0), CommitNo(0))?;

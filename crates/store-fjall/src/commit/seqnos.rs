@@ -7,21 +7,21 @@ use crate::seam::Mutex;
 use fjall::{Database, Keyspace, OwnedWriteBatch};
 use std::ops::Range;
 
-/// Where the numbers stand. Its lock is never waited for: whoever takes it holds the commit lock.
+/// The sequence number of the last batch. The lock is never contended, because callers hold the commit lock.
 pub(crate) struct Seqnos {
     last: Mutex<Last>,
 }
 
 struct Last {
-    /// The number of the last batch lies here.
+    /// The range that contains the number of the last batch.
     range: Option<Range<u64>>,
-    /// Was it written before the store was opened? Then nobody knows what its number should have been, and only a mark
-    /// behind it says that there may be a gap before it.
+    /// Whether the last batch was written before the store was opened. Then its expected number is unknown, and only a
+    /// mark in the next batch says that a gap may precede it.
     before_opening: bool,
 }
 
 impl Seqnos {
-    /// After an opening that found this number in the last batch.
+    /// Starts after the batch with this number, the last one that recovery found.
     pub(crate) fn new(last: Option<u64>) -> Self {
         Self { last: Mutex::new(Last { range: last.map(|last| last..last + 1), before_opening: true }) }
     }
@@ -30,7 +30,7 @@ impl Seqnos {
     /// holds the commit lock.
     ///
     /// # Errors
-    /// Those of fjall; the outcome is unknown.
+    /// fjall's errors; the outcome is unknown.
     pub(crate) fn write(&self, db: &Database, meta: &Keyspace, batch: OwnedWriteBatch) -> fjall::Result<()> {
         let mut last = self.last.lock();
         let low = db.seqno();
@@ -40,8 +40,8 @@ impl Seqnos {
         Ok(())
     }
 
-    /// Writes a mark alone: before a number is taken for rows that are in no journal, so that the batch before them
-    /// is not the last one. The caller holds the commit lock.
+    /// Writes a batch with only a mark, before rows outside the journal take a number, so that the batch before it is
+    /// not the last one of the chain. The caller holds the commit lock.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -54,7 +54,7 @@ impl Seqnos {
     }
 }
 
-/// Returns where the number of the batch lies.
+/// Writes a batch and returns the range of its number.
 fn write(
     db: &Database,
     meta: &Keyspace,
@@ -78,7 +78,7 @@ mod tests {
     use crate::meta::SEQNO_KEY;
     use std::path::Path;
 
-    /// A flush that ended within the last batch before a crash left a gap that nobody remembers.
+    /// A flush that ended within the last batch before a crash may have left a gap that was not recorded.
     #[test]
     fn the_first_batch_after_an_opening_has_a_mark() {
         let folder = tempfile::tempdir().unwrap();
@@ -97,7 +97,7 @@ mod tests {
         seqnos.write(&db, &meta, batch()).unwrap();
         let mark: SeqnoMark = serde_json::from_slice(&meta.get(SEQNO_KEY).unwrap().unwrap()).unwrap();
         assert_eq!(mark, SeqnoMark { previous: Some(last..last + 1), low: last + 1 });
-        // The batch before should have been one earlier.
+        // As if the batch before should have had the number before its own.
         let mut chain = Chain::default();
         chain.next(number, Some(&SeqnoMark { previous: None, low: number })).unwrap();
         chain.next(last, None).unwrap();
@@ -107,7 +107,7 @@ mod tests {
 
     const CHILD: &str = "BENNU_FAILED_BATCH_CHILD";
 
-    /// Not a test of its own: a process in which a batch is written in part, because no file may grow beyond a size.
+    /// Not a test by itself: run in a child process, where a batch is written partly because of a file size limit.
     #[test]
     fn child_that_writes_half_a_batch() {
         let Some(folder) = std::env::var_os(CHILD) else { return };
@@ -127,7 +127,7 @@ mod tests {
         rlimit::Resource::FSIZE.set(len + 20, hard).unwrap();
         write("half").unwrap_err();
         rlimit::Resource::FSIZE.set(soft, hard).unwrap();
-        // A worker thread that is slower than the rest of the database.
+        // Simulates a worker thread that outlives the rest of the database.
         let late = db.supervisor.clone();
         drop((meta, file, db));
         let left = journal();
@@ -139,7 +139,7 @@ mod tests {
     fn what_is_left_of_a_failed_batch_is_never_written() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sh");
-        // A write beyond the limit is to fail, not to end the process.
+        // With SIGXFSZ ignored a write beyond the limit fails instead of ending the process.
         child.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
         child.args(["--exact", "commit::seqnos::tests::child_that_writes_half_a_batch", "--nocapture"]);
         let output = child.env(CHILD, folder.path()).output().unwrap();

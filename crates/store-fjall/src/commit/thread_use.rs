@@ -1,7 +1,7 @@
-//! Does one task have a thread of the runtime for itself, or do several take turns on it?
+//! Tells whether one task has a thread of the runtime for itself.
 //!
-//! Each statement takes a snapshot, so whoever does that is noted, by thread. A task that is alone may block
-//! its thread for a sync; where others take turns they would all stand still.
+//! Each statement takes a snapshot, which records the task on its thread. A task that is alone may block its thread for
+//! a sync; otherwise the other tasks of the thread would wait.
 
 use crate::seam;
 use std::cell::Cell;
@@ -11,16 +11,16 @@ thread_local! {
     static LAST: Cell<Use> = const { Cell::new(Use { task: None, shared: false }) };
 }
 
-/// What was noted on a thread.
+/// The record of a thread.
 #[derive(Clone, Copy)]
 struct Use {
-    /// Who was there last.
+    /// The task that used the thread last.
     task: Option<Id>,
-    /// Was there another one since somebody asked?
+    /// Whether another task used the thread since the last query.
     shared: bool,
 }
 
-/// Notes that the present task uses this thread.
+/// Records that the current task uses this thread.
 pub(crate) fn note() {
     let task = task::try_id();
     LAST.with(|last| {
@@ -30,7 +30,7 @@ pub(crate) fn note() {
     });
 }
 
-/// Has another task used this thread since the last call?
+/// Returns true if more than one task used this thread since the last call.
 pub(crate) fn is_shared() -> bool {
     if let Some(chosen) = seam::chance() {
         return chosen;

@@ -1,9 +1,9 @@
-//! Compaction, on threads of the store's own.
+//! Compaction on threads of the store.
 //!
-//! fjall 3.1.13 compacts on its workers, of which the first takes each request for a compaction out of the queue and puts
-//! it back, without a pause, while another compacts: a core is lost. So keyspaces are made with limits that leave its
-//! workers nothing to do but to move tables that overlap with none, and the threads of this module compact with the
-//! limits that are meant. A keyspace that was made with other options is compacted by whoever comes first.
+//! fjall 3.1.13 compacts on its workers. While one compacts, the first worker takes each further compaction request out
+//! of the queue and puts it back without a pause, which occupies a core. So keyspaces are created with limits at which
+//! fjall's workers only move tables that overlap with none, and the threads of this module compact with the actual
+//! limits. A keyspace that was created with other options is compacted by either.
 
 use crate::error::storage;
 use crate::housekeeping::{Stop, TICK, spawn};
@@ -17,33 +17,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::StoreResult;
 
-/// The largest that fjall takes.
+/// The largest threshold that fjall accepts.
 const MOST_TABLES_OF_LEVEL_0: u8 = u8::MAX;
-/// How much larger than the one above it a level may be.
+/// Growth factor between levels.
 const MOST_GROWTH: f32 = 1e6;
 
-/// What fjall may compact by itself: next to nothing. Tables that it writes all the same have the usual size.
+/// The compaction strategy for fjall's workers, which compact next to nothing. Tables that they write have the usual
+/// size.
 pub(crate) fn of_fjall() -> Arc<Leveled> {
     let limits = Leveled::default().with_l0_threshold(MOST_TABLES_OF_LEVEL_0);
     Arc::new(limits.with_level_ratio_policy(vec![MOST_GROWTH]))
 }
 
-/// What was compacted, and what needs no more of it.
+/// Statistics of compactions, and the keyspaces that need none.
 #[derive(Default)]
 pub(crate) struct Compactions {
-    /// The version of each keyspace's tables in which there was nothing to compact. A short mutex.
+    /// The tree version of each keyspace for which there was nothing to compact. The mutex is held briefly.
     settled: Mutex<HashMap<u64, u64>>,
     active: AtomicU64,
     done: AtomicU64,
 }
 
 impl Compactions {
-    /// How many run.
+    /// Number of running compactions.
     pub(crate) fn active(&self) -> u64 {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// How many are done.
+    /// Number of finished compactions.
     pub(crate) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
@@ -58,9 +59,9 @@ impl Compactions {
 }
 
 /// Starts the threads.
-///
+/// Starts the compaction threads.
 /// # Errors
-/// The operating system has no more threads.
+/// I/O failures: the operating system refuses more threads.
 pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Vec<thread::JoinHandle>> {
     let threads = inner.options.compaction_threads.max(1);
     let compactor = |_| {
@@ -70,8 +71,8 @@ pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Vec<thr
     (0..threads).map(compactor).collect()
 }
 
-/// Works until `stop`, also while the store is closed or read-only: a commit may wait for room in level 0. Ends at a failure,
-/// after which only an opening knows which files count.
+/// Compacts until `stop`, even if the store is closed or read-only, because a commit may wait for room in level 0. Ends
+/// at a failure, because then only recovery can tell which files are valid.
 fn run(inner: &Inner, stop: &Stop) {
     let mut worked = false;
     while !(if worked { stop.is_set() } else { stop.wait(TICK) }) {
@@ -85,7 +86,7 @@ fn run(inner: &Inner, stop: &Stop) {
     }
 }
 
-/// One compaction of each keyspace that wants one, so that none waits for all of another; returns whether there was any.
+/// Compacts each keyspace once, so that none waits for all compactions of another. Returns whether any was compacted.
 fn pass(inner: &Inner, stop: &Stop) -> StoreResult<bool> {
     let keyspaces = all_keyspaces(inner);
     inner.compactions.forget_all_but(&keyspaces);
@@ -93,7 +94,7 @@ fn pass(inner: &Inner, stop: &Stop) -> StoreResult<bool> {
     let unsettled: Vec<u64> = unsettled.map(|keyspace| keyspace.id()).collect();
     let mut worked = false;
     for id in unsettled {
-        // Those of dropped tables are not held, or their files would stay.
+        // Keyspaces of dropped tables are not held, because that would keep their files.
         let Some(keyspace) = all_keyspaces(inner).into_iter().find(|keyspace| keyspace.id() == id) else { continue };
         if stop.is_set() {
             break;
@@ -103,7 +104,7 @@ fn pass(inner: &Inner, stop: &Stop) -> StoreResult<bool> {
     Ok(worked)
 }
 
-/// Compacts once; returns whether there was something to compact.
+/// Compacts once. Returns whether there was something to compact.
 fn compact(inner: &Inner, keyspace: &Keyspace) -> StoreResult<bool> {
     let compactions = &inner.compactions;
     let before = version(keyspace);
@@ -121,7 +122,7 @@ fn compact(inner: &Inner, keyspace: &Keyspace) -> StoreResult<bool> {
     Ok(did)
 }
 
-/// The number of the version of its tables.
+/// The tree version of a keyspace.
 fn version(keyspace: &Keyspace) -> u64 {
     keyspace.tree.current_version().id()
 }
@@ -134,7 +135,7 @@ mod tests {
     use std::thread::sleep;
     use std::time::Duration;
 
-    /// More than is usual in level 0, and less than stops writers.
+    /// More runs than compaction usually leaves in level 0, and fewer than stall writes.
     const FLUSHES: usize = 16;
 
     #[test]
@@ -148,7 +149,7 @@ mod tests {
                 rows.insert("row", "value").unwrap();
                 rows.rotate_memtable_and_wait().unwrap();
             }
-            // Each flush asked for a compaction: time to do them.
+            // Each flush requested a compaction: wait until fjall has handled the requests.
             sleep(Duration::from_millis(200));
             assert_eq!(rows.tree.l0_run_count(), flushes);
         }

@@ -1,4 +1,4 @@
-//! The background threads: one syncs groups, one keeps house, some compact.
+//! The background threads: the sync thread, the housekeeper and the compaction threads.
 
 pub(crate) mod compaction;
 pub(crate) mod purge;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::StoreResult;
 
-/// How often the housekeeper looks. At 0.5 M rows/s a memtable grows by about 1 MiB in between.
+/// Interval of the housekeeper. At 0.5 M rows/s a memtable grows by about 1 MiB in between.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
 
 /// The threads of one store.
@@ -26,7 +26,7 @@ pub(crate) struct Housekeeper {
 
 #[derive(Default)]
 pub(crate) struct Stop {
-    /// Set once; a short mutex, paired with `signal`.
+    /// Set once. The mutex is held briefly and is paired with `signal`.
     stopped: Mutex<bool>,
     signal: Condvar,
 }
@@ -35,7 +35,7 @@ impl Housekeeper {
     /// Starts the threads.
     ///
     /// # Errors
-    /// The operating system has no more threads.
+    /// I/O failures: the operating system refuses more threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> StoreResult<Self> {
         let stop = Arc::new(Stop::default());
         let group_sync = inner.pipeline.group_sync.clone();
@@ -49,7 +49,7 @@ impl Housekeeper {
         Ok(Self { inner: inner.clone(), stop, threads: Mutex::new(threads) })
     }
 
-    /// Ends the threads and waits for them. May be called again.
+    /// Ends the threads and waits for them. May be called more than once.
     pub(crate) fn stop(&self) {
         *self.stop.stopped.lock() = true;
         self.stop.signal.notify_all();
@@ -88,14 +88,14 @@ fn keep_house(inner: &Inner, stop: &Stop) {
         inner.room.look(inner.memtables.unflushed());
         let outcome = budget.tick(inner).and_then(|()| follower.tick(inner)).and_then(|()| purge.tick(inner));
         if let Err(error) = outcome {
-            // What these do is retried at the next tick; a failed write has made the store read-only already.
+            // Retried at the next tick; a failed write has made the store read-only already.
             tracing::warn!(%error, "housekeeping failed");
         }
     }
 }
 
-/// A flush or compaction that failed has poisoned fjall: commits would find out, but a flush that
-/// somebody waits for would not end.
+/// Detects failed flushes and compactions, after which fjall is poisoned. Commits would notice that, but a caller that
+/// waits for a flush would wait forever.
 ///
 /// # Errors
 /// The failure.
@@ -108,7 +108,7 @@ impl Stop {
         *self.stopped.lock()
     }
 
-    /// Sleeps for `tick`; returns whether it is time to end.
+    /// Sleeps for `tick`. Returns whether the threads should end.
     pub(crate) fn wait(&self, tick: Duration) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {

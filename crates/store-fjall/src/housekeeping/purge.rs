@@ -1,8 +1,8 @@
-//! Reclaiming what dropped tables leave behind.
+//! Reclaims the rows of dropped tables.
 //!
-//! A slot's rows become tombstones, chunk by chunk, so that commits pass in between; older snapshots
-//! still see them. A record in the meta keyspace says which slots are left, so a restart goes on.
-//! A keyspace is deleted whole; whoever still holds it reads on, its files go with the last handle.
+//! Rows of a slot are deleted with tombstones, chunk by chunk, so that commits can run in between; older snapshots
+//! still see them. A record in the meta keyspace lists each such slot, so a restart continues. A keyspace is deleted as
+//! a whole; readers that hold it continue, and its files are deleted with the last handle.
 
 use crate::error::engine;
 use crate::inner::Inner;
@@ -11,24 +11,24 @@ use fjall::{OwnedWriteBatch, Readable};
 use std::ops::Bound;
 use store::{KeyRange, StoreResult};
 
-/// Rows that one tick turns into tombstones: some milliseconds of the commit lock.
+/// Rows deleted per tick: some milliseconds under the commit lock.
 const CHUNK: usize = 2000;
 
-/// Where the purge of the first slot in the queue stands.
+/// The progress in the first slot of the queue.
 #[derive(Default)]
 pub(crate) struct Purge {
-    /// The last key that was removed: the search for the next need not wade through its tombstones.
+    /// The last deleted key. The next search starts after it, so that it need not skip the tombstones before.
     resume: Option<(u32, Vec<u8>)>,
 }
 
 impl Purge {
-    /// A little work, if there is any.
+    /// Deletes one chunk, if there is one.
     ///
     /// # Errors
     /// I/O failures.
     pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
         delete_keyspaces(inner)?;
-        // The first of the queue: a table that is dropped meanwhile does not interrupt it.
+        // The first in the queue, so that a table that is dropped meanwhile does not interrupt its purge.
         let slot = inner.reclaim.lock().slots.first().copied();
         let Some(slot) = slot else {
             return Ok(());
@@ -39,7 +39,7 @@ impl Purge {
         Ok(())
     }
 
-    /// Removes some rows of `slot`; returns whether none were left.
+    /// Deletes a chunk of `slot`'s rows. Returns whether none are left.
     fn chunk(&mut self, inner: &Inner, slot: u32) -> StoreResult<bool> {
         let pipeline = &inner.pipeline;
         let range = KeyRange::prefix(slot.to_be_bytes().to_vec());
@@ -70,7 +70,7 @@ fn delete_keyspaces(inner: &Inner) -> StoreResult<()> {
     if keyspaces.is_empty() {
         return Ok(());
     }
-    // A deletion is durable at once: the commit that dropped the table must be so before.
+    // A deletion is durable at once, so the commit that dropped the table must be durable before.
     inner.pipeline.group_sync.sync_blocking()?;
     for keyspace in keyspaces {
         let name = keyspace.name().to_string();
@@ -99,7 +99,7 @@ mod tests {
         inner.reclaim.lock().append(dropped);
     }
 
-    /// Makes a table of `rows` rows and drops it.
+    /// Creates a table with `rows` rows and drops it.
     fn dropped_table(inner: &Inner, id: u32, rows: u32) {
         let family = FamilyId(0);
         let families = vec![FamilySpec::new(family)];

@@ -1,13 +1,14 @@
-//! Journals that nothing needs any more and that fjall keeps all the same.
+//! Releases journals that fjall keeps although nothing needs them.
 //!
-//! fjall (3.1.13, `JournalManager::maintenance`) deletes the oldest sealed journal when the tables of each keyspace in it
-//! have a sequence number as large as the newest in its memtable had when the journal was sealed. A compaction that drops
-//! the newest tombstones of a keyspace, with what they deleted, takes that number away again. It may do so before the other
-//! keyspaces are flushed, and if nobody writes to the keyspace from then on, that journal stays and with it all later ones.
+//! fjall (3.1.13, `JournalManager::maintenance`) deletes the oldest sealed journal when the tables of each of its
+//! keyspaces have a sequence number at least as large as the newest in the memtable when the journal was sealed. A
+//! compaction that drops the newest tombstones of a keyspace with the rows that they deleted removes that number again,
+//! possibly before the other keyspaces are flushed. If nobody writes to the keyspace from then on, that journal and all
+//! later ones are kept.
 //!
 //! ```text
-//!   memtable with 9 sealed and flushed ──> tables up to 9 ──compaction──> tables up to 3      noted: 9
-//!   journals are left, and no flush is under way ──> a tombstone of a key that nobody has, and a flush of it
+//!   memtable with 9 sealed and flushed ──> tables up to 9 ──compaction──> tables up to 3      recorded: 9
+//!   journals are left, and no flush is under way ──> a tombstone of an unused key, and a flush
 //! ```
 
 use crate::error::engine;
@@ -19,21 +20,21 @@ use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreResult;
 
-/// So long after the last flush fjall has deleted what it can.
+/// fjall deletes the journals that it can within this time after the last flush.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// By keyspace, the newest sequence number that was in one of its memtables when it was looked at.
+/// The newest sequence number seen in a memtable of each keyspace, by keyspace id.
 #[derive(Debug, Default)]
 pub(crate) struct SealedNumbers(Mutex<HashMap<u64, u64>>);
 
 impl SealedNumbers {
-    /// Notes the newest number of a keyspace.
+    /// Records the newest sequence number of a keyspace's memtables.
     pub(crate) fn note(&self, keyspace: &Keyspace) {
         let Some(newest) = keyspace.tree.get_highest_memtable_seqno() else { return };
         self.0.lock().entry(keyspace.id()).and_modify(|noted| *noted = newest.max(*noted)).or_insert(newest);
     }
 
-    /// Those of `keyspaces` that hold nothing in memory, and whose tables lack the newest number that they had.
+    /// Returns the keyspaces without memtable entries whose tables lack the recorded number.
     fn without_newest<'k>(&self, keyspaces: &'k [Keyspace]) -> Vec<&'k Keyspace> {
         let mut noted = self.0.lock();
         noted.retain(|id, _| keyspaces.iter().any(|keyspace| keyspace.id() == *id));
@@ -46,18 +47,18 @@ impl SealedNumbers {
     }
 }
 
-/// Looks for them, from tick to tick.
+/// Looks for such journals at each tick of the housekeeper.
 #[derive(Debug, Default)]
 pub(crate) struct HeldJournals {
-    /// Since when there are sealed journals and no flushes.
+    /// Since when there have been sealed journals and no flushes.
     since: Option<Instant>,
 }
 
 impl HeldJournals {
-    /// Lets go of the journals when it is time.
+    /// Releases the journals after a delay.
     ///
     /// # Errors
-    /// Those of a commit and of a flush.
+    /// Errors of a commit or a flush.
     pub(crate) fn tick(&mut self, inner: &Inner, keyspaces: &[Keyspace]) -> StoreResult<()> {
         let db = &inner.pipeline.db;
         keyspaces.iter().for_each(|keyspace| inner.sealed_numbers.note(keyspace));
@@ -73,11 +74,11 @@ impl HeldJournals {
     }
 }
 
-/// Gives the tables of a keyspace a newer sequence number. No reader sees anything of it.
+/// Gives the tables of a keyspace a newer sequence number with the tombstone of an unused key, which no reader sees.
 fn touch(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
     {
-        // Nobody writes the key while it is looked for.
+        // Under the commit lock nobody writes the key between the search and the tombstone.
         let _last = pipeline.lock_to_write()?;
         let mut key = [0xFF; 16];
         let mut number = 0_u64;
@@ -138,7 +139,8 @@ mod tests {
             wait_until("flushed", || keyspace.sealed_memtable_count() == 0);
         }
 
-        /// A journal that fjall keeps: of a row that was deleted and compacted away before another keyspace was flushed.
+        /// Creates a journal that fjall keeps: it holds a row that was deleted and compacted away before another
+        /// keyspace was flushed.
         fn hold_a_journal(&self) {
             self.write(|batch| batch.insert(&self.idle, [0xFF; 16], "row"));
             self.write(|batch| batch.remove(&self.idle, [0xFF; 16]));
@@ -161,7 +163,7 @@ mod tests {
         folder.hold_a_journal();
         let db = &folder.inner.pipeline.db;
         sleep(Duration::from_millis(200));
-        // When fjall deletes it, this file is not needed any more.
+        // fjall itself does not delete it. If a later version does, this module is not needed any more.
         assert_eq!(db.journal_count(), 2);
         let keyspaces = [folder.idle.clone(), folder.busy.clone(), folder.inner.pipeline.meta.clone()];
         let mut held = HeldJournals::default();

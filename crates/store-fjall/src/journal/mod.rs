@@ -1,4 +1,4 @@
-//! fjall's journal: reading it, what is known to be durable of it, and which parts of it are needed.
+//! fjall's journal: reading it, the durable part of it, and which journals are still needed.
 
 pub(crate) mod held_journals;
 pub(crate) mod new_journal;

@@ -1,22 +1,22 @@
-//! A journal of its own for what is written after an opening.
+//! Begins a new journal after an opening.
 //!
-//! fjall (3.1.13, `Writer::from_file`) appends to the last journal that it finds. Each commit then makes the file longer, and
-//! a sync writes the file's inode with the rows: commits of a single client take half as long again as in a journal whose blocks are
-//! there before (`commit/journal_room.rs`). fjall begins the next journal before a flush if the last write ended behind
-//! byte 64,000,000. So the old one is made to end there for a moment:
+//! fjall (3.1.13, `Writer::from_file`) appends to the last journal that it finds. Each commit then extends the file,
+//! and a sync writes the file's inode with the rows: commits of a single client take half as long again as with
+//! preallocated blocks (`commit/journal_room.rs`). fjall begins the next journal before a flush if the last write ended
+//! beyond byte 64,000,000. So the old journal is extended to end there temporarily:
 //!
 //! ```text
-//!   1  longer, without blocks       |  batches  |  zeros                                     |
-//!   2  a tombstone at its end       |  batches  |  zeros                                     | tombstone |
-//!   3  the records are flushed: fjall makes the next journal
-//!   4  as long as it was            |  batches  |
+//!   1  extended, sparse             |  batches  |  zeros                                     |
+//!   2  tombstone at its end         |  batches  |  zeros                                     | tombstone |
+//!   3  flush of the meta keyspace: fjall makes the next journal
+//!   4  cut again                     |  batches  |
 //! ```
-//! The old journal has its length back, durably, before anybody writes to the new one. After a crash before that, the last
-//! journal with batches has zeros behind them, and perhaps the tombstone behind the zeros: recovery ends at the first zero and
-//! cuts the rest. The tombstone is of a key that no record has.
+//! The old journal is cut to its length again, durably, before anything is written to the new one. After a crash in
+//! between, the last journal with batches ends with zeros, possibly followed by the tombstone: recovery ends at the
+//! first zero and cuts the rest. No record has the key of the tombstone.
 //!
-//! Nothing of this is needed. Where flushes are under way, or tables of the records are to be merged first, the store goes on
-//! with the journal that is there.
+//! All of this is an optimization. If flushes are running, or the meta keyspace needs compaction first, the store
+//! continues with the old journal.
 
 use crate::commit::journal_file::{JournalFile, journal_ids, journal_path, keep_unwritten};
 use crate::error::{engine, io};
@@ -27,22 +27,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::StoreResult;
 
-/// fjall begins a journal when the last write ended behind this byte.
+/// fjall begins a new journal if the last write ended beyond this byte.
 const FULL: u64 = 64_000_000;
-/// What a flush of the records may write, and the new journal.
+/// Disk space for the flush of the meta keyspace and the new journal.
 pub(crate) const BYTES: usize = 1 << 20;
-/// Each opening adds a table to level 0 of the records. fjall lets nobody write beside 30 of them, and nobody merges them before
-/// the store is open.
+/// Each opening adds a table to level 0 of the meta keyspace. fjall stalls writes at 30 of them, and no compaction runs
+/// before the store is open.
 const MOST_TABLES: usize = 8;
-/// No record has it.
+/// A key that no record has.
 const NOBODYS: [u8; 1] = [0xFF];
 
-/// Lets fjall begin a new journal in `folder`, where it keeps them. All of the last one is durable, and nobody commits meanwhile.
+/// Makes fjall begin a new journal in `folder`, its journal folder. The last journal is durable and nobody commits
+/// meanwhile.
 ///
 /// # Errors
-/// I/O failures, and those of fjall: nothing may be written before the store is opened again.
+/// I/O failures, and those of fjall: then nothing may be written before the store is reopened.
 pub(crate) fn begin(db: &Database, meta: &Keyspace, journal: &JournalFile, folder: &Path) -> StoreResult<()> {
-    // fjall would have the write wait for them, also if they fail.
+    // fjall would make the write wait for running flushes, even if they fail.
     let flushes = engine_threads::outstanding_flushes(db) > 0 || meta.tree.sealed_memtable_count() > 0;
     if flushes || meta.tree.l0_run_count() >= MOST_TABLES {
         return Ok(());
@@ -61,7 +62,8 @@ pub(crate) fn begin(db: &Database, meta: &Keyspace, journal: &JournalFile, folde
     flushed.map_err(engine("beginning a journal"))
 }
 
-/// The last journal, made as long as a full one, and the length that it had; `None` where it is so long already.
+/// Extends the last journal to the length of a full one and returns its old length; `None` if it has that length
+/// already.
 fn lengthened(folder: &Path) -> StoreResult<Option<(PathBuf, File, u64)>> {
     let Some(id) = journal_ids(folder)?.last().copied() else { return Ok(None) };
     let path = journal_path(folder, id);
@@ -82,7 +84,7 @@ fn flush_a_tombstone(db: &Database, meta: &Keyspace, journal: &JournalFile) -> f
     journal.write_out()?;
     meta.rotate_memtable()?;
     while meta.tree.sealed_memtable_count() > 0 {
-        // Fails when the flush has.
+        // Fails if the flush failed.
         journal.write_out()?;
         thread::sleep(Duration::from_millis(1));
     }
@@ -105,7 +107,7 @@ mod tests {
         journal_ids(&folder).unwrap().iter().map(|id| (*id, len(id))).collect()
     }
 
-    /// Opens the store, commits, and ends without a flush, as a process that is killed.
+    /// Opens the store, commits, and ends without a flush, like a killed process.
     fn crash(folder: &Path, table: u32) {
         let inner = open(folder, Options::default()).unwrap();
         let spec = TableSpec { id: TableId(table), families: vec![FamilySpec::new(FamilyId(0))], splits: vec![] };
@@ -124,7 +126,7 @@ mod tests {
         let inner = open(folder.path(), Options::default()).unwrap();
         let now = lengths(folder.path());
         assert_eq!(now.last(), Some(&(1, room)));
-        // The old one is whole, and as long as its batches.
+        // The old journal is undamaged and ends with its batches.
         let (id, len) = now[0];
         if id == 0 {
             let old = read_to_end(fs::read(folder.path().join("db/0.jnl")).unwrap().as_slice()).unwrap();
@@ -139,7 +141,7 @@ mod tests {
         assert_eq!((tables, lengths(folder.path()).last().unwrap()), (4, &(5, room)));
     }
 
-    /// Where a crash leaves the old journal before it has its length back.
+    /// The state of the old journal after a crash before it is cut to its length again.
     #[test]
     fn a_journal_that_was_not_shortened_again_loses_nothing() {
         for stray in ["nothing", "half a batch", "a batch"] {
@@ -175,7 +177,7 @@ mod tests {
 
     const CHILD: &str = "BENNU_FAILED_BEGINNING_CHILD";
 
-    /// Not a test of its own: a process in which no file may grow beyond a size.
+    /// Not a test by itself: run in a child process with a limit of the file size.
     #[test]
     fn child_that_opens_a_store_twice() {
         let Some(folder) = std::env::var_os(CHILD) else { return };
@@ -199,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         crash(folder.path(), 1);
         let mut child = std::process::Command::new("sh");
-        // A write beyond the limit is to fail, not to end the process.
+        // With SIGXFSZ ignored a write beyond the limit fails instead of ending the process.
         child.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
         child.args(["--exact", "new_journal::tests::child_that_opens_a_store_twice", "--nocapture"]);
         let output = child.env(CHILD, folder.path()).output().unwrap();

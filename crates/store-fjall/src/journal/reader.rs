@@ -1,4 +1,4 @@
-//! Reading fjall's journal file, to tell a whole batch from a torn one.
+//! Reads fjall's journal files and tells whole batches from a torn one.
 //!
 //! ```text
 //!   journal  batch*  then zeros (preallocated) or the end of the file
@@ -8,8 +8,8 @@
 //!   clear    04  keyspace:u64
 //!   end      03  xxh3 of the items and clears:u64  "FJL" 03
 //! ```
-//! Numbers are little-endian. This is the format of fjall 3.1, whose version is pinned; the tests of
-//! this file write journals with fjall and read them here.
+//! Numbers are little-endian. This is the format of fjall 3.1, whose version is pinned; the tests of this file read
+//! journals that fjall wrote.
 
 use crate::journal::seqno_chain::{Chain, SeqnoMark, Wrong};
 use crate::meta::SEQNO_KEY;
@@ -23,22 +23,23 @@ const CLEAR: u8 = 4;
 const TRAILER: &[u8; 4] = b"FJL\x03";
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// Where reading ended.
+/// The result of reading a journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JournalEnd {
-    /// Bytes of whole batches from the start of the reading.
+    /// Bytes of whole batches from the start of the input.
     pub(crate) whole_bytes: u64,
-    /// Whole batches.
+    /// Number of whole batches.
     pub(crate) batches: u64,
-    /// Their items.
+    /// Number of items in these batches.
     pub(crate) items: u64,
-    /// The sequence number behind all of theirs.
+    /// The sequence number after the largest of these batches.
     pub(crate) next_seqno: u64,
-    /// That of the last one.
+    /// The sequence number of the last whole batch.
     pub(crate) last_seqno: Option<u64>,
-    /// Is there anything but zeros after the last whole batch?
+    /// Whether anything but zeros follows the last whole batch.
     pub(crate) torn: bool,
-    /// The batch there has a sequence number that cannot be its own, or the last batch of the journal before.
+    /// Set if a batch has an impossible sequence number: the batch that follows, or the last batch of the journal
+    /// before.
     pub(crate) wrong: Option<Wrong>,
 }
 
@@ -57,15 +58,15 @@ impl JournalEnd {
 
 /// What sequence numbers are checked against.
 pub(crate) struct Rules<'a> {
-    /// The batches of the journals before.
+    /// The state after the batches of earlier journals.
     pub(crate) chain: &'a mut Chain,
-    /// The keyspace with the marks.
+    /// The id of the meta keyspace, which holds the marks.
     pub(crate) meta: Option<u64>,
-    /// The batch that ends at this byte has this number.
+    /// A known sequence number: the batch that ends at byte `.0` has number `.1`.
     pub(crate) known: Option<(u64, u64)>,
 }
 
-/// Reads batches from `input` until its end or until something is no whole batch.
+/// Reads batches from `input` until its end or the first incomplete batch.
 ///
 /// # Errors
 /// I/O failures other than the end of the file.
@@ -74,7 +75,7 @@ pub(crate) fn read_to_end(input: impl Read) -> io::Result<JournalEnd> {
     Reader::new(input, None).read_whole()
 }
 
-/// As [`read_to_end`], and ends at a wrong sequence number.
+/// As [`read_to_end`], but also ends at a wrong sequence number.
 ///
 /// # Errors
 /// As [`read_to_end`].
@@ -82,7 +83,7 @@ pub(crate) fn check(input: impl Read, rules: Rules<'_>) -> io::Result<JournalEnd
     Reader::new(input, Some(rules)).read_whole()
 }
 
-/// As [`read_to_end`] for a journal that is being written: what follows the last whole batch is not looked at.
+/// As [`read_to_end`] for a journal that is being written: ignores the bytes after the last whole batch.
 ///
 /// # Errors
 /// As [`read_to_end`].
@@ -90,11 +91,11 @@ pub(crate) fn read_batches(input: impl Read) -> io::Result<JournalEnd> {
     Reader::new(input, None).batches()
 }
 
-/// The id of no keyspace: fjall replays no rows of it.
+/// An unused keyspace id: fjall does not replay rows of it.
 const NOBODY: u64 = 0;
 
-/// Gives the rows of keyspace and sequence number that `is_out` takes the id of no keyspace. Bytes behind the last whole
-/// batch are cut. Returns how many rows there were.
+/// Changes the keyspace id of the rows for which `is_out(keyspace, seqno)` holds to an unused one, so that they are not
+/// replayed. Cuts bytes after the last whole batch. Returns the number of changed rows.
 pub(crate) fn withdraw(bytes: &mut Vec<u8>, is_out: impl Fn(u64, u64) -> bool) -> usize {
     let (mut at, mut rows) = (0, 0);
     while let Some((len, out)) = bytes.get_mut(at..).and_then(|rest| withdraw_from_batch(rest, &is_out)) {
@@ -104,7 +105,7 @@ pub(crate) fn withdraw(bytes: &mut Vec<u8>, is_out: impl Fn(u64, u64) -> bool) -
     rows
 }
 
-/// The length of the batch that `bytes` begin with, and how many of its rows are out; `None`: there is none.
+/// The length of the batch at the start of `bytes` and the number of changed rows; `None` if there is no whole batch.
 fn withdraw_from_batch(bytes: &mut [u8], is_out: impl Fn(u64, u64) -> bool) -> Option<(usize, usize)> {
     const HEAD: usize = 13;
     const ITEM_HEAD: usize = 21;
@@ -139,7 +140,7 @@ fn withdraw_from_batch(bytes: &mut [u8], is_out: impl Fn(u64, u64) -> bool) -> O
 
 enum Batch {
     Whole(Whole),
-    /// The end of the file, or a zero where a batch would begin.
+    /// The end of the file, or a zero in place of a batch.
     Nothing,
     Broken,
 }
@@ -155,7 +156,7 @@ struct Reader<'a, R> {
     input: BufReader<R>,
     buffer: Vec<u8>,
     rules: Option<Rules<'a>>,
-    /// The mark in the batch that is being read.
+    /// The mark of the batch that is being read.
     mark: Option<SeqnoMark>,
 }
 
@@ -171,7 +172,7 @@ impl<'a, R: Read> Reader<'a, R> {
 
     fn batches(&mut self) -> io::Result<JournalEnd> {
         let mut end = JournalEnd::default();
-        // Without the last batch, should that turn out to be the wrong one.
+        // The result without the last batch, in case its number turns out to be wrong.
         let mut before = None;
         loop {
             let batch = match self.batch()? {
@@ -193,7 +194,7 @@ impl<'a, R: Read> Reader<'a, R> {
         }
     }
 
-    /// Can its number be its own?
+    /// Checks the sequence number of a batch.
     fn judge(&mut self, end: &JournalEnd, batch: Whole) -> Result<(), Wrong> {
         let mark = self.mark.take();
         let Some(rules) = &mut self.rules else { return Ok(()) };
@@ -238,7 +239,7 @@ impl<'a, R: Read> Reader<'a, R> {
         Ok(whole.then_some(Whole { bytes: bytes + 13, items: u64::from(count), seqno }))
     }
 
-    /// One item or clear; the checksum covers its bytes as they are stored.
+    /// Reads one item or clear. The checksum covers its stored bytes.
     fn entry(&mut self, hash: &mut Xxh3) -> io::Result<Option<u64>> {
         let tag = self.take::<1>()?;
         hash.update(&tag);
@@ -267,7 +268,7 @@ impl<'a, R: Read> Reader<'a, R> {
         self.rules.as_ref().is_some_and(|rules| rules.meta == Some(u64::from_le_bytes(keyspace)))
     }
 
-    /// The last item was short: all of it is in the buffer.
+    /// Parses the mark of the last item, which fits in the buffer whole.
     fn keep_mark(&mut self) {
         if let Some(mark) = self.buffer.strip_prefix(SEQNO_KEY) {
             self.mark = serde_json::from_slice(mark).ok();
@@ -280,7 +281,7 @@ impl<'a, R: Read> Reader<'a, R> {
         Ok(bytes)
     }
 
-    /// Lengths may be damaged, so nothing is allocated by them.
+    /// Skips bytes in pieces, because a length may be damaged and must not determine an allocation.
     fn skip(&mut self, mut bytes: usize, hash: &mut Xxh3) -> io::Result<()> {
         const PIECE: usize = 64 << 10;
         while bytes > 0 {
@@ -298,7 +299,7 @@ impl<'a, R: Read> Reader<'a, R> {
             if buffer.is_empty() {
                 return Ok(true);
             }
-            // By whole pieces: byte by byte it takes most of an opening's time in a build without optimization.
+            // Compares whole pieces: a byte-wise loop takes most of the opening time in an unoptimized build.
             if buffer.chunks(ZEROS.len()).any(|piece| Some(piece) != ZEROS.get(..piece.len())) {
                 return Ok(false);
             }
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
     use fjall::{Database, PersistMode};
 
-    /// A journal that fjall wrote: its bytes, and the batches and items in it.
+    /// The bytes of a journal that fjall wrote.
     fn written_by_fjall() -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let db = Database::builder(folder.path()).open().unwrap();
@@ -366,7 +367,7 @@ mod tests {
             let cut = read_to_end(&bytes[..at]).unwrap();
             assert_eq!(cut.whole_bytes as usize, at / batch * batch, "cut at {at}");
             assert_eq!(cut.torn, at % batch != 0, "cut at {at}");
-            // Bytes 1..13 of a batch are its count and seqno; fjall's checksum leaves the seqno out.
+            // Bytes 1..13 of a batch are its count and seqno; fjall's checksum does not cover the seqno.
             if !(5..13).contains(&(at % batch)) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 0x40;

@@ -1,15 +1,17 @@
-//! Which rows of the journals are not replayed.
+//! Excludes rows of the journals from fjall's replay.
 //!
-//! fjall (3.1.13) leaves out of a replay what is not newer than the newest row in the tables of its keyspace. A large
-//! commit deletes rows past the journal, and a compaction may drop its tombstones with all that they delete: then older
-//! rows are the newest there, and the journal's would be written again, those that were deleted among them.
+//! fjall (3.1.13) skips a row in the replay if its sequence number is not above the largest in the tables of its
+//! keyspace. A large commit deletes rows without the journal, and a compaction may drop its tombstones together with
+//! the deleted rows. Then the largest number in the tables is an older one, and the replay would write rows of the
+//! journal again, including deleted ones.
 //!
 //! ```text
 //!   large commit with deletions     flush the keyspace; floor = next sequence number, durably; then the commit
-//!   opening                         rows of that keyspace below its floor get the id of no keyspace; no floors
+//!   opening                         rows of that keyspace below its floor get an unused keyspace id; floors deleted
 //! ```
-//! So a floor says that tables had everything below it, whether its commit was made or not. The file (`replay_floors`):
-//! `"BENNURF1"`, then keyspace and floor of each, then the xxh3 of all that; numbers are big-endian.
+//! So a floor says that the tables contained everything below it, whether or not its commit was made. The file
+//! (`replay_floors`): `"BENNURF1"`, then keyspace and floor of each entry, then the xxh3 of all bytes before; numbers
+//! are big-endian.
 
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::{io, storage};
@@ -26,20 +28,20 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"BENNURF1";
 
-/// By the id of the keyspace.
+/// Floors by keyspace id.
 type Floors = BTreeMap<u64, u64>;
 
 /// The floors since the store was opened.
 #[derive(Debug)]
 pub(crate) struct ReplayFloors {
     folder: PathBuf,
-    /// Held while the file is written: large commits only, one at a time.
+    /// Held while the file is written, by one large commit at a time.
     floors: Mutex<Floors>,
 }
 
 impl ReplayFloors {
-    /// Takes rows out of the journals that are below the floors of the folder, which then has none. To be called before
-    /// fjall reads the journals, which were found to be whole.
+    /// Excludes the rows below the folder's floors from the journals, then deletes the floors. Must be called before
+    /// fjall reads the journals and after they were verified.
     ///
     /// # Errors
     /// I/O failures; [`StoreError::Corrupted`] for a damaged file.
@@ -57,8 +59,8 @@ impl ReplayFloors {
         Ok(Self { folder: path, floors: Mutex::default() })
     }
 
-    /// Makes all rows of these keyspaces durable in tables, and their floor the next sequence number, before rows are
-    /// deleted there. The caller holds the commit lock, and has synced the journal.
+    /// Flushes these keyspaces and sets their floor to `next`, before rows are deleted there. The caller holds the
+    /// commit lock and has synced the journal.
     ///
     /// # Errors
     /// I/O failures.
@@ -77,7 +79,7 @@ impl ReplayFloors {
     }
 }
 
-/// As an ingestion of lsm-tree does at its end.
+/// As lsm-tree does at the end of an ingestion.
 fn flush(keyspace: &Keyspace) -> StoreResult<()> {
     let lock = keyspace.tree.get_flush_lock();
     keyspace.tree.rotate_memtable();
@@ -121,7 +123,7 @@ fn write(folder: &Path, floors: &Floors) -> StoreResult<()> {
     sync_folder(folder)
 }
 
-/// Writes a file anew, whole or not at all; the caller makes its name durable.
+/// Replaces a file atomically; the caller syncs the folder.
 fn replace(path: &Path, new: &Path, bytes: &[u8]) -> StoreResult<()> {
     let doing = || io(format!("writing {}", path.display()));
     let mut file = File::create(new).map_err(doing())?;
@@ -130,7 +132,7 @@ fn replace(path: &Path, new: &Path, bytes: &[u8]) -> StoreResult<()> {
     fs::rename(new, path).map_err(doing())
 }
 
-/// Takes what is below the floors out of a journal.
+/// Excludes the rows below the floors from a journal.
 fn clean(journal: &Path, folder: &Path, floors: &Floors) -> StoreResult<()> {
     let mut bytes = fs::read(journal).map_err(io(format!("reading {}", journal.display())))?;
     let is_below = |keyspace: u64, seqno: u64| floors.get(&keyspace).is_some_and(|floor| seqno < *floor);

@@ -1,17 +1,17 @@
-//! Checks the sequence numbers of the batches in the journals.
+//! Verifies the sequence numbers of the batches in the journals.
 //!
-//! fjall's checksum of a batch leaves out the sequence number in front of it (3.1.13), and with another number its
-//! rows may be left out of the replay, or win over newer ones. fjall gives the numbers, one to each batch and, in
-//! between, one to each flush, compaction, ingestion and record of a keyspace: mostly they grow by one from batch to
-//! batch. When they may not, the store writes a mark into the batch behind the gap, where the checksum covers it:
+//! fjall's checksum of a batch does not cover its sequence number (3.1.13). With a wrong number its rows may be skipped
+//! in the replay or replace newer rows. fjall assigns one number to each batch and, in between, one to each flush,
+//! compaction, ingestion and keyspace record, so numbers usually grow by one from batch to batch. Where they may not,
+//! the store writes a mark into the batch after the gap, where the checksum covers it:
 //!
 //! ```text
 //!   batch      no mark     no mark        mark {previous: [low, after), low}         no mark
-//!   number     s1          s1 + 1         any from low on; the one before lay        exactly low of the mark,
+//!   number     s1          s1 + 1         at least low; the one before was           exactly low of the mark,
 //!                                         in low..after of this mark                 or a mark would follow
 //! ```
-//! What lies between `low` and `after` of a batch was given to nobody whose rows are read: any number there gives the
-//! same rows. The last batch is only checked against `low`, and by the watermark, which names the number at its end.
+//! Numbers in `low..after` of a batch belong to no other rows that are read, so any number in that range gives the same
+//! result. The last batch is only checked against `low` and the watermark, which contains its number.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -19,23 +19,23 @@ use std::ops::Range;
 /// The mark in a batch: a record of the meta keyspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SeqnoMark {
-    /// The number of the batch before this one lies here; `None` when it is not known.
+    /// The range of the previous batch's number; `None` if unknown.
     pub(crate) previous: Option<Range<u64>>,
-    /// That of this batch is not below.
+    /// Lower bound of this batch's number.
     pub(crate) low: u64,
 }
 
-/// Which batch has a number that cannot be its own.
+/// The batch with the wrong number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
     This,
     Previous,
 }
 
-/// Follows the batches of all journals, the oldest first.
+/// Checks the batches of all journals, from the oldest.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
-    /// Are marks demanded? Versions before wrote none.
+    /// Whether gaps require marks. Older versions wrote none.
     strict: bool,
     last: Option<Last>,
 }
@@ -43,20 +43,20 @@ pub(crate) struct Chain {
 #[derive(Clone, Copy, Debug)]
 struct Last {
     seqno: u64,
-    /// What it must be, unless the next batch has a mark.
+    /// The only valid number, unless the next batch has a mark.
     low: Option<u64>,
 }
 
 impl Chain {
-    /// From here on every gap has its mark.
+    /// Requires a mark at every gap from here on.
     pub(crate) fn begin_strict(&mut self) {
         self.strict = true;
     }
 
-    /// The next batch.
+    /// Checks the next batch.
     ///
     /// # Errors
-    /// The batch whose number is wrong.
+    /// The batch with the wrong number.
     pub(crate) fn next(&mut self, seqno: u64, mark: Option<&SeqnoMark>) -> Result<(), Wrong> {
         let low = match mark {
             Some(mark) => {
@@ -69,7 +69,7 @@ impl Chain {
             None if self.strict => self.follows()?,
             None => None,
         };
-        // Numbers above 2^63 are no numbers of batches.
+        // Batches have no numbers of 2^63 and above.
         if low.is_some_and(|low| seqno < low) || seqno > u64::MAX >> 1 {
             return Err(Wrong::This);
         }
@@ -77,13 +77,13 @@ impl Chain {
         Ok(())
     }
 
-    /// It is not to be followed by anything.
+    /// Ends the chain at the previous batch.
     fn blame_previous(&mut self) -> Wrong {
         self.last = None;
         Wrong::Previous
     }
 
-    /// The number after the last one, which has no mark behind it.
+    /// The number after the last batch, which has no mark after it.
     fn follows(&mut self) -> Result<Option<u64>, Wrong> {
         match self.last {
             Some(Last { seqno, low: Some(low) }) if seqno != low => Err(self.blame_previous()),
@@ -109,13 +109,13 @@ mod tests {
         Some(SeqnoMark { previous, low })
     }
 
-    /// Numbers as a store writes them: gaps before, between and inside commits.
+    /// Numbers as a store writes them: gaps before, between and within commits.
     fn written() -> Vec<Batch> {
         vec![
             (10, mark(None, 10)),
             (11, None),
             (12, None),
-            // A flush ended while this was written: it may be 13 or 14.
+            // A flush ended during this write: the number may be 13 or 14.
             (14, None),
             (15, mark(Some(13..15), 15)),
             // An ingestion took 16.
@@ -144,7 +144,7 @@ mod tests {
             for wrong in (0..40).chain([1 << 40, 1 << 63, u64::MAX]) {
                 let mut batches = written();
                 let Some(batch) = batches.get_mut(at) else { continue };
-                // 13 or 14 is all the same: nobody else's rows have these numbers.
+                // 13 and 14 are equivalent: no other rows have these numbers.
                 let same = batch.0 == wrong || (at == 3 && wrong == 13);
                 batch.0 = wrong;
                 let found = check(&batches);
@@ -154,7 +154,7 @@ mod tests {
                     Ok(()) => None,
                 };
                 assert_eq!(found.is_ok(), same, "batch {at} with {wrong}");
-                // Sometimes the one before is blamed: what it should have been is not known without the next.
+                // The error may name the previous batch, whose correct number is unknown without the next.
                 assert!(same || named.unwrap().abs_diff(at) <= 1, "batch {at} with {wrong}: {found:?}");
             }
         }

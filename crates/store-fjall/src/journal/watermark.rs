@@ -1,10 +1,9 @@
-//! What is known to be durable, kept apart from the journal that it vouches for.
+//! The watermark: the durable end of the journal, stored in a separate file.
 //!
-//! fjall ends its replay silently at the first journal entry it cannot read. That is right for a tail
-//! that was never synced and wrong for anything before. So a small file says how far the journal was
-//! durable when the file was last written; damage before that point is refused by name
-//! (`open/recovery.rs`), damage after it is a torn tail. The file also reserves commit numbers, so that a
-//! number is never used again after a crash, and the ids of keyspaces likewise.
+//! fjall ends its replay silently at the first journal entry that it cannot read. That is correct for a tail that was
+//! never synced and wrong for anything before. The watermark records how far the journal was durable when the file was
+//! last written. Damage before that point is reported (`open/recovery.rs`); damage after it is a torn tail. The file
+//! also reserves commit numbers and keyspace ids, so that none is reused after a crash.
 //!
 //! ```text
 //!   two copies, 4096 bytes apart, the one with the larger sequence counts:
@@ -12,9 +11,9 @@
 //!    32  journal      40  durable bytes     48  durable commit    56  keyspace ceiling
 //!    64  marked from  72  last number + 1   80  xxh3 of bytes 0..80
 //! ```
-//! "BENNUWM1" ends with the durable commit, and its checksum.
-//! All numbers are big-endian. Each write overwrites the older copy and syncs, so a torn write loses
-//! one update and not the file. `docs/formats/store-meta.md`.
+//! "BENNUWM1" ends with the durable commit and its checksum.
+//! All numbers are big-endian. Each write overwrites the older copy and syncs, so a torn write loses one update and not
+//! the file. `docs/formats/store-meta.md`.
 
 use crate::error::io;
 use crate::open::folder::sync_folder;
@@ -29,35 +28,35 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"BENNUWM2";
 const FIELDS: usize = 9;
-/// What the version before wrote.
+/// The previous version of the format.
 const MAGIC_1: &[u8; 8] = b"BENNUWM1";
 const FIELDS_1: usize = 6;
 const COPY_DISTANCE: u64 = 4096;
-/// Commit numbers reserved at a time: one sync of this file every so many commits.
+/// Commit numbers reserved at a time: the file is synced once per this many commits.
 const RESERVE: u64 = 1 << 20;
-/// No journal has marks.
+/// The value of `marked_from` if no journal has marks.
 const NO_MARKS: u64 = u64::MAX;
 /// Keyspace ids reserved at a time.
 const RESERVE_KEYSPACES: u64 = 64;
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// Counts the writes of the file.
+    /// Number of writes of the file.
     sequence: u64,
-    /// No commit has this number or a larger one.
+    /// All commit numbers are below this.
     pub(crate) commit_ceiling: u64,
-    /// No stamp was larger when this was written.
+    /// The largest stamp at the time of writing.
     pub(crate) last_stamp: u64,
-    /// The journal that was active.
+    /// The active journal at the time of writing.
     pub(crate) journal: u64,
-    /// How many of its first bytes were durable. All earlier journals were durable whole.
+    /// Length of its durable part. All earlier journals were durable.
     pub(crate) journal_bytes: u64,
-    /// A commit that was durable.
+    /// A durable commit.
     pub(crate) durable_commit: u64,
-    /// No keyspace ever had this id or a larger one.
+    /// All keyspace ids ever used are below this.
     pub(crate) keyspace_ceiling: u64,
-    /// From this journal on, marks tell the gaps between sequence numbers (`journal/seqno_chain.rs`).
+    /// From this journal on, gaps between sequence numbers have marks (`journal/seqno_chain.rs`).
     pub(crate) marked_from: u64,
     /// The sequence number of the last batch in the durable bytes.
     pub(crate) last_seqno: Option<u64>,
@@ -67,20 +66,20 @@ pub(crate) struct Mark {
 #[derive(Debug)]
 pub(crate) struct Watermark {
     file: File,
-    /// What was written last. Held while the file is written and synced: only reservations (rare) and
-    /// the housekeeper do that.
+    /// The content last written. Held while the file is written and synced, which only reservations (rare) and the
+    /// housekeeper do.
     mark: Mutex<Mark>,
-    /// Copy of the ceiling, so that a commit need not take the lock.
+    /// Copy of the commit ceiling, read by commits without the lock.
     ceiling: AtomicU64,
-    /// The largest stamp given.
+    /// The largest stamp assigned.
     last_stamp: AtomicU64,
 }
 
 impl Watermark {
-    /// Opens the file, or makes it for a `fresh` store.
+    /// Opens the file, or creates it for a `fresh` store.
     ///
     /// # Errors
-    /// I/O failures; [`StoreError::Corrupted`] when it is missing or neither copy is whole.
+    /// I/O failures; [`StoreError::Corrupted`] if the file is missing or neither copy is valid.
     pub(crate) fn open(path: &Path, fresh: bool) -> StoreResult<Self> {
         let doing = || io(format!("opening {}", path.display()));
         if !fresh && !path.try_exists().map_err(doing())? {
@@ -101,12 +100,12 @@ impl Watermark {
         Ok(watermark)
     }
 
-    /// What the file says.
+    /// The content of the file.
     pub(crate) fn mark(&self) -> Mark {
         *self.mark.lock()
     }
 
-    /// Makes sure that `commit` lies below the ceiling on disk.
+    /// Ensures that `commit` is below the ceiling on disk.
     ///
     /// # Errors
     /// I/O failures.
@@ -117,12 +116,12 @@ impl Watermark {
         self.raise_ceiling(commit)
     }
 
-    /// Somebody else may have raised it further since it was looked at: a large commit takes its number far ahead.
+    /// Takes the maximum, because a large commit may have raised the ceiling further in the meantime.
     fn raise_ceiling(&self, commit: CommitNo) -> StoreResult<()> {
         self.update(|mark| mark.commit_ceiling = mark.commit_ceiling.max(commit.0 + RESERVE))
     }
 
-    /// Makes sure that a new keyspace's id lies below the ceiling on disk: before anything is done with the keyspace.
+    /// Ensures that a new keyspace's id is below the ceiling on disk. Must be called before the keyspace is used.
     ///
     /// # Errors
     /// I/O failures.
@@ -133,7 +132,7 @@ impl Watermark {
         self.update(|mark| mark.keyspace_ceiling = mark.keyspace_ceiling.max(id + RESERVE_KEYSPACES))
     }
 
-    /// Remembers that the journals behind `journal` have marks, if versions before this one wrote some that have not.
+    /// Records that the journals after `journal` have marks, unless that was recorded.
     ///
     /// # Errors
     /// I/O failures.
@@ -144,12 +143,12 @@ impl Watermark {
         self.update(|mark| mark.marked_from = journal + 1)
     }
 
-    /// Remembers the largest stamp; it is written with the next update.
+    /// Records the largest stamp; it is written with the next update.
     pub(crate) fn stamped(&self, stamp: Timestamp) {
         self.last_stamp.fetch_max(stamp.0, Ordering::Relaxed);
     }
 
-    /// Records how far the journal is durable.
+    /// Records the durable part of the journal.
     ///
     /// # Errors
     /// I/O failures.
@@ -168,7 +167,7 @@ impl Watermark {
         })
     }
 
-    /// At a clean end: the next open goes on with the next number.
+    /// Ends the reservation at a clean close: the next open continues with the next number.
     ///
     /// # Errors
     /// I/O failures.
@@ -212,7 +211,7 @@ fn encode(mark: &Mark) -> Vec<u8> {
     bytes
 }
 
-/// Reads a copy from bytes that begin with it.
+/// Decodes the copy at the start of `bytes`.
 fn decode(bytes: &[u8]) -> Option<Mark> {
     let (magic, rest) = bytes.split_first_chunk::<8>()?;
     let fields = match magic {
@@ -239,7 +238,7 @@ fn decode(bytes: &[u8]) -> Option<Mark> {
     })
 }
 
-/// What the file says; `None` when it is missing or holds no whole copy.
+/// Reads the content of the file; `None` if it is missing or has no valid copy.
 ///
 /// # Errors
 /// I/O failures.
@@ -291,12 +290,12 @@ mod tests {
         let watermark = Watermark::open(&folder.path().join("watermark"), true).unwrap();
         watermark.reserve(CommitNo(1 << 28)).unwrap();
         let reserved = watermark.mark().commit_ceiling;
-        // It has looked at the ceiling before.
+        // As if it had read the ceiling before the large commit.
         watermark.raise_ceiling(CommitNo(1)).unwrap();
         assert_eq!(watermark.mark().commit_ceiling, reserved);
     }
 
-    /// As version 1 of the folder wrote it.
+    /// The format of version 1.
     fn version_1(mark: &Mark) -> Vec<u8> {
         let fields = [mark.sequence, mark.commit_ceiling, mark.last_stamp, mark.journal, mark.journal_bytes];
         let mut bytes = MAGIC_1.to_vec();

@@ -1,4 +1,4 @@
-//! Moves the watermark along the journal as it becomes durable.
+//! Advances the watermark as the journal becomes durable.
 
 use crate::error::io;
 use crate::housekeeping::pipeline_is_sound;
@@ -11,23 +11,24 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 use store::{CommitNo, StoreResult};
 
-/// Each update costs two syncs. Damage in what was written since the last one is taken for a torn tail.
+/// Interval between updates, which cost two syncs each. Damage in bytes written since the last update is treated as a
+/// torn tail.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Where the last update was.
+/// The position of the last update.
 #[derive(Default)]
 pub(crate) struct Follower {
     at: Option<Instant>,
-    /// `None` before the first.
+    /// `None` before the first update.
     journal: Option<u64>,
     bytes: u64,
-    /// The sequence number of the last batch in them.
+    /// The sequence number of the last batch in the `bytes` read.
     seqno: Option<u64>,
     commit: CommitNo,
 }
 
 impl Follower {
-    /// Updates the watermark when it is time and something became durable since.
+    /// Updates the watermark if the interval has passed and something became durable since.
     ///
     /// # Errors
     /// I/O failures.
@@ -39,7 +40,7 @@ impl Follower {
         self.advance(inner)
     }
 
-    /// Updates the watermark if something became durable since.
+    /// Updates the watermark if something became durable since the last update.
     ///
     /// # Errors
     /// I/O failures.
@@ -47,7 +48,7 @@ impl Follower {
         let pipeline = &inner.pipeline;
         let durable = pipeline.publisher.durable();
         let (journal, file) = pipeline.group_sync.journal().active()?;
-        // A journal that was begun after a write had failed says nothing about the one before it.
+        // A journal that was begun after a failed write does not imply that the one before it is durable.
         pipeline_is_sound(inner)?;
         if self.journal == Some(journal) && durable == self.commit {
             return Ok(());
@@ -57,8 +58,8 @@ impl Follower {
         }
         let reading = format!("reading journal {journal}");
         let end = read_batches(ReadFrom { file: &file, at: self.bytes }).map_err(io(reading))?;
-        // Some of these batches may not have been synced yet. The handle is the one that commits are
-        // synced with, and the kernel tells a failure once: it must not be lost here.
+        // Some of these batches may not have been synced. This handle is the one that commits are synced with, and the
+        // kernel reports a write error once per handle, so the error must not be lost here.
         let synced = files::sync_data(&file).map_err(io(format!("syncing journal {journal}")));
         synced.map_err(|error| pipeline.read_only.set(&error))?;
         self.bytes += end.whole_bytes;
@@ -68,7 +69,7 @@ impl Follower {
     }
 }
 
-/// Reads a shared file from a place of its own.
+/// Reads a shared file from an own offset.
 struct ReadFrom<'a> {
     file: &'a File,
     at: u64,

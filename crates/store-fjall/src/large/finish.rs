@@ -1,4 +1,4 @@
-//! What a large commit does under the commit lock.
+//! The part of a large commit under the commit lock.
 
 use super::staged::StagedFile;
 use super::targets::Targets;
@@ -11,16 +11,16 @@ use crate::meta::{self, Intent};
 use fjall::OwnedWriteBatch;
 use store::{CommitNo, Durability, StoreResult};
 
-/// What must hold when a large commit is made.
+/// What is checked under the commit lock.
 pub(super) struct Checks<'a> {
     pub(super) conditions: &'a Conditions<'a>,
     pub(super) fences: &'a [Fence],
 }
 
-/// Checks and shows what was written. Blocks.
+/// Checks the conditions and publishes the written runs. Blocks.
 ///
 /// # Errors
-/// Those of the conditions, [`store::StoreError::TableChanged`]; [`store::StoreError::ReadOnly`] when the outcome is unknown.
+/// Failed conditions, [`store::StoreError::TableChanged`]; [`store::StoreError::ReadOnly`] if the outcome is unknown.
 pub(super) fn finish(
     inner: &Inner,
     targets: &Targets,
@@ -44,7 +44,7 @@ pub(super) fn finish(
     if stamp.commit <= last.commit {
         return Err(targets.overtaken());
     }
-    // What is shown here is durable at once: so must be what was committed before.
+    // Installed runs are durable at once, so all earlier commits must be durable before.
     pipeline.group_sync.sync_blocking()?;
     raise_floors(inner, &runs)?;
     let is_staged = staged.is_some();
@@ -63,7 +63,7 @@ pub(super) fn finish(
     Ok(stamp.commit)
 }
 
-/// No row that is deleted past the journal may come back from it.
+/// Raises the replay floors of keyspaces with deletions, so that the journal does not bring deleted rows back.
 fn raise_floors(inner: &Inner, runs: &Runs<'_>) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
     let deleting = runs.all.iter().filter(|run| run.ingestion.deletes()).map(|run| run.keyspace);
@@ -71,12 +71,13 @@ fn raise_floors(inner: &Inner, runs: &Runs<'_>) -> StoreResult<()> {
     if deleting.peek().is_none() {
         return Ok(());
     }
-    // Batches that nobody waits for are in memtables too, and those must not be durable before the journal is.
+    // The flush also writes buffered batches from the memtables to tables, which must not be durable before the journal
+    // is.
     pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error))?;
     inner.floors.raise(deleting, pipeline.db.seqno())
 }
 
-/// The commit of what is in more than one keyspace: durable with the next sync of the journal.
+/// The intent record is the commit of rows in several keyspaces: durable with the next sync of the journal.
 fn intent(pipeline: &Pipeline, targets: &Targets, staged: &StagedFile) -> StoreResult<OwnedWriteBatch> {
     let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 2);
     let keyspaces = targets.all.iter().map(|target| target.keyspace.name().to_string()).collect();
@@ -85,7 +86,7 @@ fn intent(pipeline: &Pipeline, targets: &Targets, staged: &StagedFile) -> StoreR
     Ok(batch)
 }
 
-/// Each run becomes the newest of its keyspace, durably.
+/// Installs each run as the newest in its keyspace, durably.
 fn show(pipeline: &Pipeline, runs: Runs<'_>) -> StoreResult<()> {
     for run in runs.all {
         run.ingestion.finish().map_err(|error| pipeline.read_only.set(&error))?;
@@ -108,6 +109,6 @@ fn record(
     }
     let mut batch = OwnedWriteBatch::with_capacity(pipeline.db.clone(), 2);
     meta::remove_intent(&mut batch, &pipeline.meta);
-    // Whoever deletes the staged file syncs this before.
+    // The caller syncs this batch before it deletes the staged file.
     pipeline.commit(last, batch, stamp, tables, durability)
 }

@@ -1,22 +1,22 @@
-//! Commits that are too large to be held in memory, or to be written under the commit lock.
+//! Large commits: too large to be held in memory, or to be written under the commit lock.
 //!
 //! ```text
-//!   rows ──stamp──> one run a keyspace      no lock; the runs are of no version yet     write.rs
-//!            └────> staged file, synced     if there is more than one keyspace          staged.rs
+//!   rows ──stamp──> one run per keyspace    no lock; the runs are not installed yet      write.rs
+//!            └────> staged file, synced     with more than one keyspace                 staged.rs
 //!   commit lock:                                                                        finish.rs
-//!     check conditions, places;  sync the journal
-//!     rows are deleted: flush the keyspaces, note their replay floors                   replay_floors.rs
-//!     one keyspace:      show its run: the switch of its version is the commit
-//!     more than one:     journal {intent: staged file}, sync = the commit;  show each run;  journal {no intent}
-//!   opening: an intent is there: write its rows again from the staged file              redo.rs
+//!     check conditions and placements;  sync the journal
+//!     with deletions: flush the keyspaces, raise their replay floors                    replay_floors.rs
+//!     one keyspace:      install its run: the switch of its version is the commit
+//!     more than one:     journal {intent: staged file}, sync = the commit;  install the runs;  journal {no intent}
+//!   recovery with an intent: write its rows again from the staged file                  redo.rs
 //! ```
-//! - A run is a new level-0 run on top of its keyspace, with one sequence number: it wins over what was there before.
-//! - Nothing is committed between an intent and its end, so recovery may show the runs of an intent once more.
-//! - A staged file that no intent names belongs to a commit that never was.
-//! - Rows carry the number of their commit, which is taken when their writing begins: one far above those of the commits
-//!   made meanwhile. A row whose number is larger than that of a snapshot was written after it, here as everywhere. So only
-//!   one large commit is under way at a time (`Admission::large`).
-//! - A commit that is refused under the lock (a condition failed just then) takes the files of its runs with it.
+//! - A run is a new level-0 run on top of its keyspace, with one sequence number above all existing rows.
+//! - Nothing is committed between an intent and its end, so recovery may install the runs of an intent again.
+//! - A staged file without an intent belongs to a commit that was not made.
+//! - Rows carry the number of their commit. It is reserved before they are written, far above those of concurrent
+//!   commits, because a row with a larger number than a snapshot must have been written after that snapshot. So only
+//!   one large commit is in progress at a time (`Admission::large`).
+//! - A commit that is refused under the lock (for example by a failed condition) deletes the files of its runs.
 
 mod finish;
 pub(crate) mod redo;
@@ -33,10 +33,11 @@ use store::{CommitNo, Condition, Durability, LargeWrite, StoreError, StoreResult
 use targets::Targets;
 use write::Runs;
 
-/// How often a commit begins anew because a table was moved meanwhile, or its number was reached by others.
+/// Attempts of a commit whose tables were moved, or whose number was reached by other commits.
 const ATTEMPTS: usize = 5;
 
-/// Applies a large commit, if nobody has written to the tables of `fences`. Blocks; the caller syncs the commit that it returns, and lets no other in meanwhile.
+/// Applies a large commit, if no other commit has written to the tables of `fences`. Blocks. The caller holds the
+/// permit of the one large commit, and syncs the returned commit.
 ///
 /// # Errors
 /// As [`store::Store::apply_large`].
@@ -68,7 +69,7 @@ fn attempt(
     let state = pipeline.publisher.newest().clone();
     fences.iter().try_for_each(|fence| fence.check(&state.tables))?;
     let mut conditions = Conditions::new(conditions);
-    // Before the tables are looked up: that one is gone may be what a condition is about.
+    // Before the tables are looked up, because a failed condition takes precedence over a dropped table.
     conditions.check(&state)?;
     let targets = Targets::of(&state.tables, write)?;
     drop(state);
@@ -86,7 +87,7 @@ fn attempt(
     let checks = Checks { conditions: &conditions, fences };
     let commit = finish(inner, &targets, runs, &checks, stamp, staged.as_mut(), durability)?;
     if let Some(staged) = staged {
-        // The end of the intent must be durable before its rows go.
+        // The end of the intent must be durable before the staged rows are deleted.
         pipeline.group_sync.sync_blocking()?;
         staged.delete();
     }

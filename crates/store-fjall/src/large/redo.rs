@@ -1,4 +1,4 @@
-//! Opening after a crash in the middle of a large commit: its intent is durable, so all of it is to be there.
+//! Recovery of an interrupted large commit: its intent is durable, so the commit must be completed.
 
 use super::staged::StagedRows;
 use crate::commit::seqnos::Seqnos;
@@ -10,11 +10,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 use store::{StoreError, StoreResult};
 
-/// Writes the rows of an intent again, each keyspace's as one run on top, and ends the intent. The caller has synced the
-/// journal, and syncs it again before the staged file may go.
+/// Writes the rows of an intent again, as one run on top of each keyspace, and ends the intent. The caller has synced
+/// the journal before, and must sync it again before the staged file is deleted.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`] when the staged file or a keyspace is missing or damaged; I/O failures.
+/// [`StoreError::Corrupted`] if the staged file or a keyspace is missing or damaged; I/O failures.
 pub(crate) fn redo(
     db: &Database,
     meta: &Keyspace,
@@ -48,7 +48,7 @@ fn end(run: Option<(usize, Ingestion<'_>)>) -> StoreResult<()> {
     run.map_or(Ok(()), |(_, run)| run.finish())
 }
 
-/// Removes staged files of commits that are whole, or never were.
+/// Deletes staged files. Their commits are complete or were not made.
 ///
 /// # Errors
 /// I/O failures.

@@ -1,11 +1,11 @@
-//! The rows of a commit in a file of its own, for the case that a crash comes between two keyspaces.
+//! Stages the rows of a commit in a file, in case of a crash between the installations in two keyspaces.
 //!
 //! ```text
 //!   file    "BENNUSR1"  chunk  chunk ... chunk of length 0
 //!   chunk   length:u32  xxh3 of the rows:u64  rows                                     all numbers big-endian
 //!   row     keyspace:u16  kind:u8 (0 deleted, 1 written)  key len:u32  value len:u32  key  value
 //! ```
-//! Rows are sorted by keyspace, a number in the list of the intent, then by key. `docs/formats/store-meta.md`.
+//! Rows are sorted by keyspace (an index in the list of the intent), then by key. Format: `docs/formats/store-meta.md`.
 
 use crate::error::io;
 use crate::open::folder::sync_folder;
@@ -18,11 +18,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: &[u8; 8] = b"BENNUSR1";
 const CHUNK: usize = 256 << 10;
-/// Bytes that wait to be written to disk.
+/// Bytes between two syncs of the file.
 const UNSYNCED_BYTES: usize = 16 << 20;
 const ROW_HEAD: usize = 11;
 
-/// A file being written. It goes when this is dropped, but not when the process ends.
+/// A staged file that is being written. Dropping it deletes the file, unless an intent refers to it.
 pub(super) struct StagedFile {
     path: PathBuf,
     name: String,
@@ -33,11 +33,11 @@ pub(super) struct StagedFile {
     keep: bool,
 }
 
-/// A row that was read back: number of the keyspace, key, and value unless it was deleted.
+/// A staged row: index of the keyspace, key, and value unless the row is deleted.
 pub(super) type StagedRow = (usize, Vec<u8>, Option<Vec<u8>>);
 
 impl StagedFile {
-    /// Makes one. Commit numbers never come twice, so the name is new.
+    /// Creates the file. Its name is unique, because commit numbers are never reused.
     ///
     /// # Errors
     /// I/O failures.
@@ -55,7 +55,7 @@ impl StagedFile {
         Ok(staged)
     }
 
-    /// What follows goes to this keyspace.
+    /// Selects the keyspace of the following rows.
     pub(super) fn begin(&mut self, keyspace: usize) {
         self.keyspace = keyspace as u16;
     }
@@ -72,7 +72,7 @@ impl StagedFile {
         if self.chunk.len() >= CHUNK { self.end_chunk() } else { Ok(()) }
     }
 
-    /// Makes all rows durable, and the file's name.
+    /// Ends the file and makes it durable, including its name.
     ///
     /// # Errors
     /// I/O failures.
@@ -85,17 +85,17 @@ impl StagedFile {
         self.path.parent().map_or(Ok(()), sync_folder)
     }
 
-    /// Its name in the folder.
+    /// The name of the file in its folder.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// An intent names it from now on: it stays whatever happens until [`Self::delete`].
+    /// Keeps the file on drop, because an intent is about to refer to it, until [`Self::delete`].
     pub(super) fn keep(&mut self) {
         self.keep = true;
     }
 
-    /// The commit is whole without it.
+    /// Deletes the file: the commit is complete without it.
     pub(super) fn delete(mut self) {
         self.keep = false;
     }
@@ -117,7 +117,7 @@ impl StagedFile {
         self.unsynced += bytes.len();
         if self.unsynced >= UNSYNCED_BYTES {
             self.unsynced = 0;
-            // In pieces: a sync of all of it at once would hold up those of the journal.
+            // Synced in pieces, because one large sync would delay those of the journal.
             files::sync_data(&self.file).map_err(doing())?;
         }
         Ok(())
@@ -127,13 +127,13 @@ impl StagedFile {
 impl Drop for StagedFile {
     fn drop(&mut self) {
         if !self.keep {
-            // What cannot be removed now is at the next open.
+            // If this fails, the next open deletes the file.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Reads a file that was ended.
+/// Reads a complete staged file.
 pub(super) struct StagedRows {
     path: PathBuf,
     input: BufReader<File>,
@@ -187,7 +187,7 @@ impl StagedRows {
         self.fill(&mut len)?;
         self.fill(&mut checksum)?;
         let mut chunk = Vec::new();
-        // Not taken on trust: a length that was damaged ends with the file.
+        // The length may be damaged, so it does not determine an allocation.
         let wanted = u64::from(u32::from_be_bytes(len));
         let read = self.input.by_ref().take(wanted).read_to_end(&mut chunk);
         read.map_err(io(format_args!("reading {}", self.path.display())))?;

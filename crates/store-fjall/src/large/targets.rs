@@ -1,11 +1,11 @@
-//! Where the rows of a large commit go: the keyspaces, and what goes into each in which order.
+//! The keyspaces that a large commit writes to, and the order of the rows in each.
 
 use crate::placement::{Place, Table, TableMap};
 use fjall::Keyspace;
 use std::sync::Arc;
 use store::{FamilyId, LargeWrite, StoreError, StoreResult, TableId};
 
-/// All keyspaces that are written to.
+/// The keyspaces of a large commit.
 pub(super) struct Targets {
     pub(super) all: Vec<Target>,
 }
@@ -13,7 +13,7 @@ pub(super) struct Targets {
 /// One keyspace.
 pub(super) struct Target {
     pub(super) keyspace: Keyspace,
-    /// In the order of their keys.
+    /// In key order.
     pub(super) parts: Vec<Part>,
 }
 
@@ -45,7 +45,7 @@ impl Targets {
         Ok(Self { all })
     }
 
-    /// Are the tables still where they were?
+    /// Checks that the tables have not moved.
     ///
     /// # Errors
     /// [`StoreError::TableChanged`], [`StoreError::NoSuchTable`].
@@ -59,13 +59,13 @@ impl Targets {
         Ok(())
     }
 
-    /// More commits were made meanwhile than were left room for.
+    /// The error if concurrent commits have reached the reserved commit number.
     pub(super) fn overtaken(&self) -> StoreError {
         let table = self.parts().next().map_or(TableId(0), |part| part.id);
         StoreError::TableChanged { table }
     }
 
-    /// All families of all keyspaces.
+    /// The families in all keyspaces.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.all.iter().flat_map(|target| &target.parts)
     }

@@ -1,4 +1,4 @@
-//! Writes the rows of a large commit to files, before anybody else has to wait for it.
+//! Writes the rows of a large commit to files without the commit lock.
 
 use super::staged::StagedFile;
 use super::targets::{Part, Target, Targets};
@@ -15,20 +15,20 @@ use std::fs::File;
 use std::time::Duration;
 use store::{CommitNo, LargeWrite, StoreError, StoreResult};
 
-/// A memtable of this size is flushed in some milliseconds.
+/// Flushing a memtable of this size takes some milliseconds.
 const SMALL_MEMTABLE: u64 = 256 << 10;
-/// How often a memtable that others fill is flushed before the lock is taken.
+/// Maximum flushes of a memtable that other commits keep filling, before the lock is taken.
 const FLUSHES: usize = 3;
-/// Bytes of a run that wait to be written to disk.
+/// Bytes of a run between two syncs.
 const UNSYNCED_BYTES: usize = 16 << 20;
 
-/// One run for each keyspace that gets a row.
+/// One run for each keyspace with rows.
 pub(super) struct Runs<'a> {
     pub(super) all: Vec<Run<'a>>,
     pub(super) rows: u64,
 }
 
-/// The rows of one keyspace, which nobody reads yet.
+/// The rows of one keyspace, not installed yet.
 pub(super) struct Run<'a> {
     pub(super) keyspace: &'a Keyspace,
     pub(super) ingestion: Ingestion<'a>,
@@ -36,10 +36,10 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Stamps and writes all rows, to `staged` too.
+    /// Stamps and writes all rows, also to `staged`.
     ///
     /// # Errors
-    /// I/O failures, rows beyond the limits, those of [`LargeWrite::rows`].
+    /// I/O failures, rows beyond the limits, and errors of [`LargeWrite::rows`].
     pub(super) fn write(
         inner: &Inner,
         targets: &'a Targets,
@@ -62,13 +62,13 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    /// Leaves as little as can be to be done under the commit lock.
+    /// Syncs the runs and flushes the keyspaces, to minimize the work under the commit lock.
     ///
     /// # Errors
     /// I/O failures; [`StoreError::ReadOnly`].
     pub(super) fn settle(&self, inner: &Inner) -> StoreResult<()> {
         self.all.iter().try_for_each(Run::sync)?;
-        // To show a run flushes the memtable of its keyspace.
+        // Installing a run flushes the memtable of its keyspace.
         for run in &self.all {
             let mut flushes = 0;
             while run.keyspace.tree.active_memtable().size() > SMALL_MEMTABLE && flushes < FLUSHES {
@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
         Ok(Self { keyspace, ingestion: Ingestion::begin(keyspace, by)?, unsynced: 0 })
     }
 
-    /// Notes what was written, and syncs it in pieces: a sync of all of it at once would hold up those of the journal.
+    /// Counts written bytes and syncs in pieces, because one large sync would delay those of the journal.
     fn wrote(&mut self, bytes: usize) -> StoreResult<()> {
         self.unsynced += bytes;
         if self.unsynced < UNSYNCED_BYTES {
@@ -100,8 +100,8 @@ impl<'a> Run<'a> {
         self.sync()
     }
 
-    /// Syncs its files as far as they are written, through handles of our own: lsm-tree syncs each at its end. Files
-    /// that flushes and compactions made meanwhile are synced too, which harms nobody.
+    /// Syncs the files written so far through separate handles; lsm-tree syncs each file only at its end. Concurrent
+    /// files of flushes and compactions are synced, too, which is harmless.
     fn sync(&self) -> StoreResult<()> {
         let folder = self.keyspace.path().join("tables");
         let listing = || io(format!("listing {}", folder.display()));
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             match File::open(entry.path()).and_then(|file| files::sync_data(&file)) {
-                // A compaction's, gone by now.
+                // Written by a compaction and deleted by now.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 outcome => outcome.map_err(io(format!("syncing {}", entry.path().display())))?,
             }
@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The rows of one family on their way.
+/// Writes the rows of one family.
 struct Rows<'w> {
     inner: &'w Inner,
     part: &'w Part,
@@ -128,7 +128,7 @@ struct Rows<'w> {
 }
 
 impl Rows<'_> {
-    /// Returns how many there were.
+    /// Returns the number of rows.
     fn write<'a>(
         &self,
         target: &'a Target,

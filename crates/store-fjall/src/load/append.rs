@@ -1,12 +1,12 @@
-//! The end of a load into tables that are in keyspaces of their own: new files on top of theirs, no stored row is written
-//! again.
+//! Ends a load into tables with own keyspaces by appending: new files on top of the existing ones, without rewriting
+//! stored rows.
 //!
 //! ```text
-//!   one table       ingest into its keyspace, whose manifest decides
-//!   several         the rows of all as one large commit (large/): a staged file, and an intent that names it
+//!   one table       ingestion into its keyspace; the manifest's update is the commit
+//!   several         one large commit (large/) of all rows: a staged file, and an intent that refers to it
 //! ```
-//! Both look for duplicates before they begin, in a state from which on nobody may have written to the tables: a fence. An append
-//! that fails takes its files away (`load/ingestion.rs`).
+//! Both check for duplicates in a state before they begin, and a fence requires that nobody has written to the tables
+//! since that state. A failed append deletes its files (`load/ingestion.rs`).
 
 use super::duplicates::{Neighbours, absent};
 use super::install::{MOVES, Part, rows_of, stored_rows};
@@ -28,7 +28,7 @@ use store::{
     TableId,
 };
 
-/// Are the rows to be appended, or are the tables to be moved?
+/// Returns true if the rows should be appended, false if the tables should be moved.
 ///
 /// # Errors
 /// [`StoreError::NoSuchTable`], I/O failures.
@@ -37,7 +37,7 @@ pub(super) fn is_wanted(inner: &Inner, parts: &[Part]) -> StoreResult<bool> {
     for part in parts.iter().filter(|part| part.streamed.is_none() && !part.is_empty()) {
         let table = state.tables.table(part.of.table)?;
         let [family] = table.families.as_slice() else { continue };
-        // One without rows need not be kept where it is.
+        // A table without rows can be moved at no cost.
         if family.place.slot.is_none() && stored_rows(&state, family.id, &family.place, &KeyRange::all()).advance()? {
             return Ok(true);
         }
@@ -45,7 +45,7 @@ pub(super) fn is_wanted(inner: &Inner, parts: &[Part]) -> StoreResult<bool> {
     Ok(false)
 }
 
-/// Appends them. The caller syncs the commit that it returns.
+/// Appends the rows. The caller syncs the returned commit.
 ///
 /// # Errors
 /// As [`store::BulkLoad::finish`].
@@ -86,8 +86,8 @@ fn append_one(inner: &Inner, part: &Part) -> StoreResult<CommitNo> {
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
     fence.check(&newest.tables)?;
-    // The ingestion flushes this keyspace's memtable: a commit with rows here and elsewhere must not
-    // become durable by half.
+    // The ingestion flushes this keyspace's memtable. A commit with rows here and in other keyspaces must not become
+    // durable partly.
     pipeline.group_sync.sync_blocking()?;
     pipeline.close_journal_numbers()?;
     pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error))?;
@@ -117,7 +117,7 @@ fn append_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<CommitNo> {
     }
 }
 
-/// Fails for keys that come twice or that the table has, where those are duplicates.
+/// Fails for duplicate keys, within the load or with the table, as [`store::LoadTable`] defines them.
 fn refuse_duplicates(state: &State, part: &Part, sources: Vec<Source>) -> StoreResult<()> {
     let of = &part.of;
     if of.on_duplicate == OnDuplicate::Replace && of.unique.is_none() {
@@ -135,7 +135,7 @@ fn refuse_duplicates(state: &State, part: &Part, sources: Vec<Source>) -> StoreR
     })
 }
 
-/// The rows of several tables as one commit.
+/// The rows of several tables, written as one commit.
 struct RowsOfLoad {
     inner: Arc<Inner>,
     parts: Vec<Part>,
@@ -163,7 +163,7 @@ impl LargeWrite for RowsOfLoad {
         let state = self.inner.pipeline.publisher.newest().clone();
         let mut all = Vec::new();
         for part in &self.parts {
-            // One that is gone by now is missed when its places are looked up.
+            // A table that was dropped since is reported when its places are looked up.
             match state.tables.table(part.of.table) {
                 Ok(table) => all.extend(table.families.iter().map(|family| (part.of.table, family.id))),
                 Err(_) => all.push((part.of.table, FamilyId::default())),
@@ -173,7 +173,7 @@ impl LargeWrite for RowsOfLoad {
     }
 
     fn bytes(&self) -> u64 {
-        // Whoever wrote the rows has asked for their room already.
+        // The disk space was reserved when the rows were written to the load.
         0
     }
 
@@ -183,7 +183,7 @@ impl LargeWrite for RowsOfLoad {
     }
 }
 
-/// The rows of one family, as a merge of all comes by them.
+/// Iterates over the rows of one family in a merge of all families.
 struct RowsOfFamily {
     merge: Merge,
     family: FamilyId,

@@ -1,4 +1,4 @@
-//! What the tests of loads are made of.
+//! Fixtures for the tests of loads.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use store::{Durability, FamilyId, FamilySpec, Store, TableChange, TableId, Table
 pub(super) const TABLE: TableId = TableId(1);
 pub(super) const FAMILY: FamilyId = FamilyId(0);
 
-/// A store with [`TABLE`], in which loads have small runs.
+/// A store with [`TABLE`] and options that make loads use small runs.
 pub(super) async fn store(folder: &Path, load_threads: usize) -> Arc<FjallStore> {
     let options = Options { small_load_bytes: 1000, load_buffer_bytes: 100_000, load_threads, ..Options::default() };
     let store = FjallStore::open(folder, options).unwrap();
@@ -19,14 +19,14 @@ pub(super) async fn store(folder: &Path, load_threads: usize) -> Arc<FjallStore>
     store
 }
 
-/// Makes a table of one family.
+/// Creates a table with one family.
 pub(super) async fn create(store: &FjallStore, id: TableId) {
     let spec = TableSpec { id, families: vec![FamilySpec::new(FAMILY)], splits: vec![] };
     let creation = WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() };
     store.apply(creation, Durability::Sync).await.unwrap();
 }
 
-/// Of some row.
+/// A sample fragment.
 pub(super) fn fragment() -> Vec<u8> {
     let mut fragment = Vec::new();
     fragment::encode_sparse(1, &[(1, b"some value")], &mut fragment).unwrap();

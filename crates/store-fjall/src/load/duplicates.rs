@@ -1,4 +1,4 @@
-//! What may not be twice in a table that is loaded: keys, and their unique prefixes.
+//! Checks for duplicate keys and duplicate unique prefixes in a loaded table.
 
 use crate::error::engine;
 use crate::placement::Place;
@@ -6,19 +6,19 @@ use bytes::Bytes;
 use fjall::{Readable, Snapshot};
 use store::{KeyRange, LoadTable, OnDuplicate, StoreError, StoreResult};
 
-/// Looks at the keys of a load, which come in order: two with one prefix are neighbours.
+/// Checks the keys of a load, which come in order, so that keys with the same prefix are neighbours.
 #[derive(Default)]
 pub(super) struct Neighbours {
     key: Vec<u8>,
-    /// Bytes of the prefix of that key.
+    /// Length of the unique prefix of `key`.
     prefix: usize,
 }
 
 impl Neighbours {
-    /// The next key; `again`: there was a row of it before.
+    /// Checks the next key. `again`: the key occurred before.
     ///
     /// # Errors
-    /// [`StoreError::DuplicateKey`]; those of the prefix.
+    /// [`StoreError::DuplicateKey`]; errors of the prefix function.
     pub(super) fn next(&mut self, of: &LoadTable, key: &[u8], again: bool) -> StoreResult<()> {
         if again && of.on_duplicate == OnDuplicate::Fail {
             return Err(duplicate(of, key));
@@ -35,10 +35,10 @@ impl Neighbours {
     }
 }
 
-/// Is the key, or another one with its prefix, there in `before`?
+/// Checks that neither the key nor another key with its unique prefix exists in `before`.
 ///
 /// # Errors
-/// [`StoreError::DuplicateKey`]; those of the prefix and of reading.
+/// [`StoreError::DuplicateKey`]; errors of the prefix function and read errors.
 pub(super) fn absent(of: &LoadTable, before: &Snapshot, place: &Place, key: &[u8]) -> StoreResult<()> {
     let looking = || engine("looking for a duplicate");
     let fails = of.on_duplicate == OnDuplicate::Fail;
@@ -60,7 +60,7 @@ pub(super) fn absent(of: &LoadTable, before: &Snapshot, place: &Place, key: &[u8
     Ok(())
 }
 
-/// The error for a key that may not be there.
+/// The error for a duplicate key.
 pub(super) fn duplicate(of: &LoadTable, key: &[u8]) -> StoreError {
     StoreError::DuplicateKey { table: of.table, key: Bytes::copy_from_slice(key) }
 }
@@ -68,7 +68,7 @@ pub(super) fn duplicate(of: &LoadTable, key: &[u8]) -> StoreError {
 /// The unique prefix of a key, if it has one.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`] for bytes that are no key of the table.
+/// [`StoreError::Corrupted`] if the bytes are not a key of the table.
 pub(super) fn prefix_of<'k>(of: &LoadTable, key: &'k [u8]) -> StoreResult<Option<&'k [u8]>> {
     match &of.unique {
         None => Ok(None),

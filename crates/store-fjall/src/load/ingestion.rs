@@ -1,5 +1,5 @@
-//! An ingestion that can be kept (fjall's own type has no name outside of it, 3.1.13), and that leaves nothing behind
-//! when it is given up: fjall removes the files of such a one at its next opening only.
+//! An ingestion that can be stored in a struct (fjall's type is not nameable, 3.1.13) and that deletes its files when
+//! it is dropped unfinished; fjall deletes such files only at its next opening.
 
 use crate::error::engine;
 use crate::read;
@@ -8,24 +8,24 @@ use std::collections::HashSet;
 use std::path::Path;
 use store::{CommitNo, StoreResult};
 
-/// Rows on their way into tables of a keyspace, of no version yet.
+/// Rows that are being written to tables of a keyspace and are not installed yet.
 pub(crate) struct Ingestion<'a> {
     keyspace: &'a Keyspace,
-    /// `None` from the moment on at which its rows may be in the keyspace.
+    /// `None` once the rows may be installed.
     under_way: Option<UnderWay<'a>>,
     written: Written,
 }
 
 type UnderWay<'a> = Box<dyn FnMut(Step<'_>) -> fjall::Result<()> + 'a>;
 
-/// By what the files of an ingestion are told from those of flushes and compactions.
+/// Distinguishes the files of an ingestion from those of flushes and compactions.
 #[derive(Clone, Copy)]
 struct Written {
-    /// They have this number or a larger one.
+    /// Lower bound of the file numbers.
     from: u64,
-    /// Their rows carry it, and no others do.
+    /// The commit number in all rows, and in no others.
     by: CommitNo,
-    /// Some rows are tombstones. Only large commits write those, one at a time.
+    /// Whether some rows are tombstones. Only large commits write those, one at a time.
     deletes: bool,
 }
 
@@ -36,7 +36,7 @@ enum Step<'r> {
 }
 
 impl<'a> Ingestion<'a> {
-    /// For rows that carry the number of the commit `by`, which nobody else has written with.
+    /// Begins an ingestion of rows that carry the commit number `by`, which must be unique.
     ///
     /// # Errors
     /// I/O failures.
@@ -52,7 +52,7 @@ impl<'a> Ingestion<'a> {
         Ok(Self { keyspace, under_way: Some(Box::new(under_way)), written })
     }
 
-    /// The next row: its value, or none where it is deleted. Keys must ascend.
+    /// Writes the next row; without a value a tombstone. Keys must ascend.
     ///
     /// # Errors
     /// I/O failures.
@@ -65,7 +65,7 @@ impl<'a> Ingestion<'a> {
         self.under_way.as_mut().map_or(Ok(()), |under_way| under_way(step)).map_err(engine("writing a run"))
     }
 
-    /// The rows become the newest of their keyspace, durably.
+    /// Installs the rows as the newest of their keyspace, durably.
     ///
     /// # Errors
     /// I/O failures; the outcome is unknown.
@@ -74,12 +74,12 @@ impl<'a> Ingestion<'a> {
         under_way.map_or(Ok(()), |mut under_way| under_way(Step::Finish)).map_err(engine("installing a run"))
     }
 
-    /// Does it have tombstones?
+    /// Returns true if the ingestion has tombstones.
     pub(crate) fn deletes(&self) -> bool {
         self.written.deletes
     }
 
-    /// The first of its files has this number or a larger one.
+    /// Lower bound of the numbers of its files.
     pub(crate) fn first_file(&self) -> u64 {
         self.written.from
     }
@@ -88,19 +88,19 @@ impl<'a> Ingestion<'a> {
 impl Drop for Ingestion<'_> {
     fn drop(&mut self) {
         let Some(under_way) = self.under_way.take() else { return };
-        // Closes its last file, with what was buffered for it.
+        // Closes the last file and writes its buffer.
         drop(under_way);
         if let Err(error) = self.written.remove(self.keyspace) {
-            // They are removed by the next opening.
+            // The next opening deletes them.
             tracing::warn!(keyspace = %self.keyspace.name(), %error, "files of a run that was given up stay");
         }
     }
 }
 
 impl Written {
-    /// Removes the files of an ingestion that was given up.
+    /// Deletes the files of an unfinished ingestion.
     fn remove(self, keyspace: &Keyspace) -> std::io::Result<()> {
-        // A run that was shown is out of the question, whatever its rows look like.
+        // Installed tables are never deleted, whatever their content.
         let shown: HashSet<u64> = keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect();
         for entry in std::fs::read_dir(keyspace.path().join("tables"))? {
             let (number, path) = entry.map(|entry| (number_of(&entry.path()), entry.path()))?;
@@ -113,7 +113,7 @@ impl Written {
     }
 }
 
-/// The number of a table's file.
+/// The number of a table file.
 pub(crate) fn number_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.parse().ok()
 }
@@ -129,7 +129,7 @@ mod tests {
     use fjall::Readable;
     use store::Timestamp;
 
-    /// Of bytes that no compression makes fewer.
+    /// A row of incompressible bytes.
     fn row(commit: u64, number: u32) -> Vec<u8> {
         let mixed = |at: u32| {
             let mixed = (number.wrapping_mul(0x9E37_79B9) ^ at.wrapping_mul(0x85EB_CA6B)).wrapping_mul(0xC2B2_AE35);
@@ -141,7 +141,7 @@ mod tests {
         row
     }
 
-    /// Files with bytes in them.
+    /// Non-empty files.
     fn files(keyspace: &Keyspace) -> HashSet<u64> {
         let entries = std::fs::read_dir(keyspace.path().join("tables")).unwrap().map(|entry| entry.unwrap());
         let full = entries.filter(|entry| entry.metadata().unwrap().len() > 0);
@@ -152,7 +152,7 @@ mod tests {
         keyspace.tree.current_version().iter_tables().map(|table| table.id()).collect()
     }
 
-    /// Writes and flushes rows as commits do.
+    /// Writes and flushes rows like commits.
     fn flushed(inner: &Inner, commit: u64) {
         let shared = &inner.pipeline.shared;
         for number in 0..500_u32 {
@@ -178,7 +178,7 @@ mod tests {
                 other.write(number.to_be_bytes().into(), Some(&row(78, number))).unwrap();
             }
             flushed(&inner, 4);
-            // Somebody reads what the compaction replaces.
+            // A reader holds tables that the compaction replaces.
             let reader = inner.pipeline.db.snapshot();
             let seen = reader.iter(shared).count();
             shared.major_compact().unwrap();

@@ -1,23 +1,23 @@
-//! The end of a large load: sorted rows go into fjall's tables past the journal, and are shown by one
-//! commit.
+//! Ends a large load: sorted rows are ingested into fjall's tables, bypassing the journal, and published by one commit.
 //!
 //! ```text
-//!   one table of one family, in a keyspace of its own:   append    ingest there                          append.rs
-//!   several tables, one of them in such a keyspace       append    all of them, by an intent             append.rs
+//!   one table of one family, in an own keyspace:         append    ingest into it                        append.rs
+//!   several tables, one of them in an own keyspace       append    one large commit                      append.rs
 //!     with rows:
 //!   otherwise:  move    ingest into new keyspaces, stored rows merged in, each table on a thread of its own,
-//!                       then flip the placement of all in one batch of the meta keyspace
-//!   rows were streamed:         ingest what came out of order onto them, then flip likewise
-//!   a table has rows by now:    move them too, with what was streamed
+//!                       then change all placements in one batch of the meta keyspace
+//!   rows were streamed:         ingest the unsorted rest on top, then change the placements likewise
+//!   a table has rows by now:    move them, too, with the streamed rows
 //! ```
-//! Ingestion is atomic for one keyspace and not journaled. In a move the batch that flips the placements decides.
+//! Ingestion is atomic for one keyspace and not journaled. In a move, the batch that changes the placements is the
+//! commit.
 //!
-//! - Each way ends under the commit lock behind fences: if somebody wrote to a table since it was read, the
-//!   result would hide that. It is moved again then.
-//! - What is in a new keyspace goes with it.
+//! - Each way ends under the commit lock behind fences: if another commit wrote to a table since it was read, the
+//!   result would hide its rows. Then the table is moved again.
+//! - A new keyspace that is not used is deleted with its content.
 //!
-//! Rows of a load carry a commit number that was taken when their writing began, and the commit that
-//! shows them has the largest of those numbers too, unless others committed meanwhile: then it has a larger one.
+//! Rows of a load carry a commit number that was reserved when their writing began. The commit that publishes them has
+//! the largest of these numbers, or a larger one if others committed meanwhile.
 
 use super::append;
 use super::loaded::Loaded;
@@ -38,28 +38,29 @@ use fjall::{OwnedWriteBatch, Readable, Slice};
 use std::sync::Arc;
 use store::{CommitNo, Durability, FamilyId, KeyRange, LoadTable, StoreError, StoreResult};
 
-/// How often tables are moved before a load gives up against those who write to them.
+/// Attempts to move tables to which other commits write.
 pub(super) const MOVES: usize = 4;
 
-/// The rows of one table of a load.
+/// The rows of one table in a load.
 pub(super) struct Part {
     pub(super) of: LoadTable,
     loaded: Arc<Loaded>,
     pub(super) streamed: Option<Streamed>,
-    /// Keyspaces that have all rows of the load, where there is nothing else of them: what was streamed and added to.
+    /// Keyspaces that contain exactly the rows of the load: the streamed rows and those added to them.
     all_in: Option<Arc<Homes>>,
     moved: Option<Moved>,
 }
 
 impl Part {
-    /// Of a table whose rows have come to an end. Its runs are read into so many bytes, if these are enough.
+    /// The rows of a table after its last row. Its runs are read with at most `memory` bytes, or with the minimum if
+    /// that is more.
     pub(super) fn new(load: TableLoad, memory: usize) -> Self {
         let TableLoad { of, buffer, runs, streamed, folder, .. } = load;
         let loaded = Arc::new(Loaded::new(runs, buffer, memory, folder));
         Self { of, loaded, streamed, all_in: None, moved: None }
     }
 
-    /// All rows that were not streamed, from the start.
+    /// All rows that were not streamed.
     ///
     /// # Errors
     /// I/O failures.
@@ -67,17 +68,17 @@ impl Part {
         self.loaded.sources(&KeyRange::all(), 1)
     }
 
-    /// Has it no rows at all?
+    /// Returns true if there are no rows.
     pub(super) fn is_empty(&self) -> bool {
         self.loaded.is_empty() && self.streamed.is_none()
     }
 
-    /// Is something still to be written where it will be?
+    /// Returns true if rows must still be written to new keyspaces.
     fn is_to_be_moved(&self) -> bool {
         self.moved.is_none() && !(self.is_empty() && self.all_in.is_none())
     }
 
-    /// Somebody wrote to the table meanwhile: its rows are not where they will be.
+    /// Marks the rows to be moved again after another commit wrote to the table.
     fn move_again(&mut self) {
         if let Some(Moved { homes, alone: true, .. }) = self.moved.take() {
             self.all_in = Some(Arc::new(homes));
@@ -85,7 +86,7 @@ impl Part {
     }
 }
 
-/// Merges, ingests and shows. The caller syncs the commit that it returns.
+/// Merges, ingests and publishes the rows. The caller syncs the returned commit.
 ///
 /// # Errors
 /// As [`store::BulkLoad::finish`].
@@ -116,7 +117,7 @@ pub(super) async fn install(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult
     }
 }
 
-/// Moves the rows of all that are not moved, side by side.
+/// Moves the rows of all tables concurrently.
 async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>> {
     let moving = parts.iter().filter(|part| part.is_to_be_moved()).count();
     let threads = (inner.options.load_threads / moving.max(1)).max(1);
@@ -127,7 +128,7 @@ async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>
             Err(error) => failed = failed.or(Some(error)),
         }
     }
-    // Each is waited for, whatever becomes of the others: the first error, in the order of the tables, is that of all.
+    // Waits for all of them, so that the error of the first failed table is returned.
     for begun in under_way {
         match begun.end().await {
             Ok(part) => moved.push(part),
@@ -137,7 +138,7 @@ async fn move_all(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult<Vec<Part>
     failed.map_or(Ok(moved), Err)
 }
 
-/// A part, and the threads that write its rows where they will be. They say where that is, unless it is known.
+/// A part, and the threads that write its rows. If `moved` is unknown, a thread returns it.
 struct UnderWay {
     part: Part,
     moved: Option<Moved>,
@@ -170,7 +171,7 @@ impl UnderWay {
     async fn end(self) -> StoreResult<Part> {
         let Self { mut part, mut moved, work } = self;
         let mut failed = None;
-        // The keyspaces go when nobody writes into them any more.
+        // The keyspaces must not be deleted while threads write to them.
         for work in work {
             match joined(work.await) {
                 Ok(to) => moved = moved.or(to),
@@ -185,7 +186,7 @@ impl UnderWay {
     }
 }
 
-/// The rows that one family of the table has within a range of keys.
+/// The stored rows of one family within a range of keys.
 pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place, keys: &KeyRange) -> Source {
     let all = KeyRange::prefix(place.prefix.clone());
     let behind = |key: &Bytes| Bytes::copy_from_slice(&place.key(key));
@@ -208,7 +209,7 @@ pub(super) fn rows_of(inner: &Inner, homes: &Homes) -> Vec<Source> {
     rows.collect()
 }
 
-/// Lets the tables be where their rows were written, all in one commit.
+/// Changes the placement of all tables to the new keyspaces, in one commit.
 fn flip(inner: &Inner, parts: &mut [Part]) -> StoreResult<CommitNo> {
     let pipeline = &inner.pipeline;
     let mut last = pipeline.lock_to_write()?;
@@ -249,7 +250,7 @@ mod tests {
     use crate::load::bed::{FAMILY, TABLE, fragment, store};
     use store::{LoadRows, OnDuplicate};
 
-    /// A load of these keys that has come to its end.
+    /// A finished load of these keys.
     async fn part(inner: &Arc<Inner>, keys: impl Iterator<Item = u32>) -> Part {
         let of = LoadTable { table: TABLE, on_duplicate: OnDuplicate::Fail, unique: None };
         let mut load = TableLoad::new(inner.clone(), of, true).unwrap();
@@ -268,7 +269,7 @@ mod tests {
         let store = store(folder.path(), 2).await;
         let inner = store.inner();
         let in_no_order = || (0..10_000_u32).map(|number| number.wrapping_mul(0x9E37_79B9));
-        // All of them in order, some in order and then others, none in order.
+        // All in order, the first half in order, none in order.
         let parts = [
             part(inner, 0..10_000).await,
             part(inner, (0..5_000).chain((5_000..10_000).rev())).await,

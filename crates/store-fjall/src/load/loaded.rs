@@ -1,4 +1,4 @@
-//! The rows of a load into one table that are not where they will be: sorted runs, and the last rows in memory.
+//! The rows of a table's load that are not in keyspaces: sorted runs, and the last rows in memory.
 
 use super::duplicates::prefix_of;
 use super::merge::Source;
@@ -8,26 +8,28 @@ use super::table::RunFolder;
 use std::sync::Arc;
 use store::{KeyRange, LoadTable, StoreResult};
 
-/// Places in the rows in memory at which they may be cut.
+/// Number of possible cut points among the rows in memory.
 const MARKS_IN_MEMORY: usize = 64;
 
 /// Sorted rows of one load.
 pub(super) struct Loaded {
     runs: Vec<RunFile>,
     rows: Arc<Rows>,
-    /// What reading the runs may take.
+    /// Memory limit for reading the runs.
     memory: usize,
     _folder: Arc<RunFolder>,
 }
 
 impl Loaded {
-    /// Runs, and rows that are not sorted yet. Runs are read into so many bytes, if these are enough.
+    /// Takes runs and unsorted rows. The runs are read with at most `memory` bytes, or with the minimum if that is
+    /// more.
     pub(super) fn new(runs: Vec<RunFile>, mut rows: Rows, memory: usize, folder: Arc<RunFolder>) -> Self {
         rows.sort();
         Self { runs, rows: Arc::new(rows), memory, _folder: folder }
     }
 
-    /// The rows within `range`, which is that of all keys where they are of several families. `readers` read at a time.
+    /// The rows within `range`, which must be unbounded if the rows are of several families. `readers` is the number of
+    /// concurrent readers.
     ///
     /// # Errors
     /// I/O failures.
@@ -39,16 +41,16 @@ impl Loaded {
         Ok(sources)
     }
 
-    /// Are there none?
+    /// Returns true if there are no rows.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.rows.bytes() == 0
     }
 
-    /// Ranges of keys, at most `most`, that have about as many rows each and all of them together. Keys with one unique prefix
-    /// are in one. The rows are of one family.
+    /// Splits all keys into at most `most` ranges with about equally many rows. Keys with the same unique prefix are in
+    /// the same range. The rows must be of one family.
     ///
     /// # Errors
-    /// Those of the prefix.
+    /// Errors of the prefix function.
     pub(super) fn pieces(&self, of: &LoadTable, most: usize) -> StoreResult<Vec<KeyRange>> {
         let marks = self.runs.iter().flat_map(|run| run.marks().iter().map(|mark| mark.key.as_slice()));
         let step = self.rows.len().div_ceil(MARKS_IN_MEMORY).max(1);

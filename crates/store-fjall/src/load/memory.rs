@@ -1,16 +1,16 @@
-//! The memory of a load's buffers: asked for as they grow, and given back as they are written.
+//! The memory of a load's buffers: reserved as they grow, and released as they are written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use store::LoadMemory;
 
-/// It is asked for in such steps.
+/// Granularity of the reservation.
 const STEP: usize = 256 << 10;
 
-/// What all buffers of a load hold.
+/// The reservation for all buffers of a load.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// Without one there is as much as anybody wants.
+    /// The memory limit; `None` is unlimited.
     source: Option<Arc<dyn LoadMemory>>,
     granted: usize,
 }
@@ -20,7 +20,7 @@ impl Memory {
         Self { source: Some(source), granted: 0 }
     }
 
-    /// Holds so many bytes from now on. False: there are not so many.
+    /// Changes the reservation to `bytes`. Returns false if that exceeds the limit.
     pub(super) fn hold(&mut self, bytes: usize) -> bool {
         let Some(source) = &self.source else { return true };
         let wanted = bytes.next_multiple_of(STEP);
@@ -34,18 +34,18 @@ impl Memory {
     }
 }
 
-/// Bytes of a table's rows that a thread is writing.
+/// Bytes of a table's rows that threads are writing.
 #[derive(Clone, Default)]
 pub(super) struct InFlight(Arc<AtomicUsize>);
 
-/// Some of them, until this is dropped.
+/// A share of [`InFlight`], subtracted on drop.
 pub(super) struct Flying {
     all: InFlight,
     bytes: usize,
 }
 
 impl InFlight {
-    /// So many more.
+    /// Adds `bytes`.
     pub(super) fn add(&self, bytes: usize) -> Flying {
         self.0.fetch_add(bytes, Ordering::Relaxed);
         Flying { all: self.clone(), bytes }

@@ -1,4 +1,4 @@
-//! Many sorted sources into one sorted stream in which each key comes once.
+//! Merges several sorted sources into one sorted stream with distinct keys.
 
 use super::packing::{Differences, Packing};
 use super::rows::{Row, Rows};
@@ -10,9 +10,9 @@ use store::{FamilyId, KeyRange, StoreResult};
 
 /// One sorted source of rows.
 pub(crate) enum Source {
-    /// A run on disk, up to a key.
+    /// A run on disk, up to an exclusive end key.
     Run(Run, Option<Bytes>),
-    /// Rows in memory, the index of the next, and where they end.
+    /// Rows in memory, the index after the current row, and the end index.
     Rows(Arc<Rows>, usize, usize),
     /// Rows of a keyspace.
     Stored(Stored),
@@ -21,25 +21,25 @@ pub(crate) enum Source {
 /// Rows that are in a keyspace already.
 pub(crate) struct Stored {
     pub(super) iter: fjall::Iter,
-    /// The length of the slot in front of the keys.
+    /// Length of the slot before the keys.
     pub(super) prefix: usize,
     pub(super) family: FamilyId,
-    /// Does the table have them, or do they belong to the load?
+    /// Whether the rows belong to the table or to the load.
     pub(super) origin: Origin,
-    /// The row read last.
+    /// The current row.
     pub(super) row: (fjall::Slice, fjall::Slice),
 }
 
 impl Source {
-    /// The rows of a run within `range`, which is that of all keys where they are of several families. About so many bytes are
-    /// read at a time.
+    /// The rows of a run within `range`, which must be unbounded if the rows are of several families. Reads about
+    /// `bytes` bytes at a time.
     ///
     /// # Errors
     /// I/O failures.
     pub(super) fn of_run(run: &RunFile, range: &KeyRange, bytes: usize) -> StoreResult<Self> {
         let mut run = run.open(&range.start, bytes)?;
         if !range.start.is_empty() {
-            // The first of them is the present row then, which the first step comes to again.
+            // Stops before the first row in the range, so that the next `advance` returns it.
             while run.advance()? {
                 if *run.row().key >= *range.start {
                     run.stay();
@@ -50,14 +50,14 @@ impl Source {
         Ok(Self::Run(run, range.end.clone()))
     }
 
-    /// The rows of sorted ones in memory within `range`, as [`Self::of_run`].
+    /// The rows within `range` of sorted rows in memory, as [`Self::of_run`].
     pub(super) fn of_rows(rows: &Arc<Rows>, range: &KeyRange) -> Self {
         let end = range.end.as_ref().map_or(rows.len(), |end| rows.below(end));
         let start = if range.start.is_empty() { 0 } else { rows.below(&range.start) };
         Self::Rows(rows.clone(), start, end)
     }
 
-    /// Goes to the next row; false at the end.
+    /// Advances to the next row. Returns false at the end.
     ///
     /// # Errors
     /// I/O failures.
@@ -90,7 +90,7 @@ impl Source {
         }
     }
 
-    /// The bits in which its keys differ.
+    /// The bits in which the keys differ.
     fn differences(&self) -> Option<&Differences> {
         match self {
             Self::Run(run, _) => run.differences(),
@@ -104,27 +104,27 @@ impl Source {
     }
 }
 
-/// What the stream made of one key.
+/// The origin of a merged row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It came once, from the load.
+    /// One source, the load.
     New,
-    /// It came once, from the table.
+    /// One source, the table.
     Stored,
-    /// It came more than once.
+    /// More than one source.
     Twice,
 }
 
-/// The stream.
+/// A merging iterator.
 pub(crate) struct Merge {
     sources: Vec<Source>,
-    /// A heap of those with a row: none comes before the one at half its place.
+    /// A binary min-heap of the sources with a row.
     heap: Vec<Top>,
-    /// Makes the numbers of their keys.
+    /// Maps keys to numbers that sort like the keys.
     packing: Packing,
 }
 
-/// A source's present row, and a number made of its key: mostly that tells which comes first.
+/// The current row of a source, and the number of its key, which mostly decides the comparison.
 struct Top {
     family: FamilyId,
     number: u128,
@@ -132,7 +132,7 @@ struct Top {
 }
 
 impl Merge {
-    /// Later sources win over earlier ones.
+    /// Merges the sources. For equal keys, later sources win.
     ///
     /// # Errors
     /// I/O failures.
@@ -151,15 +151,15 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Has no source a row?
+    /// Returns true if no source has a row.
     pub(crate) fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Calls `each` for every key in order with the fragment that wins, which may be changed.
+    /// Calls `each` for every key in order with the winning fragment, which may be changed.
     ///
     /// # Errors
-    /// I/O failures and those of `each`.
+    /// I/O failures and errors of `each`.
     pub(crate) fn run(
         mut self,
         mut each: impl FnMut(FamilyId, &[u8], &mut [u8], Origin) -> StoreResult<()>,
@@ -171,7 +171,7 @@ impl Merge {
         Ok(())
     }
 
-    /// The next key, with the fragment that wins.
+    /// Returns the next key with the winning fragment.
     ///
     /// # Errors
     /// I/O failures.
@@ -192,7 +192,7 @@ impl Merge {
         Ok(Some((family, origin)))
     }
 
-    /// Copies the first row and goes on.
+    /// Copies the first row and advances its source.
     fn take(&mut self, key: &mut Vec<u8>, fragment: &mut Vec<u8>) -> StoreResult<Origin> {
         let Some(top) = self.heap.first_mut() else { return Ok(Origin::New) };
         let Some(source) = self.sources.get_mut(top.source) else { return Ok(Origin::New) };
@@ -220,7 +220,7 @@ impl Merge {
         numbers.then_with(|| self.row_of(a).key.cmp(self.row_of(b).key)).then(a.source.cmp(&b.source)).is_lt()
     }
 
-    /// Moves what is at `at` down until nothing below comes before it.
+    /// Restores the heap order below `at`.
     fn sink(&mut self, mut at: usize) {
         loop {
             let below = [2 * at + 1, 2 * at + 2];
@@ -241,7 +241,7 @@ impl Merge {
     }
 }
 
-/// By what keys of all sources are compared, where each knows how its own differ.
+/// The packing for the keys of all sources, if each knows its differences.
 fn packing_of<'s>(sources: impl Iterator<Item = &'s Source>) -> Option<Packing> {
     let mut all: Option<Differences> = None;
     for source in sources {

@@ -1,18 +1,18 @@
-//! Bulk load: many rows into one table, and entries of its indexes into theirs, invisible until the end, and then there as
-//! one commit.
+//! Bulk load: loads many rows into one table, and entries into its indexes, as one commit. The rows are invisible until
+//! the end.
 //!
 //! ```text
-//!   write ──> buffer ──(full)──> sorted run on disk        table.rs, rows.rs, run.rs: each table for itself
+//!   write ──> buffer ──(full)──> sorted run on disk        table.rs, rows.rs, run.rs: separate for each table
 //!                 └──────┬───────────┘
 //!   finish     small: one ordinary batch                   small.rs
 //!              large: merge ──> ingestion into keyspaces   merge.rs, install.rs, moving.rs, append.rs
 //!   in key order, into an empty table: ingestion at once   stream.rs
 //! ```
-//! Others may write to the tables meanwhile: what they committed before the end is merged with, and the end itself is
-//! fenced by each table's last commit.
+//! Other commits may write to the tables meanwhile. Their rows are merged if they were committed before the end, and
+//! the end is fenced by each table's last commit.
 //!
-//! A load that is dropped has touched nothing but its runs, which go with it; a crash leaves the runs
-//! (removed at the next open) and perhaps keyspaces that no table names (likewise).
+//! A dropped load has written only its runs, which are deleted. A crash leaves runs and possibly keyspaces that no
+//! table refers to; the next open deletes them.
 
 pub(crate) mod ingestion;
 
@@ -47,19 +47,19 @@ use store::{
 };
 use table::TableLoad;
 
-/// A load under way.
+/// A running load.
 pub(crate) struct Load {
     inner: Arc<Inner>,
-    /// The one that it was begun for is the first.
+    /// The first table is the one that the load was begun for.
     tables: Vec<TableLoad>,
     memory: Memory,
 }
 
-/// With fewer bytes of rows in a buffer a run is not worth while,
+/// Minimum bytes in a buffer for a run,
 const SMALLEST_RUN: usize = 1 << 20;
-/// and with fewer than these not even where memory is refused.
+/// and the minimum if memory is refused.
 const RUN_OF_NEED: usize = 64 << 10;
-/// A row of a small load is there once more in its batch, and once as fjall takes it.
+/// Copies of a row in a small load besides the buffer: in the batch, and encoded for fjall.
 const TIMES_IN_A_BATCH: usize = 2;
 
 impl Load {
@@ -72,13 +72,13 @@ impl Load {
         Ok(Self { inner, tables: vec![first], memory: Memory::default() })
     }
 
-    /// Bytes that all buffers hold.
+    /// Bytes of rows in all buffers.
     fn buffered(&self) -> usize {
         self.tables.iter().map(TableLoad::buffered).sum()
     }
 
-    /// Sees to the memory of so many rows of so many bytes in the table at `at`: the largest buffers are written to disk when
-    /// it is short.
+    /// Reserves memory for `rows` rows of `bytes` bytes in the table at `at`. If that exceeds the limit, writes the
+    /// largest buffers to disk.
     async fn room_for(&mut self, at: usize, rows: usize, bytes: usize) -> StoreResult<()> {
         if self.hold_with(at, rows, bytes) {
             return Ok(());
@@ -103,12 +103,12 @@ impl Load {
         self.memory.hold(all.sum())
     }
 
-    /// Bytes of memory that rows have.
+    /// Allocated bytes of all rows.
     fn allocated(&self) -> usize {
         self.tables.iter().map(TableLoad::allocated).sum()
     }
 
-    /// All rows are few, and there is memory for them as a batch.
+    /// Returns true if the rows are few and the memory for a batch can be reserved.
     fn is_small(&mut self) -> bool {
         let buffered = self.buffered();
         self.tables.iter().all(TableLoad::is_in_memory)
@@ -119,14 +119,14 @@ impl Load {
     /// Ends a load of many rows.
     async fn finish_large(mut self) -> StoreResult<CommitNo> {
         let reading: usize = self.tables.iter().filter(|table| !table.runs.is_empty()).map(TableLoad::memory).sum();
-        // Without that memory runs are read in small pieces.
+        // If this memory is refused, runs are read with minimal buffers.
         let is_short = !self.memory.hold(self.allocated() + reading);
         let Self { inner, tables, memory: _held } = self;
         let part = move |table: TableLoad| {
             let memory = if is_short { 0 } else { table.memory() };
             Part::new(table, memory)
         };
-        // Their last rows are sorted.
+        // Sorts the rows in memory, so it runs on a blocking thread.
         let parts = blocking(move || Ok(tables.into_iter().map(part).collect())).await?;
         install::install(&inner, parts).await
     }
@@ -203,7 +203,7 @@ impl BulkLoad for Load {
     }
 }
 
-/// Refuses what the store cannot keep.
+/// Checks the limits of keys and fragments.
 fn check(key: &[u8], fragment: &[u8]) -> StoreResult<()> {
     check_key(key)?;
     check_own_key(key)?;

@@ -1,4 +1,5 @@
-//! Writes the rows of a table into new keyspaces, with what the table has: several threads, each a range of keys.
+//! Writes the rows of a table into new keyspaces, merged with its stored rows, on several threads with a key range
+//! each.
 
 use super::duplicates::absent;
 use super::install::{rows_of, stored_rows};
@@ -15,20 +16,20 @@ use fjall::Keyspace;
 use std::sync::Arc;
 use store::{FamilyId, KeyRange, LoadTable, OnDuplicate, StoreResult};
 
-/// Rows where they will be, which nobody sees yet.
+/// Rows in new keyspaces, not published yet.
 pub(super) struct Moved {
     pub(super) stamp: Last,
     pub(super) homes: Homes,
     pub(super) fence: Fence,
-    /// Are they the rows of the load alone, without those that the table had?
+    /// Whether these are only the rows of the load, without stored rows of the table.
     pub(super) alone: bool,
 }
 
-/// A table of which the rows are on their way.
+/// A table whose rows are being moved.
 pub(super) struct Move {
     inner: Arc<Inner>,
     of: LoadTable,
-    /// What the table has is read from here.
+    /// The state from which the stored rows are read.
     state: Arc<State>,
     table: Arc<Table>,
     rows: RowsFrom,
@@ -37,18 +38,19 @@ pub(super) struct Move {
     pieces: Vec<KeyRange>,
 }
 
-/// Where the rows of the load are.
+/// The location of the load's rows.
 pub(super) enum RowsFrom {
     Loaded(Arc<Loaded>),
-    /// In keyspaces that have all of them and nothing else.
+    /// Keyspaces that contain exactly the rows of the load.
     Keyspaces(Arc<Homes>),
 }
 
 impl Move {
-    /// Makes the keyspaces: the rows are where they will be once all pieces are written. So many threads may write them.
+    /// Creates the keyspaces and splits the rows into pieces for at most `threads` threads. The move is complete when
+    /// all pieces are written.
     ///
     /// # Errors
-    /// I/O failures; no such table.
+    /// I/O failures; [`store::StoreError::NoSuchTable`].
     pub(super) fn begin(
         inner: &Arc<Inner>,
         of: &LoadTable,
@@ -72,18 +74,18 @@ impl Move {
         Ok((moving, Moved { stamp, homes, fence, alone: false }))
     }
 
-    /// How many pieces there are to be written.
+    /// Number of pieces to write.
     pub(super) fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Writes one of them.
+    /// Writes one piece.
     ///
     /// # Errors
     /// As [`store::BulkLoad::finish`].
     pub(super) fn write(&self, piece: usize) -> StoreResult<()> {
         let Some(range) = self.pieces.get(piece) else { return Ok(()) };
-        // In front: what the load brings wins over what is there.
+        // Stored rows come first, so that rows of the load win.
         let families = self.table.families.iter();
         let mut sources: Vec<_> =
             families.map(|family| stored_rows(&self.state, family.id, &family.place, range)).collect();
@@ -95,7 +97,7 @@ impl Move {
     }
 }
 
-/// Adds rows to those that were streamed into a keyspace, which nobody else knows.
+/// Adds rows to streamed rows, whose keyspace is not in use yet.
 ///
 /// # Errors
 /// As [`store::BulkLoad::finish`].
@@ -110,7 +112,7 @@ pub(super) fn extend(inner: &Inner, of: LoadTable, loaded: &Loaded, streamed: St
 }
 
 fn add(inner: &Inner, mut writer: Writer, merge: Merge, home: &Keyspace) -> StoreResult<()> {
-    // Nobody else knows the keyspace, so this sees exactly what was streamed.
+    // The keyspace is not in use yet, so this snapshot contains exactly the streamed rows.
     let looks = writer.of.on_duplicate == OnDuplicate::Fail || writer.of.unique.is_some();
     let before = looks.then(|| inner.pipeline.nonces.take(&inner.pipeline.db));
     let place = Place::own(home.clone());
@@ -137,7 +139,7 @@ mod tests {
 
     const ROWS: u32 = 20_000;
 
-    /// Each number once, in no order.
+    /// Distinct numbers in no order.
     fn mixed(number: u32) -> [u8; 4] {
         number.wrapping_mul(0x9E37_79B9).to_be_bytes()
     }
@@ -154,7 +156,7 @@ mod tests {
             load.finish().await.unwrap();
             let state = store.inner().pipeline.publisher.newest().clone();
             let (_, place) = state.tables.place(TABLE, FAMILY).unwrap();
-            // fjall may have moved some of the pieces to another level.
+            // fjall may have moved some tables to another level.
             let version = place.keyspace.tree.current_version();
             let runs = version.iter_levels().map(|level| level.run_count()).max();
             assert_eq!(runs, Some(1), "{load_threads} threads");
@@ -171,7 +173,7 @@ mod tests {
             fragment::encode_sparse(1, &[(1, &value.to_be_bytes())], &mut out).unwrap();
             out
         };
-        // Keys of one length and few different bits, of one length and many, of many lengths.
+        // Keys of one length with few differing bits, of one length with many, and of many lengths.
         let keys: [fn(u32) -> Vec<u8>; 3] = [
             |number| [[0x80, 0, 0, 0, 1], [number as u8, 0, 0, (number >> 8) as u8, 0]].concat(),
             |number| (0..6).flat_map(|at| mixed(number.wrapping_mul(2 * at + 1))).collect(),
@@ -181,7 +183,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let store = store(folder.path(), 2).await;
             let mut load = store.bulk_load(TABLE, OnDuplicate::Replace).await.unwrap();
-            // In no order, and some of them again.
+            // In no order, with repetitions.
             let numbers = || (0..ROWS).map(|number| number.wrapping_mul(7919) % ROWS).chain(0..ROWS / 3);
             for (at, number) in numbers().enumerate() {
                 load.write(FAMILY, &key(number), &value(at as u32, same)).await.unwrap();
@@ -194,7 +196,7 @@ mod tests {
             let mut found = BTreeMap::new();
             for row in state.snapshot.iter(&place.keyspace) {
                 let (key, mut stored) = row.into_inner().map(|(key, value)| (key.to_vec(), value.to_vec())).unwrap();
-                // Without the stamp of the load.
+                // Clears the stamp of the load.
                 crate::stamp::write(&mut stored, store::Timestamp(0), store::CommitNo(0)).unwrap();
                 found.insert(key, stored);
             }

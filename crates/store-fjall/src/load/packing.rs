@@ -1,32 +1,32 @@
-//! Numbers that sort as the keys do which they are made of: the bits in which these keys differ, one after the other.
+//! Packs keys into numbers that sort like the keys: the bits in which the keys differ, concatenated.
 //!
 //! ```text
 //!   key      80 00 00 00 00 03 0D 40   80 00 00 00 00 00 1F 90      of two bigints below 2^18 and 2^13
 //!   differ                    2  8  8                       5  8    fields of 18 and 13 bits
 //!   number   the 31 bits of both fields
 //! ```
-//! Keys of an index begin with few values of few digits, so that most of the bytes are the same in all of them: two keys of
-//! one prefix are compared by their numbers, without looking for their bytes in memory. Where the number has all bits that
-//! differ, the key can be made of it again.
+//! Keys of an index often begin with a few small values, so most bytes are equal in all keys. Two keys are then
+//! compared by their numbers, without reading their bytes in memory. If the number contains all differing bits, the key
+//! can be unpacked from it.
 
-/// Bytes at the beginning of keys in which bits are looked for.
+/// Length of the key prefix that is examined.
 const MOST_BYTES: usize = 64;
-/// Bits of a number.
+/// Maximum number of bits.
 const MOST_BITS: u32 = u128::BITS;
 
-/// The bits in which some keys differ. Where one is shorter than others, zeros follow.
+/// The bits in which some keys differ. Shorter keys count as padded with zeros.
 #[derive(Clone)]
 pub(super) struct Differences {
-    /// The beginning of one of them.
+    /// The prefix of the first key.
     first: Vec<u8>,
-    /// The bits in which another one is not as that.
+    /// The bits in which another key differs from it.
     bits: Vec<u8>,
-    /// The length of all of them, unless they have several.
+    /// The length of the keys, if all have the same.
     length: Option<usize>,
 }
 
 impl Differences {
-    /// `None` where there are no keys.
+    /// `None` without keys.
     pub(super) fn of<'k>(keys: impl IntoIterator<Item = &'k [u8]>) -> Option<Self> {
         let mut keys = keys.into_iter();
         let first = keys.next()?;
@@ -49,7 +49,7 @@ impl Differences {
         behind.iter_mut().zip(shorter).for_each(|(bits, first)| *bits |= first);
     }
 
-    /// Those among the keys of both.
+    /// Joins the differences of two sets of keys.
     pub(super) fn and(mut self, other: &Self) -> Self {
         let length = self.length.filter(|_| self.length == other.length);
         self.add(&other.first);
@@ -58,7 +58,7 @@ impl Differences {
         self
     }
 
-    /// How numbers are made of these keys.
+    /// The packing for these keys.
     pub(super) fn packing(&self) -> Packing {
         let (mut fields, mut left): (Vec<Field>, _) = (Vec::new(), MOST_BITS);
         let differing = || self.bits.iter().enumerate().filter(|(_, bits)| **bits != 0);
@@ -78,36 +78,36 @@ impl Differences {
     }
 }
 
-/// Makes numbers of keys.
+/// Maps keys to numbers.
 #[derive(Clone)]
 pub(super) struct Packing {
     first: Vec<u8>,
-    /// In their order, those of the highest bits first.
+    /// In order, the most significant bits first.
     fields: Vec<Field>,
     whole: bool,
 }
 
-/// Adjacent bits of a word of keys.
+/// Adjacent bits within one word of a key.
 #[derive(Clone, Copy)]
 struct Field {
-    /// Where the word begins.
+    /// Offset of the word.
     at: usize,
-    /// Bits of the word behind them.
+    /// Number of bits of the word after these.
     shift: u32,
     width: u32,
 }
 
-/// Bytes of a word: keys are read by words, from their beginning on, the first byte being the highest.
+/// Keys are read in big-endian words of this many bytes.
 const WORD: usize = size_of::<u64>();
 
 impl Field {
-    /// So many of the lowest bits of the byte at `at`.
+    /// The lowest `width` bits of the byte at `at`.
     fn within(at: usize, width: u32) -> Self {
         let behind = WORD - 1 - at % WORD;
         Self { at: at - at % WORD, shift: behind as u32 * u8::BITS, width }
     }
 
-    /// Is that all of the next byte of its word?
+    /// Returns true if `next` is the whole following byte of the same word.
     fn goes_on_with(&self, next: &Self) -> bool {
         self.at == next.at && next.width == u8::BITS && next.shift + next.width == self.shift
     }
@@ -128,7 +128,7 @@ impl Field {
     }
 }
 
-/// The word of a key that begins at `at`, with zeros behind its end.
+/// The word of a key at `at`, padded with zeros.
 fn word(key: &[u8], at: usize) -> u64 {
     let rest = key.get(at..).unwrap_or_default();
     if let Some(word) = rest.first_chunk() {
@@ -141,18 +141,18 @@ fn word(key: &[u8], at: usize) -> u64 {
 }
 
 impl Packing {
-    /// For any keys: their first bytes.
+    /// The packing for arbitrary keys: their first bytes.
     pub(super) fn of_prefixes() -> Self {
         let fields = [0, WORD].map(|at| Field { at, shift: 0, width: u64::BITS });
         Self { first: Vec::new(), fields: fields.to_vec(), whole: false }
     }
 
-    /// A key with a smaller number than another one is the smaller one of the two. Zeros behind a key change nothing.
+    /// Packs a key. A key with a smaller number is smaller. Zeros after a key do not change its number.
     pub(super) fn pack(&self, key: &[u8]) -> u128 {
         self.fields.iter().fold(0, |number, field| number << field.width | u128::from(field.of(key)))
     }
 
-    /// Can keys be made of their numbers?
+    /// Returns true if keys can be unpacked from their numbers.
     pub(super) fn is_whole(&self) -> bool {
         self.whole
     }
@@ -163,12 +163,12 @@ impl Packing {
         bits.div_ceil(u8::BITS).max(1) as usize
     }
 
-    /// The length of keys, if they are whole.
+    /// The length of the keys, if they can be unpacked.
     pub(super) fn key_len(&self) -> usize {
         self.first.len()
     }
 
-    /// The key that a number was made of, if they are whole, and zeros behind it up to a whole word.
+    /// Unpacks a key, if keys can be unpacked, and pads it with zeros to a whole word.
     pub(super) fn padded_key(&self, number: u128) -> Vec<u8> {
         let mut key = self.first.clone();
         key.resize(key.len().next_multiple_of(WORD), 0);
@@ -176,7 +176,7 @@ impl Packing {
         key
     }
 
-    /// The same where another such key is.
+    /// As [`Self::padded_key`], overwriting another such key.
     pub(super) fn unpack(&self, mut number: u128, key: &mut [u8]) {
         for field in self.fields.iter().rev() {
             field.put(number as u64, key);
@@ -192,7 +192,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
-        // Of one length or of several, with few bytes and with all.
+        // Of one length or several, with few distinct bytes and many.
         let byte = prop_oneof![Just(0), Just(1), Just(0x80), any::<u8>()];
         let few = proptest::collection::vec(0..3_u8, 4..5);
         let mixed = proptest::collection::vec(byte, 0..80);

@@ -1,4 +1,4 @@
-//! Rows of a load in memory: one buffer of bytes, and where each row is in it.
+//! Rows of a load in memory: blocks of bytes, and the position of each row.
 
 use super::packed::{PackedRows, Template};
 use super::packing::Differences;
@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{FamilyId, LoadRows, StoreResult};
 
-/// A row that is lent out.
+/// A borrowed row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row<'a> {
     pub(crate) family: FamilyId,
@@ -17,17 +17,17 @@ pub(crate) struct Row<'a> {
 /// Rows in the order of arrival, or sorted.
 #[derive(Default)]
 pub(crate) struct Rows {
-    /// Bytes of keys and fragments, as they came.
+    /// Bytes of keys and fragments.
     blocks: Vec<Vec<u8>>,
-    /// How many all blocks have, and have room for.
+    /// Total length and capacity of the blocks.
     bytes: usize,
     capacity: usize,
     places: Vec<Place>,
-    /// Was some key below the one before it?
+    /// Whether some key is smaller than the one before it.
     unsorted: bool,
-    /// Was some key that of the row before it?
+    /// Whether some key equals the one before it.
     repeated: bool,
-    /// The bits in which keys differ, once they are sorted.
+    /// The bits in which the keys differ, once the rows are sorted.
     differences: Option<Differences>,
 }
 
@@ -40,17 +40,17 @@ struct Place {
     end: u32,
 }
 
-/// A number made of a row's key, and which row it is.
+/// Family, packed key and index of a row.
 type Numbered = (FamilyId, u128, u32);
 
-/// A place, what sorting makes of it, and the place in its order.
+/// Memory of a place, including the temporary memory of sorting.
 const SORTED_PLACE: usize = 2 * size_of::<Place>() + size_of::<Numbered>();
-/// Rows that come one by one, or a few at a time, share blocks of so many bytes.
+/// Block size for rows that come one by one or in small groups.
 const BLOCK: usize = 64 << 10;
-/// Fewer bytes than these are copied to others; more keep the block that they came in.
+/// Smaller groups are copied to a shared block; larger ones keep their own buffer.
 const FEW: usize = BLOCK / 4;
 
-/// What a vector takes for `needed` values.
+/// Capacity of a vector with `capacity` after growing to `needed` values.
 fn grown(capacity: usize, needed: usize) -> usize {
     if needed <= capacity { capacity } else { needed.max(2 * capacity) }
 }
@@ -74,7 +74,7 @@ impl Rows {
         self.add(Place { family, key_len: key.len() as u16, block: number as u32, start, end });
     }
 
-    /// Adds rows of one family behind those that are there.
+    /// Appends rows of one family.
     pub(crate) fn append(&mut self, family: FamilyId, rows: LoadRows) {
         if rows.byte_len() < FEW {
             rows.iter().for_each(|(key, fragment)| self.push(family, key, fragment));
@@ -92,7 +92,7 @@ impl Rows {
         }
     }
 
-    /// Bytes that the last block has room for.
+    /// Free capacity of the last block.
     fn room(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.capacity() - block.len())
     }
@@ -109,7 +109,7 @@ impl Rows {
         self.places.push(place);
     }
 
-    /// Are the keys ascending, and none twice?
+    /// Returns true if the keys ascend strictly.
     pub(crate) fn is_strictly_sorted(&self) -> bool {
         !self.unsorted && !self.repeated
     }
@@ -119,10 +119,10 @@ impl Rows {
         Some((self.key(self.places.first()?), self.key(self.places.last()?)))
     }
 
-    /// Calls `each` with every key and fragment in order. The fragment may be changed, not its length.
+    /// Calls `each` for every row in order. The fragment may be changed, but not its length.
     ///
     /// # Errors
-    /// Those of `each`.
+    /// Errors of `each`.
     pub(crate) fn try_for_each_mut(
         &mut self,
         mut each: impl FnMut(&[u8], &mut [u8]) -> StoreResult<()>,
@@ -137,42 +137,42 @@ impl Rows {
         Ok(())
     }
 
-    /// Bytes of keys and fragments.
+    /// Total length of keys and fragments.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Bytes of memory that they take, without room for more.
+    /// Used memory, excluding free capacity.
     pub(crate) fn held(&self) -> usize {
         self.bytes + self.places.len() * size_of::<Place>()
     }
 
-    /// Bytes of memory that they have, with room for more and for sorting them.
+    /// Allocated memory, including free capacity and the memory for sorting.
     pub(crate) fn allocated(&self) -> usize {
         self.capacity + self.places.capacity() * SORTED_PLACE
     }
 
-    /// The same once so many rows of so many bytes are added.
+    /// [`Self::allocated`] after adding `rows` rows of `bytes` bytes.
     pub(crate) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
         let fits = bytes < FEW && bytes <= self.room();
         let more = if fits { 0 } else { bytes.max(BLOCK) };
         self.capacity + more + grown(self.places.capacity(), self.places.len() + rows) * SORTED_PLACE
     }
 
-    /// The same with these added.
+    /// [`Self::held`] after adding `more`.
     pub(crate) fn held_with(&self, more: &LoadRows) -> usize {
         self.held() + more.byte_len() + more.len() * size_of::<Place>()
     }
 
-    /// Sorts by family and key. Rows of one key keep their order: the last written stays the last.
+    /// Sorts by family and key. Stable: of equal keys the last written stays last.
     pub(crate) fn sort(&mut self) {
         let Some(differences) = Differences::of(self.keys()) else { return };
-        // Keys that were ascending all along need no sorting.
+        // Skipped if the keys came in ascending order.
         if self.unsorted {
             self.sort_by(&differences);
         }
@@ -196,7 +196,7 @@ impl Rows {
         self.unsorted = false;
     }
 
-    /// The same rows as numbers, where they are of one family, have one fragment, and keys can be made of numbers.
+    /// Packs the rows, if all have the same family, fragment and key length, and keys can be unpacked.
     pub(super) fn packed(&self) -> Option<PackedRows> {
         let Row { family, key, fragment } = self.iter().next()?;
         let mut is_alike = true;
@@ -215,7 +215,7 @@ impl Rows {
         Some(PackedRows { numbers, differences, template })
     }
 
-    /// The bits in which the keys of sorted rows differ.
+    /// The bits in which the keys differ, once the rows are sorted.
     pub(super) fn differences(&self) -> Option<&Differences> {
         self.differences.as_ref()
     }
@@ -225,7 +225,7 @@ impl Rows {
         self.places.iter().map(|place| self.key(place))
     }
 
-    /// The rows in their order.
+    /// The rows in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         self.places.iter().map(|place| self.row(place))
     }
@@ -235,7 +235,7 @@ impl Rows {
         self.places.get(index).map(|place| self.row(place))
     }
 
-    /// How many rows of sorted ones, of one family, have keys below this one.
+    /// The number of rows with keys below `key`. The rows must be sorted and of one family.
     pub(crate) fn below(&self, key: &[u8]) -> usize {
         self.places.partition_point(|place| self.key(place) < key)
     }

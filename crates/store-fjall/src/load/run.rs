@@ -1,11 +1,10 @@
-//! A sorted run on disk: rows one after the other, never synced (a crash ends the load).
+//! A sorted run on disk, never synced, because a crash ends the load.
 //!
 //! ```text
 //!   row          family:u16  key len:u32  fragment len:u32  key  fragment      (native byte order: never leaves the process)
-//!   packed row   the bytes of its number, as many for each                     (big-endian)
+//!   packed row   its packed key, fixed width                                   (big-endian)
 //! ```
-//! The first key of each block that was written at a time is kept with its place, so that a run can be read from near any
-//! key on.
+//! The first key of each block is kept with its offset, so that reading can start near any key.
 
 use super::packed::{PackedRows, Template, Unpacked};
 use super::packing::{Differences, Packing};
@@ -19,22 +18,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use store::{FamilyId, StoreResult};
 
-/// The most that a run is read by at a time,
+/// The maximum read size,
 const BUFFER: usize = 1 << 20;
-/// and the least it is read by.
+/// and the minimum.
 const LEAST_BUFFER: usize = 16 << 10;
 const HEAD: usize = 10;
 
-/// A run that was written.
+/// A written run.
 pub(crate) struct RunFile {
     path: PathBuf,
     marks: Vec<Mark>,
     differences: Option<Differences>,
-    /// Of packed rows.
+    /// Set if the rows are packed.
     template: Option<Arc<Template>>,
 }
 
-/// Where a row begins.
+/// The offset of a row.
 pub(crate) struct Mark {
     pub(crate) key: Vec<u8>,
     at: u64,
@@ -44,26 +43,26 @@ pub(crate) struct Mark {
 pub(crate) struct Run {
     file: File,
     buffer: Vec<u8>,
-    /// What of the buffer was read from the file and is not passed over yet.
+    /// The unread part of the buffer.
     unread: Range<usize>,
     row: Place,
     differences: Option<Differences>,
-    /// The present row, where rows are packed.
+    /// The current row, if rows are packed.
     unpacked: Option<Unpacked>,
 }
 
-/// The present row in the buffer.
+/// The current row in the buffer.
 #[derive(Clone, Copy, Default)]
 struct Place {
     family: FamilyId,
-    /// With its head.
+    /// Offset of the row's head.
     from: usize,
     start: usize,
     key_end: usize,
     end: usize,
 }
 
-/// A file that is being written, some bytes at a time.
+/// Writes a run in blocks.
 struct RunWriter {
     file: File,
     path: PathBuf,
@@ -74,7 +73,7 @@ struct RunWriter {
 }
 
 impl RunFile {
-    /// Writes sorted rows to `path`, about so many bytes at a time.
+    /// Writes sorted rows to `path` in blocks of about `block` bytes.
     ///
     /// # Errors
     /// I/O failures.
@@ -93,7 +92,7 @@ impl RunFile {
         writer.finish(rows.differences().cloned(), None)
     }
 
-    /// The same of packed rows.
+    /// As [`Self::write`] for packed rows.
     ///
     /// # Errors
     /// I/O failures.
@@ -118,8 +117,8 @@ impl RunFile {
         &self.marks
     }
 
-    /// Begins to read it at a row in front of the first one whose key is at least `from`, about so many bytes at a time. Keys
-    /// are only in order within a family: of several, `from` is empty.
+    /// Opens the run before the first row whose key is not below `from`, and reads about `bytes` bytes at a time.
+    /// `from` must be empty if the rows are of several families, because keys are ordered within a family only.
     ///
     /// # Errors
     /// I/O failures.
@@ -148,7 +147,7 @@ impl RunWriter {
         Ok(Self { file, path: path.to_owned(), block, output, written: 0, marks: Vec::new() })
     }
 
-    /// The next row has this key.
+    /// Begins a row with this key.
     fn begin_row(&mut self, key: impl FnOnce() -> Vec<u8>) {
         if self.output.is_empty() {
             self.marks.push(Mark { key: key(), at: self.written });
@@ -173,7 +172,7 @@ impl RunWriter {
 }
 
 impl Run {
-    /// The bits in which its keys differ, where that is known.
+    /// The bits in which the keys differ, if known.
     pub(super) fn differences(&self) -> Option<&Differences> {
         self.differences.as_ref()
     }
@@ -187,12 +186,12 @@ impl Run {
         read.map_err(io("reading a run of a bulk load"))
     }
 
-    /// The next step comes to the present row again.
+    /// Makes the next [`Self::advance`] return the current row again.
     pub(crate) fn stay(&mut self) {
         self.unread.start = self.row.from;
     }
 
-    /// The row read last.
+    /// The current row.
     pub(crate) fn row(&self) -> Row<'_> {
         if let Some(unpacked) = &self.unpacked {
             return unpacked.row();
@@ -202,7 +201,7 @@ impl Run {
         Row { family, key: bytes(start..key_end), fragment: bytes(key_end..end) }
     }
 
-    /// The number that is made of the key of that row.
+    /// Packs the key of the current row.
     pub(super) fn pack(&self, packing: &Packing) -> u128 {
         match &self.unpacked {
             Some(unpacked) => unpacked.pack(packing),
@@ -242,10 +241,10 @@ impl Run {
         Ok(false)
     }
 
-    /// The next bytes of the file; `None` at its end.
+    /// Returns the next bytes of the file without consuming them; `None` at the end.
     fn have(&mut self, wanted: usize) -> std::io::Result<Option<&[u8]>> {
         if self.unread.len() < wanted {
-            // What is left goes to the front, and more is read behind it.
+            // Moves the unread bytes to the front of the buffer.
             self.buffer.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
             if self.buffer.len() < wanted {

@@ -1,4 +1,4 @@
-//! The end of a small load: one ordinary batch.
+//! Ends a small load with one ordinary batch.
 
 use super::duplicates::{Neighbours, absent};
 use super::table::TableLoad;
@@ -8,10 +8,10 @@ use crate::inner::Inner;
 use bytes::Bytes;
 use store::{CommitNo, Durability, Mutation, OnDuplicate, StoreError, StoreResult, WriteBatch};
 
-/// How often it looks for duplicates again because others wrote to a table meanwhile.
+/// Attempts of the duplicate check while other commits write to the tables.
 const ATTEMPTS: usize = 16;
 
-/// Applies the rows of the tables, which are sorted. Blocks; the caller syncs the commit that it returns.
+/// Applies the sorted rows of the tables. Blocks. The caller syncs the returned commit.
 ///
 /// # Errors
 /// As [`store::BulkLoad::finish`].
@@ -50,7 +50,7 @@ fn apply(inner: &Inner, tables: &[TableLoad], fences: &[Fence]) -> StoreResult<C
     Ok(inner.pipeline.apply(batch, Durability::Sync, fences)?.0)
 }
 
-/// Fails when a key comes twice or is there in `state`. False where that does not matter.
+/// Fails for duplicate keys. Returns false if the table has no uniqueness to check.
 fn check_duplicates(state: &State, table: &TableLoad) -> StoreResult<bool> {
     if table.of.on_duplicate == OnDuplicate::Replace && table.of.unique.is_none() {
         return Ok(false);

@@ -1,11 +1,11 @@
-//! Rows that come in key order into an empty table: they are written where they will stay while they come.
+//! Streams rows that come in key order into an empty table: writes them to their final keyspace as they arrive.
 //!
 //! ```text
 //!   write ──> buffer ──(in order)──> channel ──> ingestion into a new keyspace     on a thread of its own
-//!                └──(not in order)──> the stream ends; runs, merged onto it at the end of the load
+//!                └──(not in order)──> the stream ends; runs, ingested on top at the end of the load
 //! ```
-//! No run is written and read again, and the blocks are made while the next rows are encoded. Nothing shows
-//! before the end: no table names the keyspace until the placement is flipped.
+//! No run is written and read again, and the blocks are compressed while the next rows are encoded. The rows are
+//! invisible until the end, because no table refers to the keyspace before the placement changes.
 
 use super::memory::{Flying, InFlight};
 use super::merge::Origin;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 use store::{CommitNo, FamilyId, KeyRange, LoadTable, StoreError, StoreResult, TableId};
 use tokio::sync::mpsc;
 
-/// Buffers that wait for the thread that writes.
+/// Capacity of the channel in buffers.
 const WAITING: usize = 2;
 
-/// A stream under way. Dropping it undoes it.
+/// A running stream. Dropping it discards the rows.
 pub(crate) struct SortedStream {
     sender: mpsc::Sender<Message>,
     writing: task::JoinHandle<StoreResult<Streamed>>,
@@ -34,20 +34,20 @@ pub(crate) struct SortedStream {
 
 enum Message {
     Rows(Rows, Flying),
-    /// Without it the stream was dropped.
+    /// Ends the stream. A closed channel without this message means that the stream was dropped.
     End,
 }
 
-/// What a stream has written: a keyspace that no table names yet, and the stamp of its rows.
+/// The result of a stream: a keyspace that no table refers to yet, and the stamp of its rows.
 pub(crate) struct Streamed {
     pub(crate) homes: Homes,
     pub(crate) stamp: Last,
-    /// The table had no row after this commit.
+    /// The commit at which the table was found empty.
     pub(crate) empty_at: CommitNo,
 }
 
 impl SortedStream {
-    /// Begins one if the table has one family and no row.
+    /// Begins a stream if the table has one family and no rows.
     ///
     /// # Errors
     /// I/O failures, [`StoreError::NoSuchTable`].
@@ -71,17 +71,17 @@ impl SortedStream {
         Ok(Some(Self { sender, writing, in_flight, last_key: Vec::new() }))
     }
 
-    /// Do these rows come after all before them, each key once?
+    /// Returns true if these rows ascend strictly and follow all rows before.
     pub(crate) fn takes(&self, rows: &Rows) -> bool {
         let follows =
             rows.first_and_last().is_none_or(|(first, _)| self.last_key.is_empty() || first > &*self.last_key);
         follows && rows.is_strictly_sorted()
     }
 
-    /// Writes rows that it takes.
+    /// Writes rows accepted by [`Self::takes`].
     ///
     /// # Errors
-    /// I/O failures, also of rows before.
+    /// I/O failures, possibly of earlier rows.
     pub(crate) async fn push(&mut self, rows: Rows) -> StoreResult<()> {
         if let Some((_, last)) = rows.first_and_last() {
             self.last_key.clear();
@@ -91,7 +91,7 @@ impl SortedStream {
         self.send(Message::Rows(rows, flying)).await
     }
 
-    /// Ends it: all its rows are on disk.
+    /// Ends the stream. All rows are on disk then.
     ///
     /// # Errors
     /// I/O failures.
@@ -104,7 +104,7 @@ impl SortedStream {
         if self.sender.send(message).await.is_ok() {
             return Ok(());
         }
-        // The thread ended early: it says why.
+        // The thread has ended early with an error.
         joined((&mut self.writing).await)?;
         Err(StoreError::Closed)
     }

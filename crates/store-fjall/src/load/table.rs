@@ -1,4 +1,4 @@
-//! The rows of a load that go into one table: collected, and written to sorted runs where they are many.
+//! The rows of a load for one table: buffered, and written to sorted runs if they are many.
 
 use super::check;
 use super::memory::InFlight;
@@ -15,49 +15,49 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use store::{FamilyId, LoadRows, LoadTable, StoreError, StoreResult, TableId};
 
-/// Rows of a stream that are handed on at a time, in bytes.
+/// Size of the buffers that a stream passes on.
 const STREAM_BYTES: usize = 1 << 20;
-/// Bytes of a run that are written at a time, and near which it can be cut.
+/// Bounds of the block size of a run, which is also the granularity of its cut points.
 const LEAST_BLOCK: usize = 4 << 10;
 const MOST_BLOCK: usize = 1 << 20;
-/// How often a load that is short of memory looks whether its stream has written its rows.
+/// Poll interval of a load that waits for memory of its stream.
 const WAIT_FOR_STREAM: Duration = Duration::from_millis(1);
 
-/// Rows on their way into one table.
+/// The rows of a load for one table.
 pub(super) struct TableLoad {
     pub(super) inner: Arc<Inner>,
     pub(super) of: LoadTable,
     families: Vec<FamilyId>,
     pub(super) buffer: Rows,
     order: Order,
-    /// What came in order, once something did not.
+    /// The streamed rows, after the stream has ended.
     pub(super) streamed: Option<Streamed>,
     pub(super) runs: Vec<RunFile>,
-    /// The run being written while the next buffer fills.
+    /// The run that is being written while the next buffer fills.
     spilling: Option<task::JoinHandle<StoreResult<RunFile>>>,
-    /// Runs begun so far: the name of the next.
+    /// Number of runs begun so far, used as file names.
     begun: usize,
-    /// Shared with the run being written: the folder goes when both are done with it.
+    /// Shared with the thread that writes a run, so that the folder is deleted after both.
     pub(super) folder: Arc<RunFolder>,
-    /// Rows that threads are writing.
+    /// Bytes of rows that threads are writing.
     in_flight: InFlight,
-    /// Tables of the load, which share its memory.
+    /// Number of tables in the load, which share its memory.
     tables: usize,
 }
 
-/// Do the rows come in key order?
+/// Whether the rows come in key order.
 enum Order {
-    /// There are too few of them to ask.
+    /// Not checked yet, because the rows are few.
     NotAsked,
-    /// So far; they go where they will stay.
+    /// Sorted so far: the rows are streamed.
     Sorted(SortedStream),
-    /// No, or not into an empty table, or nobody asks: they go into runs.
+    /// Unsorted, or the table is not empty, or streaming is disabled: the rows are written to runs.
     Unsorted,
 }
 
 impl TableLoad {
-    /// Begins with no rows. `streams`: rows in key order may go where they will stay, which takes a thread until the load ends:
-    /// one of a load is enough.
+    /// Begins without rows. `streams` allows streaming of rows in key order, which occupies a thread until the load
+    /// ends; so a load streams at most one table.
     ///
     /// # Errors
     /// [`StoreError::NoSuchTable`].
@@ -82,37 +82,37 @@ impl TableLoad {
         })
     }
 
-    /// The table.
+    /// The id of the table.
     pub(super) fn id(&self) -> TableId {
         self.of.table
     }
 
-    /// From now on it has the memory of a load for itself alone with this many tables.
+    /// Sets the number of tables that share the load's memory.
     pub(super) fn share_memory(&mut self, tables: usize) {
         self.tables = tables.max(1);
     }
 
-    /// Bytes of the rows that are in memory.
+    /// Bytes of the rows in the buffer.
     pub(super) fn buffered(&self) -> usize {
         self.buffer.bytes()
     }
 
-    /// Bytes of memory that its rows have, also while they are written.
+    /// Allocated memory, including rows that threads are writing.
     pub(super) fn allocated(&self) -> usize {
         self.buffer.allocated() + self.in_flight.bytes()
     }
 
-    /// The same once so many rows of so many bytes are added.
+    /// [`Self::allocated`] after adding `rows` rows of `bytes` bytes.
     pub(super) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
         self.buffer.allocated_with(rows, bytes) + self.in_flight.bytes()
     }
 
-    /// Are they all?
+    /// Returns true if no rows were written to disk.
     pub(super) fn is_in_memory(&self) -> bool {
         self.runs.is_empty() && self.streamed.is_none()
     }
 
-    /// Sorts those in memory.
+    /// Sorts the rows in the buffer.
     pub(super) fn sort(&mut self) {
         self.buffer.sort();
     }
@@ -145,7 +145,7 @@ impl TableLoad {
         Ok(())
     }
 
-    /// Writes what is left to where it goes, if some of it went there before.
+    /// Writes the remaining rows to the stream or to a run, if earlier rows went there.
     ///
     /// # Errors
     /// I/O failures.
@@ -154,19 +154,19 @@ impl TableLoad {
         self.pass_on().await?;
         self.end_stream().await?;
         if !self.runs.is_empty() && self.buffer.bytes() > 0 {
-            // It is sorted on another thread, and is fewer bytes there.
+            // Sorted on another thread, and possibly packed.
             self.spill().await?;
             self.end_spill().await?;
         }
         Ok(())
     }
 
-    /// Its share of the load's memory.
+    /// The table's share of the load's memory.
     pub(super) fn memory(&self) -> usize {
         self.inner.options.load_buffer_bytes / self.tables
     }
 
-    /// How much the buffer may hold before something is done about it.
+    /// Size at which the buffer must be emptied.
     fn buffer_limit(&self) -> usize {
         let options = &self.inner.options;
         let most = self.memory().min(1 << 30);
@@ -177,7 +177,7 @@ impl TableLoad {
         }
     }
 
-    /// The buffer is full: its rows go on, or it may become larger.
+    /// Passes on the rows of a full buffer, or changes the mode so that it may grow.
     async fn make_room(&mut self) -> StoreResult<()> {
         self.inner.check_open()?;
         self.inner.room.take(self.buffer.bytes())?;
@@ -200,7 +200,7 @@ impl TableLoad {
         SortedStream::begin(self.inner.clone(), self.of.clone(), self.in_flight.clone()).await
     }
 
-    /// Brings all rows to where they go: others need the memory.
+    /// Writes all rows to disk to free the memory.
     ///
     /// # Errors
     /// I/O failures.
@@ -216,7 +216,7 @@ impl TableLoad {
         Ok(())
     }
 
-    /// Gives the buffer to the stream. The stream ends if the rows are not in order.
+    /// Passes the buffer to the stream, or ends the stream if the rows are not in order.
     async fn pass_on(&mut self) -> StoreResult<()> {
         let Order::Sorted(stream) = &mut self.order else { return Ok(()) };
         if stream.takes(&self.buffer) {
@@ -232,7 +232,7 @@ impl TableLoad {
         Ok(())
     }
 
-    /// Begins to sort the buffer and to write it to disk, once the one before is written.
+    /// Starts sorting and writing the buffer as a run, after the previous run is written.
     async fn spill(&mut self) -> StoreResult<()> {
         self.end_spill().await?;
         let mut rows = std::mem::take(&mut self.buffer);
@@ -253,7 +253,7 @@ impl TableLoad {
         Ok(())
     }
 
-    /// Waits for the run under way.
+    /// Waits for the run that is being written.
     async fn end_spill(&mut self) -> StoreResult<()> {
         if let Some(spilling) = self.spilling.take() {
             self.runs.push(joined(spilling.await)?);
@@ -269,7 +269,7 @@ impl TableLoad {
     }
 }
 
-/// The folder of the runs of one table; it goes when the load does.
+/// The folder for the runs of one table, deleted on drop.
 pub(super) struct RunFolder(PathBuf);
 
 impl RunFolder {
@@ -282,7 +282,7 @@ impl RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
-        // A load that never spilled has no folder; what cannot be removed now is at the next open.
+        // A load that never spilled has no folder. If deletion fails, the next open deletes the folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

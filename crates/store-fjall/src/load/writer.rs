@@ -1,4 +1,4 @@
-//! What writes rows of a load: their stamp, what a duplicate means, and the new keyspaces they go to.
+//! Writes the rows of a load: stamps them, checks for duplicates, and creates the new keyspaces.
 
 use super::duplicates::Neighbours;
 use super::merge::{Merge, Origin};
@@ -13,7 +13,7 @@ use fjall::{Keyspace, Slice};
 use std::sync::Arc;
 use store::{CommitNo, FamilyId, LoadTable, StoreError, StoreResult, TableId};
 
-/// New keyspaces; deleted unless the load takes them over.
+/// New keyspaces, deleted on drop unless the load takes them.
 pub(crate) struct Homes {
     inner: Arc<Inner>,
     pub(super) made: Vec<(FamilyId, Keyspace)>,
@@ -27,12 +27,12 @@ impl Homes {
     /// The keyspace of a table with one family.
     ///
     /// # Errors
-    /// [`StoreError::Closed`] when there is none.
+    /// [`StoreError::Closed`] if there is none.
     pub(super) fn only(&self) -> StoreResult<&Keyspace> {
         self.made.first().map(|(_, home)| home).ok_or(StoreError::Closed)
     }
 
-    /// The commit number makes the name one that was never used.
+    /// Creates a keyspace. The commit number makes its name unique.
     pub(super) fn make(&mut self, table: TableId, family: FamilyId, number: CommitNo) -> StoreResult<()> {
         let name = format!("{}{}-{}-{}", meta::OWN, table.0, family.0, number.0);
         let made = keyspace(&self.inner.pipeline.db, &self.inner.pipeline.watermark, &name)?;
@@ -48,7 +48,7 @@ impl Drop for Homes {
     }
 }
 
-/// Judges duplicates and stamps rows, which come in order.
+/// Checks rows, which must come in order, for duplicates and stamps them.
 pub(crate) struct Writer {
     pub(super) of: LoadTable,
     pub(super) stamp: Last,
@@ -56,7 +56,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Takes a commit number and time for the rows of a load; no commit is made by it.
+    /// Reserves a stamp for the rows of a load, without making a commit.
     ///
     /// # Errors
     /// I/O failures; [`StoreError::Closed`].
@@ -64,26 +64,26 @@ impl Writer {
         Ok(Self::with_stamp(of, inner.pipeline.reserve_stamp()?))
     }
 
-    /// Goes on with the numbers that a load has.
+    /// Continues with the stamp of a load.
     pub(super) fn with_stamp(of: LoadTable, stamp: Last) -> Self {
         Self { of, stamp, neighbours: Neighbours::default() }
     }
 
-    /// Stamps a new row where it is.
+    /// Stamps a new row in place.
     ///
     /// # Errors
-    /// [`StoreError::Corrupted`] for bytes that are no fragment.
+    /// [`StoreError::Corrupted`] if the bytes are not a fragment.
     pub(super) fn stamp(&self, fragment: &mut [u8]) -> StoreResult<()> {
         stamp::write(fragment, self.stamp.stamp, self.stamp.commit)
     }
 
-    /// Every row into the new keyspace of its family.
+    /// Writes each row to the new keyspace of its family.
     pub(super) fn write_all(&mut self, merge: Merge, homes: &[(FamilyId, Keyspace)]) -> StoreResult<()> {
         let mut ingestions = Vec::with_capacity(homes.len());
         for (family, home) in homes {
             ingestions.push((*family, home.start_ingestion().map_err(engine("beginning an ingestion"))?));
         }
-        // Entries of an index without included columns all have the same bytes, which need to be allocated once.
+        // Entries of an index without included columns all have the same value, which is allocated once.
         let mut value = Slice::empty();
         merge.run(|family, key, fragment, origin| {
             self.check(key, origin)?;
@@ -108,10 +108,10 @@ impl Writer {
         self.neighbours.next(&self.of, key, origin == Origin::Twice)
     }
 
-    /// Stamps a row where it is, unless the table had it.
+    /// Stamps a row in place, unless it was stored in the table.
     ///
     /// # Errors
-    /// [`StoreError::Corrupted`] for bytes that are no fragment.
+    /// [`StoreError::Corrupted`] if the bytes are not a fragment.
     pub(super) fn stamp_new(&self, fragment: &mut [u8], origin: Origin) -> StoreResult<()> {
         if origin == Origin::Stored { Ok(()) } else { self.stamp(fragment) }
     }

@@ -1,17 +1,17 @@
-//! What fjall lacks: a bound on all memtables together, in bytes and in entries.
+//! A budget of all memtables together, in bytes and entries, which fjall lacks.
 //!
-//! fjall rotates a memtable when it alone is large, so many evenly loaded keyspaces take any amount
-//! of memory, and their journals can never be deleted. It is told not to (`flush::rotate` says why). Every tick:
+//! fjall rotates a memtable only by its own size, so many evenly loaded keyspaces use unbounded memory, and their
+//! journals can never be deleted. Its rotation is disabled (`flush::rotate` says why). Instead, each tick flushes
 //!
-//! - a memtable is large: it goes to disk;
-//! - too many bytes in all: the largest memtable goes to disk;
-//! - too many entries in all: likewise; a restart replays at about 4 us an entry;
-//! - a journal was sealed: every memtable goes to disk, so that the journal can be deleted;
-//! - a keyspace is idle: its memtable goes to disk.
+//! - memtables that are large;
+//! - the largest memtable, if all together have too many bytes;
+//! - the one with the most entries, if all together have too many (a restart replays at about 4 us per entry);
+//! - every memtable after a journal was sealed, so that the journal can be deleted;
+//! - memtables of idle keyspaces.
 //!
-//! And each commit is paused a little when flushes fall behind, before fjall halts all of them. On a slow disk that does
-//! not suffice: the sync before a flush may take as long as many budgets need to be filled. So a commit that finds twice
-//! the budget in memory waits until there is less.
+//! Commits pause briefly when flushes fall behind, before fjall stalls all of them. That does not suffice on a slow
+//! disk, where the sync before a flush may take as long as filling several budgets. So a commit waits while memtables
+//! have twice the budget.
 
 use crate::inner::Inner;
 use crate::journal::held_journals::HeldJournals;
@@ -23,19 +23,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 use store::StoreResult;
 
-/// A memtable of this size is worth a table of its own.
+/// A memtable of this size is flushed to a table of its own.
 const LARGE: u64 = 64 << 20;
-/// Smaller memtables are not worth a file of their own when bytes are short.
+/// Smaller memtables are not flushed to reclaim bytes.
 const WORTH_FLUSHING: u64 = 1 << 20;
-/// How often a commit looks whether there is room by now.
+/// Poll interval of a commit that waits for memtable space.
 const WAIT_FOR_ROOM: Duration = Duration::from_millis(2);
-/// How often states without commits let go of what was flushed.
+/// Interval at which states are refreshed in the absence of commits, so that flushed memtables are freed.
 const REFRESH_EVERY: Duration = Duration::from_millis(500);
 
-/// What is remembered from tick to tick.
+/// State kept between ticks.
 #[derive(Default)]
 pub(crate) struct Budget {
-    /// By keyspace: entries at the last change, and when that was.
+    /// By keyspace id: number of entries, and the time of its last change.
     idle: HashMap<u64, (usize, Instant)>,
     journals: usize,
     journals_held: HeldJournals,
@@ -49,10 +49,10 @@ struct Load {
 }
 
 impl Budget {
-    /// One look at all keyspaces.
+    /// Checks all keyspaces.
     ///
     /// # Errors
-    /// Failures of a rotation.
+    /// Errors of a rotation.
     pub(crate) fn tick(&mut self, inner: &Inner) -> StoreResult<()> {
         let keyspaces = all_keyspaces(inner);
         let unflushed = inner.memtables.look(&keyspaces);
@@ -101,8 +101,8 @@ impl Budget {
         idle
     }
 
-    /// States hold what was flushed and compacted since they were made, and trees the versions that they were
-    /// before. While commits and flushes come both are replaced all the time; without them it is done here.
+    /// Frees memtables and files that states hold although flushes and compactions replaced them, and old tree
+    /// versions. Commits and flushes replace both regularly; without them it is done here.
     fn let_go(&mut self, inner: &Inner, keyspaces: &[Keyspace]) -> StoreResult<()> {
         if self.refreshed.is_some_and(|at| at.elapsed() < REFRESH_EVERY) {
             return Ok(());
@@ -116,15 +116,15 @@ impl Budget {
     }
 }
 
-/// How much memtables may hold while commits go on.
+/// Memtable bytes above which commits wait.
 fn most_unflushed(options: &Options) -> u64 {
     options.memtable_bytes.saturating_mul(2)
 }
 
-/// Waits until there is room in memory for a commit of so many bytes.
+/// Waits until memtables have space for a commit of `bytes` bytes.
 ///
 /// # Errors
-/// [`store::StoreError::Closed`], [`store::StoreError::ReadOnly`]: nothing is flushed any more.
+/// [`store::StoreError::Closed`], [`store::StoreError::ReadOnly`]: then no flush will free space.
 pub(crate) async fn room(inner: &Inner, bytes: usize) -> StoreResult<()> {
     let most = most_unflushed(&inner.options);
     let mut waits = false;
@@ -146,8 +146,8 @@ impl Load {
     }
 }
 
-/// fjall puts writers to sleep for 100 ms at a time at 4 sealed memtables, and spins at 20 runs in
-/// level 0: be slower before.
+/// Returns the pause of commits. fjall makes writers sleep 100 ms at a time at 4 sealed memtables and spin at 20 runs
+/// in level 0, so commits are slowed down before.
 fn pause(loads: &[Load]) -> Duration {
     let sealed = loads.iter().map(|load| load.keyspace.sealed_memtable_count()).max().unwrap_or(0);
     let runs = loads.iter().map(|load| load.keyspace.tree.l0_run_count()).max().unwrap_or(0);

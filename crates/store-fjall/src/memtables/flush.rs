@@ -1,4 +1,4 @@
-//! Writing memtables to disk, at a request and at the end.
+//! Flushes memtables on request and at close.
 
 use crate::error::engine;
 use crate::inner::Inner;
@@ -8,13 +8,13 @@ use fjall::{AbstractTree, Keyspace};
 use std::time::Duration;
 use store::{StoreResult, TableId};
 
-/// At close, flushing may take this long; what is left is replayed from the journal at the next open.
+/// Time limit of the flush at close. Remaining rows are replayed from the journal at the next open.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// See [`store::Store::flush`].
 ///
 /// # Errors
-/// As there.
+/// As [`store::Store::flush`].
 pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> {
     let state = inner.pipeline.publisher.newest().clone();
     for family in &state.tables.table(id)?.families {
@@ -22,12 +22,12 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
         rotate(inner, keyspace)?;
         while keyspace.sealed_memtable_count() > 0 {
             inner.pipeline.read_only.check()?;
-            // Behind the end nobody notices that a flush fails.
+            // After close a failed flush is not reported any more.
             inner.check_open()?;
             thread::sleep(Duration::from_millis(1));
         }
         if major {
-            // What the states hold cannot be reclaimed: let them hold the present only.
+            // Refreshed before the compaction, because rows that the states hold cannot be reclaimed.
             refresh(inner);
             keyspace.major_compact().map_err(engine("compacting"))?;
         }
@@ -36,18 +36,19 @@ pub(crate) fn table(inner: &Inner, id: TableId, major: bool) -> StoreResult<()> 
     Ok(())
 }
 
-/// Seals the memtable of a keyspace, which sends it to disk.
+/// Seals the memtable of a keyspace, so that it is flushed.
 ///
-/// fjall 3.1.13 syncs the journal before a flush, and then takes every memtable that is sealed by the time the flush
-/// begins: what was sealed in between it would make durable in this keyspace only, half of a batch that wrote to others
-/// too. So what is sealed is durable in the journal before, and nobody else seals (see `open/mod.rs`).
+/// fjall 3.1.13 syncs the journal before a flush, and then flushes every memtable that is sealed when the flush begins.
+/// A memtable sealed in between would become durable in this keyspace only, although its batches may have written to
+/// others. So the journal is synced before a memtable is sealed, and only this function seals memtables (see
+/// `open/mod.rs`).
 ///
 /// # Errors
-/// [`store::StoreError::ReadOnly`]; failures of the rotation.
+/// [`store::StoreError::ReadOnly`]; errors of the rotation.
 pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
     let sync = || pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error));
-    // Once more under the lock there is little left to sync.
+    // Synced before the lock, too, so that the sync under the lock is short.
     sync()?;
     let _alone = inner.admission.alone_blocking();
     let _last = pipeline.lock();
@@ -58,8 +59,9 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     inner.sealed.add(&pipeline.db, keyspace)
 }
 
-/// Lets the newest and the published state see what flushes and compactions made. A store that is read-only keeps the states that
-/// it has: the commit that failed may be in some of its keyspaces already, and only an opening finishes or undoes it.
+/// Replaces fjall's snapshot in the newest and the published state, so that they use the result of flushes and
+/// compactions. A read-only store keeps its states: a failed commit may be in some of its keyspaces, and only recovery
+/// completes or reverts it.
 pub(crate) fn refresh(inner: &Inner) {
     let pipeline = &inner.pipeline;
     let _last = (!is_left_out("the commit lock of a refresh")).then(|| pipeline.lock());
@@ -69,20 +71,20 @@ pub(crate) fn refresh(inner: &Inner) {
     pipeline.publisher.refresh(pipeline.nonces.take(&pipeline.db));
 }
 
-/// The orderly end: everything durable, memtables on disk, numbers released.
+/// A clean close: makes everything durable, flushes memtables, releases reserved commit numbers.
 ///
 /// # Errors
-/// The last sync's failure.
+/// The error of the last sync.
 pub(crate) fn at_close(inner: &Inner) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
     if !is_left_out("the end of commits in close") {
         let _alone = inner.admission.alone_blocking();
         pipeline.end();
     }
-    // From here on the newest commit is the last one: nobody waits for another, and its number may be released.
+    // No commits follow, so the newest commit is the last one and the numbers after it can be released.
     pipeline.group_sync.sync_blocking()?;
     flush_all(inner)?;
-    // From here on all of the journal is vouched for.
+    // The watermark now covers the whole journal.
     Follower::default().advance(inner)?;
     pipeline.watermark.release(pipeline.publisher.newest().commit)
 }
@@ -96,7 +98,7 @@ fn flush_all(inner: &Inner) -> StoreResult<()> {
     }
     let begun = Instant::now();
     let unflushed = || keyspaces.iter().any(|keyspace| keyspace.sealed_memtable_count() > 0);
-    // After a failure nothing will be flushed: the journal has it all.
+    // After a failure nothing is flushed any more; the journal contains all rows.
     while unflushed() && begun.elapsed() < CLOSE_PATIENCE && !inner.pipeline.read_only.is_set() {
         thread::sleep(Duration::from_millis(1));
     }
@@ -134,7 +136,7 @@ mod tests {
             (fjall::Readable::len(state.snapshot.as_ref(), &place.keyspace).unwrap(), place.keyspace.clone())
         };
         let (before, keyspace) = rows();
-        // One keyspace of two has its rows when the other's fail.
+        // As if a commit had written one of two keyspaces when writing the other failed.
         let half = |key: &'static [u8]| {
             let mut ingestion = Ingestion::begin(&keyspace, CommitNo(100)).unwrap();
             ingestion.write(key.into(), Some(b"row")).unwrap();

@@ -1,7 +1,7 @@
-//! Which memtables are in memory: the sum of what is really held.
+//! Tracks the memory of all memtables.
 //!
-//! fjall keeps a counter of its own, from which only a flush by its workers takes anything away: what a deleted
-//! keyspace had in its memtable, or an ingestion flushed, stays in it for good.
+//! fjall's own counter is reduced only by flushes of its workers: it permanently includes memtables of deleted
+//! keyspaces and those that an ingestion flushed.
 
 pub(crate) mod budget;
 pub(crate) mod flush;
@@ -14,37 +14,37 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Memtables that were seen when they were active. Each is for a while: one that comes and goes between two
-/// looks holds next to nothing.
+/// Memtables that were seen while they were active. A memtable that exists only between two measurements is negligibly
+/// small.
 #[derive(Default)]
 pub(crate) struct Memtables {
-    /// By keyspace and number. A short mutex.
+    /// By keyspace id and memtable id. The mutex is held briefly.
     seen: Mutex<HashMap<(u64, u64), Weak<Memtable>>>,
     unflushed: AtomicU64,
     retained: AtomicU64,
-    /// Bytes that commits have brought since the last look.
+    /// Bytes written by commits since the last measurement.
     brought: AtomicU64,
 }
 
 impl Memtables {
-    /// Notes the memtable of a keyspace, which is about to be sealed.
+    /// Records the active memtable of a keyspace, which is about to be sealed.
     pub(crate) fn note(&self, keyspace: &Keyspace) {
         let active = keyspace.tree.active_memtable();
         self.seen.lock().entry((keyspace.id(), active.id())).or_insert_with(|| Arc::downgrade(&active));
     }
 
-    /// The memtables of these numbers of a keyspace, as far as they are in memory and were noted or seen while they were active.
+    /// Returns the memtables of a keyspace with these ids that are recorded and still in memory.
     pub(crate) fn numbered(&self, keyspace: u64, numbers: Range<u64>) -> Vec<Arc<Memtable>> {
         let seen = self.seen.lock();
         numbers.filter_map(|number| seen.get(&(keyspace, number))?.upgrade()).collect()
     }
 
-    /// Looks at all `keyspaces`; returns the bytes that are not on disk yet.
+    /// Measures all `keyspaces`. Returns the number of unflushed bytes.
     pub(crate) fn look(&self, keyspaces: &[Keyspace]) -> u64 {
-        // Before the look: what comes during it may be counted twice, and is counted.
+        // Reset before the measurement, so that concurrent commits are counted twice rather than not at all.
         self.brought.store(0, Ordering::Relaxed);
         let mut seen = self.seen.lock();
-        // The number of the first memtable that is not flushed: flushes take all sealed ones at once.
+        // The id of the first unflushed memtable per keyspace: a flush takes all sealed ones at once.
         let mut first = HashMap::with_capacity(keyspaces.len());
         for keyspace in keyspaces {
             let sealed = keyspace.sealed_memtable_count() as u64;
@@ -55,7 +55,7 @@ impl Memtables {
         let (mut unflushed, mut retained) = (0, 0);
         seen.retain(|(keyspace, number), memtable| {
             let Some(memtable) = memtable.upgrade() else { return false };
-            // Those of dropped tables are held by readers only.
+            // Memtables of dropped tables are held by readers only.
             let is_unflushed = first.get(keyspace).is_some_and(|first| number >= first);
             *(if is_unflushed { &mut unflushed } else { &mut retained }) += memtable.size();
             true
@@ -66,24 +66,24 @@ impl Memtables {
         unflushed
     }
 
-    /// Takes room for `bytes` that a commit brings, unless more than `most` are there already.
+    /// Reserves `bytes` for a commit, unless more than `most` bytes are unflushed already.
     pub(crate) fn take(&self, bytes: u64, most: u64) -> bool {
         let before = self.brought.fetch_add(bytes, Ordering::Relaxed);
         let is_room = self.unflushed().saturating_add(before) <= most;
         if !is_room {
-            // At least what was added is there, unless somebody has just looked.
+            // Saturating, because a measurement may have reset the counter in between.
             let _ =
                 self.brought.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |all| Some(all.saturating_sub(bytes)));
         }
         is_room
     }
 
-    /// Bytes that are not on disk yet, as last seen.
+    /// Unflushed bytes at the last measurement.
     pub(crate) fn unflushed(&self) -> u64 {
         self.unflushed.load(Ordering::Relaxed)
     }
 
-    /// Bytes that are on disk, too, and still held by somebody, as last seen.
+    /// Bytes of flushed memtables that are still held, at the last measurement.
     pub(crate) fn retained(&self) -> u64 {
         self.retained.load(Ordering::Relaxed)
     }

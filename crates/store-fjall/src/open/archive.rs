@@ -1,5 +1,5 @@
-//! fjall's archives (crate sfa 1.0.0): files of sections with a table of contents at their end, which is checked here before
-//! anybody trusts it.
+//! Verifies the table of contents of fjall's archives (crate sfa 1.0.0): files of sections with a table of contents at
+//! their end.
 //!
 //! ```text
 //!   sections ...
@@ -7,8 +7,8 @@
 //!   trailer    "SFA!"  version:u8 (1)  kind of the checksum:u8 (0)  xxh3 of the contents:u128  position of the contents:u64
 //!              length of the contents:u64
 //! ```
-//! sfa makes room for as many entries as the count says, and compares the checksum afterwards: with one bit of the count flipped
-//! that is more than any memory can hold, which ends the process.
+//! sfa allocates as many entries as the count says, before it compares the checksum. With one bit of the count flipped
+//! that exceeds any memory and ends the process.
 
 use std::io::{Read, Result, Seek, SeekFrom};
 use std::ops::Range;
@@ -20,11 +20,11 @@ const TRAILER: usize = 38;
 /// Archives have about ten sections.
 const MOST_CONTENTS: u64 = 1 << 16;
 
-/// A table of contents that matches its checksum.
+/// A table of contents with a valid checksum.
 pub(crate) struct Contents(Vec<u8>);
 
 impl Contents {
-    /// Reads it. `None`: it is damaged.
+    /// Reads the table of contents; `None` if it is damaged.
     ///
     /// # Errors
     /// I/O failures.
@@ -44,7 +44,7 @@ impl Contents {
         Ok((xxh3_128(&contents) == checksum).then_some(Self(contents)))
     }
 
-    /// Where a section is.
+    /// The byte range of a section.
     pub(crate) fn section(&self, wanted: &[u8]) -> Option<Range<usize>> {
         let rest = self.0.strip_prefix(CONTENTS_MAGIC)?;
         let (_, mut rest) = rest.split_first_chunk::<4>()?;
@@ -63,7 +63,7 @@ impl Contents {
     }
 }
 
-/// The checksum and the position of the contents.
+/// Returns the checksum and the position of the contents.
 fn parse_trailer(trailer: &[u8]) -> Option<(u128, u64)> {
     let (checksum, rest) = trailer.strip_prefix(TRAILER_MAGIC)?.split_first_chunk()?;
     let (position, _) = rest.split_first_chunk()?;

@@ -1,13 +1,13 @@
-//! The data folder: whose it is, which version, and who has it open.
+//! The data folder: its identity, its format version and its lock.
 //!
 //! ```text
-//!   STORE       "bennu-store 2\n": what this folder is
+//!   STORE       "bennu-store 2\n": identity and format version
 //!   LOCK        locked while a process has the store open
 //!   watermark   see watermark.rs
 //!   replay_floors   see replay_floors.rs
-//!   load/       runs of bulk loads under way; emptied at open
+//!   load/       runs of running bulk loads; emptied at open
 //!   staged/     rows of large commits until they are in their keyspaces; emptied at open
-//!   unnamed/    folders of keyspaces until it is clear that no table names them (keyspace_folders.rs)
+//!   unnamed/    keyspaces that may be in no table, until the tables are known (keyspace_folders.rs)
 //!   db/         fjall
 //! ```
 //! Described in `docs/formats/store-meta.md`.
@@ -23,23 +23,23 @@ use store::{StoreError, StoreResult};
 const STORE_FILE: &str = "STORE";
 const LOCK_FILE: &str = "LOCK";
 const IDENTITY: &str = "bennu-store";
-/// The version this build writes.
+/// The version that this build writes.
 const VERSION: u32 = 2;
-/// The oldest that it reads. Version 1 had a shorter watermark and journals without marks.
+/// The oldest version that this build reads. Version 1 had a shorter watermark and journals without marks.
 const OLDEST: u32 = 1;
-/// A process that was just killed may hold its lock a moment longer.
+/// A process that was just killed may hold its lock a little longer.
 const LOCK_TRIES: u32 = 10;
 
-/// A folder that is ours and locked by us.
+/// A locked folder of a store.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Held for its lock, which ends when the file is closed.
+    /// Holds the file lock, which ends when the file is closed.
     _lock: File,
 }
 
 impl Folder {
-    /// Makes the folder if there is none, or checks that it is ours, and locks it.
+    /// Opens and locks the folder, and creates it if it does not exist.
     ///
     /// # Errors
     /// [`StoreError::Foreign`], [`StoreError::Locked`] and I/O failures.
@@ -50,7 +50,7 @@ impl Folder {
         let found = check_identity(&path)?;
         let lock = lock(&path)?;
         if found != Some(VERSION) {
-            // An older build must not open what this one writes from here on.
+            // Older builds must not open the folder once this build writes to it.
             write_identity(&path)?;
         }
         let folder = Self { path, _lock: lock };
@@ -58,37 +58,37 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The folder itself.
+    /// The path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where fjall keeps its files.
+    /// fjall's folder.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join("db")
     }
 
-    /// Where the watermark is.
+    /// The watermark file.
     pub(crate) fn watermark(&self) -> PathBuf {
         self.path.join("watermark")
     }
 
-    /// Where bulk loads keep their runs.
+    /// The folder for the runs of bulk loads.
     pub(crate) fn load(&self) -> PathBuf {
         self.path.join("load")
     }
 
-    /// Where large commits keep their rows until these are in their keyspaces.
+    /// The folder for the rows of large commits until they are in their keyspaces.
     pub(crate) fn staged(&self) -> PathBuf {
         self.path.join("staged")
     }
 
-    /// Where folders of keyspaces are until it is clear that no table names them.
+    /// The folder for keyspaces that may be in no table, until the tables are known.
     pub(crate) fn unnamed(&self) -> PathBuf {
         self.path.join("unnamed")
     }
 
-    /// A load that was under way when the process ended has left no trace but its runs.
+    /// Deletes the runs of loads that a crash interrupted. Such loads have written nothing else.
     fn empty_load_folder(&self) -> StoreResult<()> {
         let load = self.load();
         match fs::remove_dir_all(&load) {
@@ -98,7 +98,7 @@ impl Folder {
     }
 }
 
-/// The version of the folder; an empty folder has none, and one with other people's files is refused.
+/// Returns the format version of the folder, `None` for an empty folder. A folder with foreign files is refused.
 fn check_identity(path: &Path) -> StoreResult<Option<u32>> {
     let foreign = |reason: String| StoreError::Foreign { path: path.display().to_string(), reason };
     let text = match fs::read(path.join(STORE_FILE)) {
@@ -123,7 +123,7 @@ fn check_identity(path: &Path) -> StoreResult<Option<u32>> {
     }
 }
 
-/// A file that does not come from an interrupted first open.
+/// Returns a file that is not from an interrupted first open.
 fn first_stranger(path: &Path) -> StoreResult<Option<String>> {
     let listing = || io(format!("listing {}", path.display()));
     for entry in fs::read_dir(path).map_err(listing())? {
@@ -157,7 +157,7 @@ fn lock(path: &Path) -> StoreResult<File> {
     Ok(file)
 }
 
-/// Makes a folder and those above it; the name of each is durable.
+/// Creates a folder and its missing ancestors, and syncs the parent of each.
 fn create_durably(path: &Path) -> StoreResult<()> {
     let missing = missing_levels(path);
     fs::create_dir_all(path).map_err(io(format!("creating {}", path.display())))?;
@@ -170,12 +170,12 @@ fn create_durably(path: &Path) -> StoreResult<()> {
     Ok(())
 }
 
-/// The folders that are not there yet, the innermost first.
+/// The missing folders, the innermost first.
 fn missing_levels(path: &Path) -> Vec<&Path> {
     path.ancestors().take_while(|level| !level.as_os_str().is_empty() && !level.exists()).collect()
 }
 
-/// The file appears whole or not at all.
+/// Writes the STORE file atomically.
 fn write_identity(path: &Path) -> StoreResult<()> {
     let new = path.join("STORE.new");
     let doing = || io(format!("writing {}", path.join(STORE_FILE).display()));
@@ -184,11 +184,11 @@ fn write_identity(path: &Path) -> StoreResult<()> {
     files::sync_all(&file).map_err(doing())?;
     fs::rename(&new, path.join(STORE_FILE)).map_err(doing())?;
     sync_folder(path)?;
-    // The folder itself may be new: its name must survive as well.
+    // The folder itself may be new, so its name must be synced, too.
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Makes the names in a folder durable.
+/// Syncs a folder, so that the names in it are durable.
 pub(crate) fn sync_folder(path: &Path) -> StoreResult<()> {
     File::open(path)
         .and_then(|folder| files::sync_all(&folder))

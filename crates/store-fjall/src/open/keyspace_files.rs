@@ -1,8 +1,8 @@
-//! Keyspaces that lost their file `current`.
+//! Protects keyspaces that lost their file `current`.
 //!
-//! fjall takes such a folder for one whose creation was interrupted, and deletes it with all its tables. When the
-//! database knows the keyspace it was not interrupted but damaged. So an empty file stands in while fjall opens: it
-//! still clears away what it does not know, and fails at what it does.
+//! fjall treats such a folder as an interrupted creation and deletes it with all its tables. If the database has a
+//! record of the keyspace, the folder is damaged instead. An empty stand-in file makes fjall fail on such folders,
+//! while it still deletes folders of unknown keyspaces.
 
 use crate::error::io;
 use std::fs::{self, File};
@@ -12,15 +12,15 @@ use store::{StoreError, StoreResult};
 
 const CURRENT: &str = "current";
 
-/// The files that stand in, gone again when this is dropped.
+/// The stand-in files, deleted when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct StandIns(Vec<PathBuf>);
 
 impl StandIns {
-    /// Puts a file wherever one is missing in a database that was made.
+    /// Creates a stand-in for each missing file of a database that has commits.
     ///
     /// # Errors
-    /// [`StoreError::Corrupted`] if the keyspace that names all others is missing; I/O failures.
+    /// [`StoreError::Corrupted`] if keyspace 0, which has the names of the others, is missing; I/O failures.
     pub(crate) fn put(database: &Path) -> StoreResult<Self> {
         let keyspaces = database.join("keyspaces");
         let names = keyspaces.join("0");
@@ -47,7 +47,7 @@ impl StandIns {
         Ok(())
     }
 
-    /// The error of a database that did not open, for the reason that files were missing, if they were.
+    /// If fjall failed to open and a stand-in remains, returns an error that names the missing file.
     pub(crate) fn explain(&self, error: StoreError) -> StoreError {
         match self.0.iter().find(|file| file.exists()) {
             Some(file) => StoreError::Corrupted { detail: format!("{} is missing", file.display()) },
@@ -59,7 +59,7 @@ impl StandIns {
 impl Drop for StandIns {
     fn drop(&mut self) {
         for file in &self.0 {
-            // Most often gone with its folder.
+            // Usually fjall has deleted it with its folder.
             let _ = fs::remove_file(file);
         }
     }

@@ -1,15 +1,15 @@
-//! The folders of keyspaces, before fjall looks at them.
+//! Prepares the folders of keyspaces before fjall opens them.
 //!
-//! fjall deletes each folder whose keyspace its own records do not name, before anybody could ask the tables. Here
-//! nothing is deleted on the word of those records:
+//! fjall deletes each folder whose keyspace is not in its records, before the tables can be read. Here no folder is
+//! deleted because of those records alone:
 //!
 //! ```text
-//!   records hidden below older ones    they are written again; if no table names the keyspace, it is deleted later
-//!   no record, or not all files        moved to unnamed/ until the tables are known: none of them names what is
-//!                                      missing, and it is deleted; or the folder is refused, and nothing is
+//!   records hidden by older ones       written again; a keyspace that is in no table is deleted later
+//!   no record, or missing files        moved to unnamed/ until the tables are known: deleted if none of them refers
+//!                                      to it; otherwise the data folder is refused, and nothing is deleted
 //! ```
-//! And fjall takes its next keyspace id from the folders that it finds. An id must never come back, so an empty folder
-//! says which one was the last.
+//! fjall also derives its next keyspace id from the folders. Ids must not be reused, so an empty folder marks the last
+//! id.
 
 use crate::error::io;
 use crate::open::folder::{Folder, sync_folder};
@@ -22,7 +22,7 @@ use store::StoreResult;
 
 const MANIFEST: &str = "current";
 
-/// The folders of a database that is not open.
+/// The keyspace folders of a database that is not open.
 pub(crate) struct KeyspaceFolders {
     keyspaces: PathBuf,
     unnamed: PathBuf,
@@ -33,7 +33,7 @@ impl KeyspaceFolders {
         Self { keyspaces: folder.database().join("keyspaces"), unnamed: folder.unnamed() }
     }
 
-    /// The folder of fjall's records, if there is a tree in it.
+    /// The folder of fjall's records, if it has a manifest.
     ///
     /// # Errors
     /// I/O failures.
@@ -42,7 +42,7 @@ impl KeyspaceFolders {
         Ok(exists(&folder.join(MANIFEST))?.then_some(folder))
     }
 
-    /// The id of the keyspace with a name.
+    /// The id of the keyspace named `name`.
     ///
     /// # Errors
     /// I/O failures and damage in the records.
@@ -55,7 +55,7 @@ impl KeyspaceFolders {
         Ok(None)
     }
 
-    /// Leaves only folders that fjall will open. Returns the largest id among all.
+    /// Leaves only folders that fjall will open. Returns the largest id of all folders.
     ///
     /// # Errors
     /// I/O failures and damage in the records.
@@ -73,7 +73,7 @@ impl KeyspaceFolders {
 
     fn prepare_one(&self, id: u64, folder: &Path, names: &Names) -> StoreResult<()> {
         match names.record(id)? {
-            // Without a manifest it is damaged: fjall is kept from deleting it (`open/keyspace_files.rs`).
+            // Without a manifest it is damaged; a stand-in keeps fjall from deleting it (`open/keyspace_files.rs`).
             Record::Sound => Ok(()),
             Record::Hidden { name } if is_whole(folder)? => {
                 tracing::info!(id, keyspace = %name, "a keyspace that was about to be deleted or is hidden is restored");
@@ -86,7 +86,7 @@ impl KeyspaceFolders {
         }
     }
 
-    /// Lets fjall's next keyspace have an id above `last`. fjall deletes the folder when it opens.
+    /// Ensures that fjall's next keyspace id is above `last`. fjall deletes this folder when it opens.
     ///
     /// # Errors
     /// I/O failures.
@@ -100,7 +100,7 @@ impl KeyspaceFolders {
         }
     }
 
-    /// Deletes what was moved away: the tables are known, and nothing that they name is missing.
+    /// Deletes the folders moved away by [`Self::prepare`]. By now the tables are known to refer to none of them.
     ///
     /// # Errors
     /// I/O failures.
@@ -113,7 +113,7 @@ impl KeyspaceFolders {
         }
     }
 
-    /// An opening that ended early, or was refused, left folders there.
+    /// Moves folders back that an interrupted or failed opening left in `unnamed/`.
     fn put_back(&self) -> StoreResult<()> {
         if !exists(&self.unnamed)? {
             return Ok(());
@@ -128,7 +128,8 @@ impl KeyspaceFolders {
     }
 }
 
-/// Can the keyspace be opened? fjall deletes its files in no order: a crash leaves some of them, also the manifest.
+/// Returns true if the keyspace can be opened. fjall deletes its files in any order: after a crash some may remain,
+/// including the manifest.
 fn is_whole(folder: &Path) -> StoreResult<bool> {
     if !exists(&folder.join(MANIFEST))? {
         return Ok(false);
@@ -145,7 +146,7 @@ fn rename(from: &Path, to: &Path) -> StoreResult<()> {
     fs::rename(from, to).map_err(io(format!("moving {} to {}", from.display(), to.display())))
 }
 
-/// The folders whose name is a number.
+/// The folders with numeric names.
 fn numbered(parent: &Path) -> StoreResult<Vec<(u64, PathBuf)>> {
     let listing = || io(format!("listing {}", parent.display()));
     let mut found = Vec::new();

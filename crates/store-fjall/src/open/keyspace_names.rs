@@ -1,14 +1,14 @@
-//! fjall's own records about keyspaces (an LSM tree, keyspace 0), read and mended before fjall opens the database.
+//! Reads and repairs fjall's records of keyspaces (an LSM tree, keyspace 0) before fjall opens the database.
 //!
 //! ```text
-//!   "n" id:u64        -> name                       written when a keyspace is made, a tombstone when it is deleted
+//!   "n" id:u64        -> name                       written when a keyspace is created, a tombstone when it is deleted
 //!   "c" id:u64 option -> value                      likewise, one for each option
 //! ```
-//! fjall 3.1.13 trusts these records when it opens: it deletes the folder of a keyspace whose name it cannot find
-//! and panics (and with a lock poisoned by that, aborts the process) when it finds no options. But it takes neither
-//! its next sequence number nor its next keyspace id from them. So a keyspace that was made again under the id of a
-//! deleted one, after a restart, may lie below the tombstones of the first, or below its records. Versions of a
-//! record are kept for ever (fjall compacts this tree with a watermark of 0), so what is hidden can be found.
+//! fjall 3.1.13 trusts these records when it opens: it deletes the folder of a keyspace without a name record and
+//! panics on missing options (which poisons a lock and then aborts the process). But it derives neither its next
+//! sequence number nor its next keyspace id from them. So after a restart the records of a keyspace that reuses the id
+//! of a deleted one may be hidden by the tombstones or records of the deleted one. All versions of a record are kept
+//! (fjall compacts this tree with a watermark of 0), so hidden records can be found.
 
 use crate::error::storage;
 use lsm_tree::{AbstractTree, AnyTree, Config, SequenceNumberCounter, Slice, UserKey, ValueType};
@@ -18,7 +18,7 @@ use store::{StoreError, StoreResult};
 
 const NAME_TAG: u8 = b'n';
 const OPTION_TAG: u8 = b'c';
-/// Records that fjall demands for each keyspace.
+/// The option records that fjall requires for each keyspace.
 const OPTIONS: [&str; 18] = [
     "compaction_strategy",
     "data_block_compression_policy",
@@ -40,25 +40,25 @@ const OPTIONS: [&str; 18] = [
     "max_memtable_size",
 ];
 
-/// The records, of a database that is not open.
+/// The records of a database that is not open.
 pub(crate) struct Names {
     tree: AnyTree,
     seqno: SequenceNumberCounter,
 }
 
-/// What the records say about the keyspace in a folder.
+/// The state of a keyspace's records.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// fjall finds its name and options.
+    /// fjall reads the correct name and options.
     Sound,
-    /// fjall would not find them, or those of an earlier keyspace of this id.
+    /// fjall would read no records, or those of an earlier keyspace with this id.
     Hidden { name: String },
-    /// There never was a name.
+    /// No name record exists.
     None,
 }
 
 impl Names {
-    /// Reads the tree in its folder.
+    /// Opens the tree in its folder.
     ///
     /// # Errors
     /// I/O failures and damage.
@@ -71,18 +71,18 @@ impl Names {
         Ok(Self { tree, seqno })
     }
 
-    /// The sequence number behind all in the tree.
+    /// The sequence number after the largest in the tree.
     pub(crate) fn next_seqno(&self) -> u64 {
         self.seqno.get()
     }
 
-    /// The largest id that a keyspace ever had, as far as the tree knows.
+    /// The largest keyspace id in the tree, including deleted keyspaces.
     pub(crate) fn highest_id(&self) -> u64 {
         let version = self.tree.current_version();
         version.iter_tables().filter_map(|table| id_of(table.metadata.key_range.max())).max().unwrap_or(0)
     }
 
-    /// What fjall would find about a keyspace, and what it should.
+    /// Compares what fjall would read for a keyspace with the newest records.
     ///
     /// # Errors
     /// I/O failures and damage.
@@ -95,10 +95,10 @@ impl Names {
         Ok(if sound { Record::Sound } else { Record::Hidden { name } })
     }
 
-    /// Writes the records of a keyspace again, above all that hides them.
+    /// Writes the records of a keyspace again, with a sequence number above those that hide them.
     ///
     /// # Errors
-    /// [`StoreError::Corrupted`] when its options were never written; I/O failures.
+    /// [`StoreError::Corrupted`] if an option record does not exist; I/O failures.
     pub(crate) fn restore(&self, id: u64, name: &str) -> StoreResult<()> {
         let mut records = BTreeMap::new();
         for option in OPTIONS {
@@ -118,7 +118,7 @@ impl Names {
         written.map_err(|error| storage(format!("restoring the records of keyspace {id}"))(&error))
     }
 
-    /// The name that was given last. Names end with a number that grows, and sequence numbers may not have grown.
+    /// The newest name. Names end with a growing number; sequence numbers may not have grown.
     ///
     /// # Errors
     /// I/O failures and damage.
@@ -128,8 +128,8 @@ impl Names {
         Ok(names.max_by_key(|(name, seqno)| (number_at_the_end(name), *seqno)).map(|(name, _)| name))
     }
 
-    /// The value that fjall finds, now and after any compaction: reads take the table that was installed last, and
-    /// compactions keep the version with the highest sequence number.
+    /// The value that fjall reads, provided that compaction keeps it: reads return the value of the table that was
+    /// installed last, compactions keep the version with the highest sequence number.
     fn finds(&self, key: &UserKey) -> StoreResult<Option<Slice>> {
         let highest = self.versions(key)?.into_iter().max_by_key(|version| version.seqno);
         let highest = highest.and_then(|version| version.value);
@@ -137,7 +137,7 @@ impl Names {
         Ok(found.filter(|found| Some(found) == highest.as_ref()))
     }
 
-    /// All values that a key ever had, with their sequence numbers.
+    /// All values of a key with their sequence numbers.
     fn values(&self, key: &UserKey) -> StoreResult<Vec<(u64, Slice)>> {
         let versions = self.versions(key)?.into_iter();
         Ok(versions.filter_map(|version| version.value.map(|value| (version.seqno, value))).collect())
@@ -192,7 +192,7 @@ mod tests {
         Names::open(&folder.join("keyspaces/0")).unwrap()
     }
 
-    /// Makes keyspaces of these names, and deletes each but the last.
+    /// Creates keyspaces with these names, and deletes each but the last.
     fn make(folder: &Path, made: &[&str]) -> u64 {
         let db = Database::builder(folder).open().unwrap();
         let mut id = 0;
@@ -221,7 +221,7 @@ mod tests {
                 }
             }
         }
-        // Written, but not read.
+        // fjall writes these, but does not read them.
         options.retain(|option| !["level_count", "version"].contains(&option.as_str()));
         assert_eq!(options, OPTIONS);
     }
@@ -240,7 +240,7 @@ mod tests {
     fn a_keyspace_below_the_tombstones_of_an_earlier_one_is_found_and_restored() {
         let folder = tempfile::tempdir().unwrap();
         make(folder.path(), &["a-1", "b-2", "c-3"]);
-        // fjall begins with sequence number 0 again, and the folders of 1 and 2 are gone.
+        // fjall starts with sequence number 0 again, and the folders of 1 and 2 are gone.
         std::fs::remove_dir_all(folder.path().join("keyspaces/3")).unwrap();
         assert_eq!(make(folder.path(), &["d-4"]), 2, "fjall gives an id twice");
         let hidden = names(folder.path());

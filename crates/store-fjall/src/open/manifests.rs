@@ -1,4 +1,4 @@
-//! The manifests of keyspaces and the contents of the table files that they name, checked before anybody trusts them.
+//! Verifies the manifests of keyspaces and the tables of contents of their table files before they are used.
 //!
 //! ```text
 //!   keyspaces/7/current    version:u64  xxh3 of the manifest:u128  type of the checksum:u8 (0)     little-endian
@@ -6,9 +6,10 @@
 //!                          levels:u8  each { runs:u8  each { tables:u32  each { number:u64  25 bytes of checksum and sequence number } } }
 //!   keyspaces/7/tables/5   a table: an archive
 //! ```
-//! lsm-tree 3.1.10 writes the checksum and does not read it: with one bit of a manifest flipped, a table's rows come
-//! out older than they are, or a length is believed that no memory can hold, which ends the process. The same happens with the
-//! contents of a table (`open/archive.rs`). Table files that no manifest names are what a crash left, and are removed unread.
+//! lsm-tree 3.1.10 writes the checksum but does not read it. With one flipped bit in a manifest, rows of a table could
+//! appear older than they are, or a length could exceed any memory, which ends the process. The same holds for the
+//! table of contents of a table (`open/archive.rs`). Table files that no manifest refers to are remains of a crash;
+//! fjall deletes them unread.
 
 use crate::error::io;
 use crate::open::archive::Contents;
@@ -20,10 +21,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 const CURRENT: &str = "current";
 
-/// Checks the manifest of every keyspace that has one, and the contents of its tables.
+/// Verifies the manifest of every keyspace that has one, and the tables of contents of its tables.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`], naming the file; I/O failures.
+/// [`StoreError::Corrupted`] with the name of the file; I/O failures.
 pub(crate) fn check(database: &Path) -> StoreResult<()> {
     let keyspaces = database.join("keyspaces");
     let listing = || io(format!("listing {}", keyspaces.display()));
@@ -37,7 +38,7 @@ pub(crate) fn check(database: &Path) -> StoreResult<()> {
     Ok(())
 }
 
-/// Files that are missing are for others to judge: a keyspace may have been deleted by half.
+/// Ignores missing files: the keyspace may be partly deleted, and other checks decide.
 fn check_one(folder: &Path) -> StoreResult<()> {
     let current = folder.join(CURRENT);
     let Some(told) = read(&current)? else { return Ok(()) };
@@ -73,7 +74,7 @@ fn damaged(path: &Path, what: &str) -> StoreError {
     StoreError::Corrupted { detail: format!("{}: {what}", path.display()) }
 }
 
-/// The numbers of the tables that a manifest's section names.
+/// The numbers of the tables in a manifest's section.
 fn numbers_of_tables(mut section: &[u8]) -> Option<Vec<u64>> {
     const BEHIND_NUMBER: usize = 25;
     let mut numbers = Vec::new();
@@ -126,7 +127,7 @@ mod tests {
         let (version, _) = parse(&fs::read(path.join(CURRENT)).unwrap()).unwrap();
         for file in [path.join(format!("v{version}")), path.join(CURRENT)] {
             let whole = fs::read(&file).unwrap();
-            // Another version in `current` names a manifest that is not there: fjall refuses that.
+            // Another version in `current` refers to a missing manifest, which fjall refuses.
             let first = if file.ends_with(CURRENT) { 8 } else { 0 };
             for at in (first * 8..whole.len() * 8).step_by(3) {
                 let mut flipped = whole.clone();
@@ -155,7 +156,7 @@ mod tests {
         let file = fs::read_dir(&tables).unwrap().next().unwrap().unwrap().path();
         let whole = fs::read(&file).unwrap();
         let start = whole.windows(4).rposition(|bytes| bytes == b"TOC!").unwrap();
-        // The length in the last eight bytes is read by nobody.
+        // The length in the last eight bytes is not read.
         for at in start * 8..(whole.len() - 8) * 8 {
             let mut flipped = whole.clone();
             flipped[at / 8] ^= 1 << (at % 8);

@@ -37,7 +37,7 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{CommitNo, StoreError, StoreResult, Timestamp};
 
-/// Opens the store in `path`, made if there is none.
+/// Opens the store in `path`, and creates it if it does not exist.
 ///
 /// # Errors
 /// As [`crate::FjallStore::open`].
@@ -46,7 +46,7 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let fresh = recovery::clear_interrupted_creation(&folder)?;
     let watermark = Arc::new(Watermark::open(&folder.watermark(), fresh)?);
     let mark = watermark.mark();
-    // Before the first commit a creation may really have been interrupted, also by a power loss.
+    // Before the first commit a creation may have been interrupted, for example by a power loss.
     let written = mark.commit_ceiling > 0;
     manifests::check(&folder.database())?;
     let folders = KeyspaceFolders::of(&folder);
@@ -71,12 +71,12 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let shared = keyspace(&db, &watermark, meta::SHARED)?;
     let found = meta::load(&db, &meta, &shared, &db.snapshot())?;
     let journal = Arc::new(JournalFile::open(&db, &folder.database())?);
-    // What was replayed may never have been synced: it is published now, so it must be durable first.
+    // Replayed batches may never have been synced. They are published now, so they must be durable first.
     journal.sync()?;
     let read_only = Arc::new(ReadOnly::new(folder.path().to_owned()));
     if written && engine_threads::BEGIN_JOURNALS && has_room(&folder, &options) {
         let begun = new_journal::begin(&db, &meta, &journal, &folder.database());
-        // What is there can be read all the same.
+        // The store stays readable.
         begun.unwrap_or_else(|error| drop(read_only.set(&error)));
     }
     let seqnos = Seqnos::new(journals.last_seqno);
@@ -105,21 +105,21 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     Ok(Inner::new(pipeline, folder, floors, options, reclaim))
 }
 
-/// Without room for a flush the store opens all the same, with the journal that it has.
+/// Returns true if there is disk space for a new journal; otherwise the store opens with the old one.
 fn has_room(folder: &Folder, options: &Options) -> bool {
     DiskRoom::new(folder.path().to_owned(), options.disk.clone()).take(new_journal::BYTES).is_ok()
 }
 
-/// What fjall must not fall behind.
+/// The lower bounds of fjall's counters.
 struct Prepared {
-    /// The largest id that a keyspace ever had, once there was one.
+    /// The largest keyspace id ever used, if any.
     last_id: Option<u64>,
     next_seqno: u64,
 }
 
 fn prepare(folders: &KeyspaceFolders, names: Option<Names>, mark: &Mark, next_seqno: u64) -> StoreResult<Prepared> {
     let Some(names) = names else {
-        // The first opening did not come that far, or the tree is damaged, which the stand-ins tell.
+        // The first opening was interrupted early, or keyspace 0 is damaged, which the stand-ins report.
         return Ok(Prepared { last_id: None, next_seqno });
     };
     let highest = folders.prepare(&names)?.max(names.highest_id());
@@ -127,8 +127,9 @@ fn prepare(folders: &KeyspaceFolders, names: Option<Names>, mark: &Mark, next_se
     Ok(Prepared { last_id, next_seqno: next_seqno.max(names.next_seqno()) })
 }
 
-/// fjall goes on behind the highest sequence number in its keyspaces, and leaves out its own records of them and what
-/// the journals hold for deleted ones. A tombstone in the records must come after what it deletes.
+/// Advances fjall's sequence numbers. fjall continues after the highest in its keyspaces, but ignores those in its own
+/// records and those of deleted keyspaces in the journals. A tombstone in the records must be newer than the record
+/// that it deletes.
 fn advance_seqno(db: &Database, next: u64) {
     db.supervisor.seqno.fetch_max(next);
     db.supervisor.snapshot_tracker.set(next);
@@ -139,46 +140,46 @@ fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
     let builder = engine_threads::count(Database::builder(&path), options.worker_threads)
         .cache_size(options.cache_bytes)
         .max_cached_files(Some(options.cached_files.max(FEWEST_FILES)))
-        // Journals are bounded by our own budget of memtable entries. Beyond this size fjall would seal memtables.
+        // The store's own limit of memtable entries bounds the journals. Above this size fjall would seal memtables.
         .max_journaling_size(u64::MAX);
-    // fjall asserts some things about its files; a folder that was tampered with is no reason to panic.
+    // fjall asserts properties of its files; a manipulated folder must not cause a panic here.
     let opened = catch_unwind(AssertUnwindSafe(|| builder.open()));
     let opened = opened.map_err(|_| StoreError::Corrupted { detail: format!("{} is not sound", path.display()) })?;
     let db = opened.map_err(|error| match error {
         fjall::Error::Locked => StoreError::Locked { path: folder.path().display().to_string() },
         other => engine(format!("opening {}", path.display()))(other),
     })?;
-    // fjall syncs what is inside its folder, but neither that folder's name nor those of keyspaces.
+    // fjall syncs the content of its folder, but neither that folder's parent nor the folder of the keyspaces.
     sync_folder(folder.path())?;
     sync_folder(&path.join("keyspaces"))?;
     Ok(db)
 }
 
-/// Opens one of the store's keyspaces, or makes it.
+/// Opens or creates a keyspace.
 ///
 /// # Errors
 /// I/O failures.
 pub(crate) fn keyspace(db: &Database, watermark: &Watermark, name: &str) -> StoreResult<Keyspace> {
     let opened = db.keyspace(name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))?;
     watermark.keyspace_made(opened.id())?;
-    // fjall syncs what is inside a new keyspace's folder, but not the folder that holds its name:
-    // without this a power loss takes all of it (crates/sim shows it).
+    // fjall syncs the content of a new keyspace's folder, but not its parent: without this sync a power loss may delete
+    // the whole keyspace (crates/sim demonstrates it).
     opened.path().parent().map_or(Ok(()), sync_folder)?;
     Ok(opened)
 }
 
-/// 16 KiB blocks with LZ4 on every level: measured best for scans and half the disk. The level list
-/// matters, because ingested tables are written with the settings of level 1.
+/// 16 KiB blocks with LZ4 on every level: fastest for scans in measurements, and half the disk space. The policies must
+/// cover all levels, because ingested tables use those of level 1.
 fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .data_block_size_policy(BlockSizePolicy::all(16 << 10))
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
-        // Memtables are sealed by our own budget only, see `flush::rotate`.
+        // Only the store's own budget seals memtables, see `flush::rotate`.
         .max_memtable_size(u64::MAX)
         .compaction_strategy(compaction::of_fjall())
 }
 
-/// Keyspaces of loads that a crash interrupted, and of tables that were dropped just before it.
+/// Deletes keyspaces of interrupted loads, and of tables that were dropped just before a crash.
 fn delete_orphans(db: &Database, found: &meta::Meta) -> StoreResult<()> {
     for name in meta::orphans(db, &found.tables) {
         tracing::info!(keyspace = %name, "deleting a keyspace that no table uses");
@@ -188,7 +189,7 @@ fn delete_orphans(db: &Database, found: &meta::Meta) -> StoreResult<()> {
     Ok(())
 }
 
-/// The size of a file.
+/// Returns the size of a file.
 ///
 /// # Errors
 /// I/O failures.

@@ -1,14 +1,14 @@
-//! What is done before fjall sees the folder: cut a torn tail, refuse any other damage.
+//! Recovery before fjall opens the folder: cuts a torn tail and refuses any other damage.
 //!
 //! ```text
 //!   journals   3.jnl (sealed)      4.jnl (sealed)      5.jnl (active)
-//!              durable whole       durable whole       durable up to the watermark │ may be torn
+//!              durable             durable             durable up to the watermark │ may be torn
 //! ```
-//! fjall syncs a journal before it begins the next, so every journal but the last with a batch in it must be whole: a
-//! journal ends where a write failed, and fjall begins no batch after that, but perhaps an empty journal. The
-//! last must be whole up to the watermark; what follows a damaged place after it was never
-//! acknowledged as durable before the watermark was written, and is cut. fjall alone would cut
-//! silently at any damage, or, with values over 4 KiB in the tail, refuse to open at all.
+//! fjall syncs a journal before it begins the next, so every journal except the last one with batches must be
+//! undamaged. A journal also ends where a write failed; after that fjall writes no batch, but may create an empty
+//! journal. The last journal must be undamaged up to the watermark. Bytes after a damaged place beyond it were not
+//! acknowledged as durable before the watermark was written, and are cut. fjall itself would cut silently at any damage
+//! or, with values over 4 KiB in the tail, refuse to open.
 
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::io;
@@ -24,18 +24,18 @@ use std::io::ErrorKind;
 use std::path::Path;
 use store::{StoreError, StoreResult};
 
-/// fjall writes it when it makes a database, and begins anew where it is missing.
+/// fjall writes this file when it creates a database, and creates a new database if it is missing.
 const FJALL_VERSION_FILE: &str = "version";
-/// What it holds.
+/// The content of that file.
 const FJALL_VERSION: &[u8] = b"FJL\x03";
 
-/// Clears what a first open left that was interrupted. Returns whether the store is to be made.
+/// Deletes the remains of an interrupted first open. Returns whether the store must be created.
 ///
-/// The watermark decides, for it is durable before fjall makes a file, and says that a commit may come before the
-/// first one is written. Without such a word there is nothing to lose; with it nothing is deleted.
+/// The watermark decides: it is durable before fjall creates a file, and its commit ceiling is raised before the first
+/// commit is written. With a ceiling of 0 there are no commits to lose; otherwise nothing is deleted.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`] when files are missing beside commits; I/O failures.
+/// [`StoreError::Corrupted`] if files of a store with commits are missing; I/O failures.
 pub(crate) fn clear_interrupted_creation(folder: &Folder) -> StoreResult<bool> {
     let database = folder.database();
     let there = database.try_exists().map_err(io(format!("reading {}", database.display())))?;
@@ -57,7 +57,7 @@ fn must_be_made(marker: &Path) -> StoreResult<()> {
     }
 }
 
-/// Durable before the watermark is written anew, so that there is never a database without one.
+/// Durable before the watermark is rewritten, so that no database exists without a watermark.
 fn clear(folder: &Folder, database: &Path) -> StoreResult<()> {
     for path in [database, &folder.unnamed()] {
         match fs::remove_dir_all(path) {
@@ -70,21 +70,21 @@ fn clear(folder: &Folder, database: &Path) -> StoreResult<()> {
     sync_folder(folder.path())
 }
 
-/// What the journals said.
+/// The result of reading the journals.
 #[derive(Default)]
 pub(crate) struct Journals {
-    /// The sequence number behind those of all batches.
+    /// The sequence number after those of all batches.
     pub(crate) next_seqno: u64,
-    /// That of the last batch.
+    /// The sequence number of the last batch.
     pub(crate) last_seqno: Option<u64>,
-    /// The journal that fjall goes on with.
+    /// The journal that fjall continues with.
     pub(crate) active: Option<u64>,
 }
 
-/// Checks all journals against the watermark and cuts a torn tail. `meta` is the keyspace with the store's records.
+/// Checks all journals against the watermark and cuts a torn tail. `meta` is the id of the meta keyspace.
 ///
 /// # Errors
-/// [`StoreError::Corrupted`] for damage in what was durable; I/O failures.
+/// [`StoreError::Corrupted`] for damage in the durable part; I/O failures.
 pub(crate) fn repair_journals(database: &Path, mark: &Mark, meta: Option<u64>) -> StoreResult<Journals> {
     let mut journals = Journals::default();
     if !database.try_exists().map_err(io(format!("reading {}", database.display())))? {
@@ -119,7 +119,7 @@ pub(crate) fn repair_journals(database: &Path, mark: &Mark, meta: Option<u64>) -
     Ok(journals)
 }
 
-/// What is wrong with the journals of an open store, as far as the watermark vouches for them.
+/// Checks the journals of an open store up to the watermark and describes the first damage.
 ///
 /// # Errors
 /// I/O failures.
@@ -128,7 +128,7 @@ pub(crate) fn find_damage(database: &Path, mark: &Mark, meta: u64) -> StoreResul
     for id in journal_ids(database)?.into_iter().filter(|id| *id <= mark.journal) {
         let end = match check_journal(database, id, mark, Some(meta), &mut chain) {
             Ok(end) => end,
-            // Deleted meanwhile: all of it is in tables.
+            // Deleted since the listing, because all of its rows are in tables.
             Err(_) if !journal_path(database, id).exists() => {
                 chain = Chain::default();
                 continue;
@@ -143,7 +143,7 @@ pub(crate) fn find_damage(database: &Path, mark: &Mark, meta: u64) -> StoreResul
     Ok(None)
 }
 
-/// Reads a journal behind those that `chain` has seen.
+/// Reads a journal that follows those checked with `chain`.
 ///
 /// # Errors
 /// I/O failures.

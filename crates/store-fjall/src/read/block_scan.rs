@@ -1,14 +1,14 @@
-//! Reading a range forward, block by block: several times as fast as the merging iterator.
+//! Reads a range forward, block by block: several times as fast as the merging iterator.
 //!
 //! ```text
 //!   base run   [a .. f][g .. m][n .. t][u .. z]        blocks, by the last key of each
 //!   overlay          h       (tombstone of o)          newest visible versions outside the base run
 //!   range        c <= key < w
-//!              bounded  merged  merged  bounded        the others are walked alone: no key is compared
+//!              bounded  merged  merged  bounded        the others are read alone: no key is compared
 //! ```
-//! A block that is walked alone lends its fragments to the batch, which owns the block. Fragments of the
-//! others, which are few, are copied. Where every entry of a table is one row, rows that are only
-//! counted are not even read: the number stands in the block, or in the table's metadata.
+//! A block that is read alone lends its fragments to the batch, which then owns the block. Fragments of merged and
+//! bounded blocks, which are few, are copied. If every entry of a table is one row, rows that are only counted are not
+//! read: the block or the table's metadata contains their number.
 
 use super::ReadSource;
 use super::blocks::{
@@ -18,27 +18,27 @@ use super::output::{BlockWalk, Output};
 use super::range::StoredRange;
 use store::StoreResult;
 
-/// Turns are counted in rows; a block whose rows are not looked at costs as much as these.
+/// The cost in rows of a block whose rows are not read, for the length of a turn.
 const ROWS_PER_BLOCK: usize = 8;
 
-/// One range under way.
+/// A scan of one range.
 pub(crate) struct BlockScan {
     range: StoredRange,
     cursor: RunCursor,
     overlay: Overlay,
     caching: ScanCaching,
     prefix_len: usize,
-    /// Is the block to be read the first? It may begin before the range.
+    /// Whether the next block is the first one, which may begin before the range.
     first: bool,
-    /// Is the base run at its end? Then the rest of the overlay remains.
+    /// Whether the base run is finished, so that only the overlay remains.
     base_done: bool,
     versions: Versions,
 }
 
-/// What a walk carries from block to block.
+/// State that is carried from block to block.
 #[derive(Default)]
 struct Versions {
-    /// The last key of which a version was visible: entries of the next block may be older versions of it.
+    /// The last key with a visible version: entries of the next block may be older versions of it.
     last: Vec<u8>,
 }
 
@@ -57,12 +57,12 @@ impl BlockScan {
         Ok(Self { range, cursor, overlay, caching, prefix_len, first: true, base_done: false, versions })
     }
 
-    /// Sources of rows that were positioned besides the base run.
+    /// Number of row sources that were positioned besides the base run.
     pub(crate) fn overlay_sources(&self) -> usize {
         self.overlay.source_count()
     }
 
-    /// Looks at about `rows` rows; `false` when the range is at its end.
+    /// Reads about `rows` rows. Returns false at the end of the range.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -85,7 +85,7 @@ impl BlockScan {
         Ok(true)
     }
 
-    /// Counts a whole table by its metadata, if that is exact.
+    /// Counts a whole table by its metadata, if that is exact. Returns whether it did.
     fn count_table(&mut self, output: &mut Output) -> StoreResult<bool> {
         let (range, overlay) = (&self.range, &self.overlay);
         let fits = |min: &[u8], max: &[u8]| {
@@ -127,7 +127,7 @@ impl BlockScan {
 }
 
 impl Versions {
-    /// Is this the newest visible version of its key? Asked of each entry in order.
+    /// Returns true if this is the newest visible version of its key. Must be called for each entry in order.
     #[inline]
     fn is_newest<'a>(&mut self, entry: &Entry<'a>, visible_below: u64, newest: &mut Option<Entry<'a>>) -> bool {
         if entry.seqno >= visible_below {
@@ -143,7 +143,7 @@ impl Versions {
         !repeated
     }
 
-    /// Ends a block whose last key with a visible version is that of `newest`.
+    /// Ends a block. `newest` is the last entry with a visible version.
     fn end_block(&mut self, newest: Option<Entry<'_>>) {
         if let Some(entry) = newest {
             self.last.clear();
@@ -152,7 +152,7 @@ impl Versions {
         }
     }
 
-    /// A block that lies in the range and that no change touches.
+    /// Reads a block that lies in the range and that no overlay entry changes.
     fn walk_alone(&mut self, block: &RunBlock<'_>, data: &DataBlock, walk: &mut BlockWalk<'_>) -> StoreResult<()> {
         let damaged = |damage: Malformed| block.damaged(damage);
         let mut entries = Entries::new(&data.bytes, &data.trailer).map_err(damaged)?;
@@ -175,15 +175,15 @@ impl Versions {
     }
 }
 
-/// The borders of the range that lie in a block.
+/// The bounds of the range that lie in a block.
 struct Borders<'a> {
     start: Option<&'a Vec<u8>>,
     end: Option<&'a Vec<u8>>,
 }
 
-/// A block at a border of the range, or with changes.
+/// Merges a block that contains a bound of the range, or keys that the overlay changes.
 ///
-/// Keys are compared in the intervals in which a border or a change lies, and nowhere else.
+/// Keys are compared only in restart intervals that contain a bound or a change.
 struct Merge<'a, 'b> {
     block: &'a RunBlock<'b>,
     data: &'a DataBlock,
@@ -191,7 +191,7 @@ struct Merge<'a, 'b> {
 }
 
 impl Merge<'_, '_> {
-    /// Walks the block and the changes up to its last key. `false` when the range ends in it.
+    /// Reads the block and the changes up to its last key. Returns false if the range ends in the block.
     fn run(mut self, borders: &Borders<'_>, versions: &mut Versions, walk: &mut BlockWalk<'_>) -> StoreResult<bool> {
         let (block, data) = (self.block, self.data);
         let damaged = |damage: Malformed| block.damaged(damage);
@@ -228,12 +228,12 @@ impl Merge<'_, '_> {
             }
         }
         versions.end_block(newest);
-        // What is left up to the end of the block goes now, so that the next block is untouched by it.
+        // Pushes the remaining changes up to the end of the block, so that they do not touch the next block.
         self.push_changes(|key| key <= block.end_key(), walk)?;
         Ok(true)
     }
 
-    /// From which position on entries must be compared with the next change.
+    /// The position from which entries must be compared with the next change.
     fn next_change(&self) -> StoreResult<u32> {
         match self.overlay.peek() {
             Some(change) if &change.key[..] <= self.block.end_key() => self.below(&change.key),
@@ -246,8 +246,8 @@ impl Merge<'_, '_> {
         below.map_err(|damage| self.block.damaged(damage))
     }
 
-    /// Takes the changes in front of `entry`, and then the newer of it and of a change of its key. Says
-    /// whether a change was taken.
+    /// Pushes the changes before `entry`, then the newer of the entry and a change of its key. Returns whether a change
+    /// was pushed.
     fn merge_entry(&mut self, entry: &Entry<'_>, walk: &mut BlockWalk<'_>) -> StoreResult<bool> {
         let mut taken = self.push_changes(|key| compare_key(entry.head, entry.rest, key).is_gt(), walk)?;
         let mut replaced = false;

@@ -1,11 +1,11 @@
-//! Estimated rows and bytes of ranges, from what is in memory anyway: cheap enough for every plan.
+//! Estimates rows and bytes of ranges from metadata in memory: cheap enough for every plan.
 
 use super::ReadSource;
 use super::blocks::{Run, View};
 use super::range::StoredRange;
 use store::{KeyRange, StoreResult, TableSize};
 
-/// Estimates what `ranges` hold. Versions and tombstones that are not compacted yet count as rows.
+/// Estimates the size of `ranges`. Uncompacted versions and tombstones count as rows.
 ///
 /// # Errors
 /// I/O failures and damaged bytes.

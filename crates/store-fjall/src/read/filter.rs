@@ -1,20 +1,20 @@
-//! A [`Filter`] made ready for the hot loop: per predicate one big-endian load and one compare.
+//! A [`Filter`] compiled for the hot loop: one big-endian load and one comparison per predicate.
 //!
-//! The meaning is that of [`fragment::matches`]; a test holds the two against each other.
+//! Equivalent to [`fragment::matches`], as a property test verifies.
 
 use bytes::Bytes;
 use fragment::Verdict;
 use fragment::header::{DENSE, FORMAT, WIDE};
 use store::{Filter, FixedPredicate, NullBit, NullTest};
 
-/// A filter with its bounds as integers.
+/// A filter whose bounds are integers.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledFilter {
     layout: [u8; 2],
     integers: Vec<IntegerRange>,
     others: Vec<BytesRange>,
     nulls: Vec<NullTest>,
-    /// Fragments shorter than this are left to `plain`.
+    /// Shorter fragments are evaluated with `plain`.
     min_len: usize,
     plain: Filter,
 }
@@ -30,7 +30,7 @@ struct IntegerRange {
     span: u64,
 }
 
-/// As [`IntegerRange`] for all other widths, and for ranges that hold nothing.
+/// As [`IntegerRange`] for all other widths and for empty ranges.
 #[derive(Clone, Debug)]
 struct BytesRange {
     offset: usize,
@@ -60,7 +60,7 @@ impl CompiledFilter {
         let FixedPredicate { offset, width, null_bit, lo, hi } = predicate;
         let (offset, null_bit, len) = (*offset as usize, *null_bit, usize::from(*width));
         if lo.len() != len || hi.len() != len {
-            // Nothing sensible to compare with: every fragment is left to the plain form.
+            // Malformed bounds: every fragment is evaluated with `plain`.
             self.min_len = usize::MAX;
             return;
         }
@@ -74,7 +74,7 @@ impl CompiledFilter {
         }
     }
 
-    /// Judges one fragment.
+    /// Evaluates the filter on one fragment.
     #[inline]
     pub(crate) fn judge(&self, fragment: &[u8]) -> Verdict {
         match fragment {

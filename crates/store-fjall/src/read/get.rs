@@ -1,4 +1,4 @@
-//! Point reads: bloom filters keep them from runs that lack the key.
+//! Point reads. Bloom filters exclude runs that lack the key.
 
 use super::ReadSource;
 use super::blocks::{GROUP, Lent, Points};
@@ -7,13 +7,14 @@ use bytes::Bytes;
 use std::ops::Range;
 use store::StoreResult;
 
-/// Fewer keys are read in the order in which they come.
+/// Fewer keys are read in the given order.
 const MANY: usize = 8;
-/// About so many bytes of fragments share an allocation: what one of them keeps in memory.
+/// Approximate size of a shared allocation: the memory that one fragment can keep alive.
 const SHARED: usize = 16 << 10;
 
-/// The fragments of rows, in the order of their keys. They are copied: a part of a block would keep the whole of it in
-/// memory. Many keys are read in key order: neighbours lie in one block, and under one block of the index.
+/// Returns the fragments of rows, in the order of `rowkeys`. Fragments are copied, because a slice of a block would
+/// keep the whole block in memory. Many keys are read in key order, so that neighbours share data blocks and index
+/// blocks.
 ///
 /// # Errors
 /// I/O failures and damaged bytes.
@@ -45,17 +46,17 @@ pub(crate) fn get<'a>(source: &ReadSource, rowkeys: impl Iterator<Item = &'a [u8
     Ok(copies.finish())
 }
 
-/// Copies of many fragments: some of them share an allocation.
+/// Copies of many fragments, several per allocation.
 #[derive(Default)]
 struct Copies {
     answers: Vec<Option<Bytes>>,
     buffer: Vec<u8>,
-    /// Where the fragments in the buffer belong.
+    /// The answer index and the buffer range of each fragment in the buffer.
     places: Vec<(usize, Range<usize>)>,
 }
 
 impl Copies {
-    /// `left` rows are still to come, with this one.
+    /// Copies a fragment. `left` is the number of remaining rows, including this one.
     fn add(&mut self, at: usize, fragment: &[u8], left: usize) {
         if self.buffer.is_empty() {
             self.buffer.reserve(fragment.len().saturating_mul(left).min(SHARED + fragment.len()));

@@ -1,4 +1,4 @@
-//! Reading a range by lsm-tree's merging iterator: the plain way, for what blocks cannot serve.
+//! Reads a range with lsm-tree's merging iterator, where block scans are not possible.
 
 use super::ReadSource;
 use super::blocks::Rows;
@@ -8,19 +8,19 @@ use crate::error::storage;
 use fjall::Slice;
 use store::StoreResult;
 
-/// One range under way. It holds the version of the tree that it reads, and no snapshot.
+/// A scan of one range. It holds the tree version that it reads, but no fjall snapshot.
 pub(crate) struct RangeIterator {
     rows: Rows,
     reverse: bool,
 }
 
 impl RangeIterator {
-    /// Positions at the first key of `range`, or at its last.
+    /// Positions at the first key of `range`, or at the last if `reverse`.
     pub(crate) fn open(source: &ReadSource, range: &StoredRange, reverse: bool) -> Self {
         Self { rows: source.image().rows(range, source.seqno()), reverse }
     }
 
-    /// Looks at up to `rows` rows; `false` when the range is at its end.
+    /// Reads up to `rows` rows. Returns false at the end of the range.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -35,7 +35,7 @@ impl RangeIterator {
         Ok(true)
     }
 
-    /// Visits the rest of the range: stored key and fragment of each row.
+    /// Visits the remaining rows with stored key and fragment.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.

@@ -1,18 +1,18 @@
-//! Reading the embedded store: points, ranges, estimates, and the check of what is on disk.
+//! Reads of the embedded store: points, ranges, estimates and verification.
 //!
 //! ```text
 //!   ScanRequest ──> scan ──> points:   get (bloom filters, one block)
-//!                     │──── forward:   block_scan, data blocks of the largest run, all else merged in
+//!                     │──── forward:   block_scan, data blocks of the largest run, merged with the rest
 //!                     │──── backward:  reverse_scan, data blocks where there is nothing to merge
 //!                     └──── otherwise: iterate, lsm-tree's merging iterator
 //!                                             │
-//!   split, estimate, verify ──────────────> blocks/  the one module that knows lsm-tree's hidden types
+//!   split, estimate, verify ──────────────> blocks/  the only module that uses lsm-tree's hidden types
 //! ```
 //!
 //! Invariants:
-//! - Whichever way a range is read, the rows are those of the iterator at the same snapshot; the
-//!   property tests of this folder hold every way against it.
-//! - Only keys of [`ReadSource::prefix`] are read, and they come back without it.
+//! - A range has the same rows whichever way it is read: those of the iterator at the same snapshot. The property tests
+//!   of this folder compare all ways with it.
+//! - Only keys with the prefix [`ReadSource::prefix`] are read, and they are returned without it.
 
 mod block_scan;
 mod blocks;

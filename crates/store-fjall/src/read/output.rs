@@ -1,4 +1,4 @@
-//! What a scan hands out: one batch under construction, its filter, its limit and its counters.
+//! The output of a scan: one batch under construction, the filter, the limit and the counters.
 
 use super::blocks::{Change, DataBlock, Entry};
 use super::filter::CompiledFilter;
@@ -6,24 +6,24 @@ use bytes::Bytes;
 use fragment::Verdict;
 use store::{RowBatch, RowBatchBuilder, ScanCounters, ScanRequest};
 
-/// Keys of one batch stay far below the 4 GiB that its 32-bit offsets reach.
+/// Keeps the keys of a batch far below 4 GiB, the limit of its 32-bit offsets.
 const MAX_KEY_BYTES: usize = 1 << 28;
 
-/// A batch of long rows is handed out when its fragments are longer than this together.
+/// A batch is returned early once its fragments exceed this size.
 const MAX_FRAGMENT_BYTES: usize = 2 << 20;
 
-/// Fragments are copied out of a block when less than one in so many of its entries is taken.
+/// Fragments are copied out of a block if fewer than `1 / COPY_BELOW` of its entries are taken.
 const COPY_BELOW: usize = 8;
-/// So few fragments are copied, too: that is cheaper than another segment of the batch.
+/// Up to this many fragments are copied, because that is cheaper than another segment of the batch.
 const COPY_UP_TO: usize = 24;
 
-/// Room is made at once for the rows of a scan that asks for no more than these.
+/// Capacity is reserved for all rows of a scan with a limit up to this.
 const FEW_ROWS: u64 = 1024;
 
-/// And for so many where that is not known.
+/// Capacity that is reserved otherwise.
 const UNKNOWN_ROWS: u64 = 64;
 
-/// Collects rows into batches. Every way of reading pushes here.
+/// Collects rows into batches. All scans push rows here.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) keys: bool,
@@ -31,28 +31,28 @@ pub(crate) struct Output {
     pub(crate) filter: Option<CompiledFilter>,
     pub(crate) counters: ScanCounters,
     batch_rows: usize,
-    /// Rows that pass the filter and may still be handed out.
+    /// Remaining rows until the limit.
     left: u64,
     batch: RowBatchBuilder,
-    /// Bytes of the batch's fragments.
+    /// Total length of the batch's fragments.
     held: usize,
-    /// Fragments taken from the block under way.
+    /// Fragments taken from the current block.
     spans: Vec<(u32, u32)>,
 }
 
-/// The rows of one block on their way into the batch.
+/// The rows of one block that are being pushed.
 pub(crate) struct BlockWalk<'a> {
     output: &'a mut Output,
     data: &'a DataBlock,
     prefix_len: usize,
-    /// The block as the batch holds it, once it does.
+    /// The block as shared with the batch, once it is.
     lent: Option<Bytes>,
     rows: u64,
     bytes: u64,
 }
 
 impl BlockWalk<'_> {
-    /// Looks at one row of the block and takes it if it passes.
+    /// Filters one row of the block and takes it if it passes.
     #[inline]
     pub(crate) fn push(&mut self, entry: &Entry<'_>) {
         let output = &mut *self.output;
@@ -72,7 +72,7 @@ impl BlockWalk<'_> {
         }
     }
 
-    /// Looks at a row that is not in the block, but has its place behind those pushed so far.
+    /// Pushes a row that is not in the block and follows the rows pushed so far.
     pub(crate) fn push_change(&mut self, change: &Change) {
         if change.fragment.is_some() {
             self.hand_over();
@@ -80,13 +80,13 @@ impl BlockWalk<'_> {
         }
     }
 
-    /// Does the scan want no more rows?
+    /// Returns true if the scan's limit is reached.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.output.is_exhausted()
     }
 
-    /// No more rows in this block.
+    /// Ends the block and updates the counters.
     pub(crate) fn finish(mut self) {
         self.hand_over();
         let counters = &mut self.output.counters;
@@ -95,11 +95,11 @@ impl BlockWalk<'_> {
         counters.bytes_read += self.bytes;
     }
 
-    /// Gives the batch the fragments of the rows taken since the last time.
+    /// Adds the fragments taken since the last call to the batch.
     fn hand_over(&mut self) {
         let Output { batch, spans, held, .. } = &mut *self.output;
         *held += spans.iter().map(|(start, end)| (end - start) as usize).sum::<usize>();
-        // A batch of few rows from each of many blocks would hold all of these in memory.
+        // A batch with few rows from each of many blocks would keep all of these blocks in memory.
         let few = self.lent.is_none() && spans.len() * COPY_BELOW < self.data.trailer.items as usize;
         if few || spans.len() <= COPY_UP_TO {
             batch.reserve_fragments(spans.iter().map(|(start, end)| (end - start) as usize).sum());
@@ -108,7 +108,7 @@ impl BlockWalk<'_> {
             }
         } else {
             let lent = self.lent.get_or_insert_with(|| Bytes::from_owner(self.data.bytes.clone()));
-            // Spans come from slices of this very block, so none is refused.
+            // The spans come from slices of this block, so none is refused.
             let accepted = batch.push_block(lent.clone(), spans);
             debug_assert!(accepted, "a span outside its block");
         }
@@ -117,7 +117,7 @@ impl BlockWalk<'_> {
 }
 
 impl Output {
-    /// For one scan.
+    /// The output of one scan.
     pub(crate) fn new(request: &ScanRequest) -> Self {
         let filter = request.filter.as_ref().filter(|filter| !filter.is_empty());
         let few = request.limit.filter(|limit| *limit <= FEW_ROWS).unwrap_or(UNKNOWN_ROWS) as usize;
@@ -134,12 +134,12 @@ impl Output {
         }
     }
 
-    /// May no row be added to this scan any more?
+    /// Returns true if the limit is reached.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.left == 0
     }
 
-    /// Is it time to hand the batch out?
+    /// Returns true if the batch should be returned now.
     pub(crate) fn is_full(&self) -> bool {
         self.left == 0
             || self.batch.len() >= self.batch_rows
@@ -147,12 +147,12 @@ impl Output {
             || self.held > MAX_FRAGMENT_BYTES
     }
 
-    /// Is nothing wanted of a row but that it is there?
+    /// Returns true if the rows are only counted.
     pub(crate) fn only_counts(&self) -> bool {
         !self.keys && !self.values && self.filter.is_none()
     }
 
-    /// Takes `rows` rows that are only counted.
+    /// Counts `rows` rows that are not read.
     pub(crate) fn push_count(&mut self, rows: u64) {
         self.counters.rows_read += rows;
         self.counters.block_rows += rows;
@@ -161,13 +161,13 @@ impl Output {
         self.batch.push_rows(usize::try_from(taken).unwrap_or(usize::MAX));
     }
 
-    /// Begins a block whose fragments the batch may borrow.
+    /// Begins a block whose fragments the batch may share.
     pub(crate) fn begin_block<'a>(&'a mut self, data: &'a DataBlock, prefix_len: usize) -> BlockWalk<'a> {
         self.spans.clear();
         BlockWalk { output: self, data, prefix_len, lent: None, rows: 0, bytes: 0 }
     }
 
-    /// Looks at one row, whose key is `head` and `rest` without the prefix, and takes it if it passes.
+    /// Filters one row and takes it if it passes. Its key without the prefix is `head` and `rest`.
     pub(crate) fn push(&mut self, head: &[u8], rest: &[u8], fragment: &[u8]) {
         self.counters.rows_read += 1;
         self.counters.bytes_read += (head.len() + rest.len() + fragment.len()) as u64;
@@ -185,14 +185,14 @@ impl Output {
         }
     }
 
-    /// Looks at a row from the overlay.
+    /// Filters a row of the overlay and takes it if it passes.
     pub(crate) fn push_change(&mut self, change: &Change, prefix_len: usize) {
         if let Some(fragment) = &change.fragment {
             self.push(change.key.get(prefix_len..).unwrap_or_default(), &[], fragment.bytes());
         }
     }
 
-    /// The batch so far, `None` when it is empty; the next one begins.
+    /// Returns the batch, `None` if it is empty, and begins the next one.
     pub(crate) fn take(&mut self) -> Option<RowBatch> {
         self.held = 0;
         let batch = std::mem::take(&mut self.batch);
@@ -200,7 +200,8 @@ impl Output {
         (!batch.is_empty()).then(|| batch.finish())
     }
 
-    /// Is the row to be handed out? Rows that cannot be judged do not use up the limit: they may all fail.
+    /// Returns true if the row is returned. Undecided rows do not count towards the limit, because they may all fail
+    /// the filter.
     #[inline]
     fn admits(&mut self, fragment: &[u8]) -> bool {
         if self.left == 0 {

@@ -1,4 +1,4 @@
-//! Ranges of rowkeys as ranges of the keys that the keyspace keeps.
+//! Ranges of rowkeys converted to ranges of the keyspace's keys.
 
 use super::source::MAX_STORED_KEY;
 use bytes::Bytes;
@@ -8,14 +8,15 @@ use store::KeyRange;
 /// `start <= key < end` of stored keys; an `end` of `None` is the end of the keyspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredRange {
-    /// First key that is inside.
+    /// Inclusive.
     pub(crate) start: Vec<u8>,
-    /// First key that is outside again.
+    /// Exclusive.
     pub(crate) end: Option<Vec<u8>>,
 }
 
 impl StoredRange {
-    /// `range` behind `prefix`: an open end ends where the prefix does. `None` when no stored key can be inside.
+    /// Prepends `prefix` to `range`; an open end becomes the end of the prefix. `None` if no stored key can be in the
+    /// range.
     pub(crate) fn new(prefix: &Bytes, range: &KeyRange) -> Option<Self> {
         let behind = |key: &Bytes| bounded([prefix.as_ref(), key.as_ref()].concat());
         let end = match &range.end {
@@ -26,35 +27,35 @@ impl StoredRange {
         end.as_ref().is_none_or(|end| start < *end).then_some(Self { start, end })
     }
 
-    /// As the bounds that fjall takes.
+    /// Converts the range to the bounds of fjall's API.
     pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         let end = self.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         (Bound::Included(&self.start), end)
     }
 
-    /// May keys from `min` to `max` be inside?
+    /// Returns true if some key from `min` to `max` may be in the range.
     pub(crate) fn overlaps(&self, min: &[u8], max: &[u8]) -> bool {
         max >= self.start.as_slice() && !self.is_past(min)
     }
 
-    /// Are all keys from `min` to `max` inside?
+    /// Returns true if all keys from `min` to `max` are in the range.
     pub(crate) fn covers(&self, min: &[u8], max: &[u8]) -> bool {
         min >= self.start.as_slice() && !self.is_past(max)
     }
 
-    /// Is `key` inside?
+    /// Returns true if the range contains `key`.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         key >= self.start.as_slice() && !self.is_past(key)
     }
 
-    /// Is `key` behind the end?
+    /// Returns true if `key` is at or after the end.
     pub(crate) fn is_past(&self, key: &[u8]) -> bool {
         self.end.as_deref().is_some_and(|end| key >= end)
     }
 }
 
-/// The same border among keys that can be stored: fjall panics at a longer one. Keys beyond it come after
-/// those that begin like it; `None` when there are none.
+/// Replaces a bound longer than any stored key, at which fjall would panic, by the next key after those that share its
+/// first bytes. `None` if there is no such key.
 fn bounded(mut key: Vec<u8>) -> Option<Vec<u8>> {
     if key.len() <= MAX_STORED_KEY {
         return Some(key);

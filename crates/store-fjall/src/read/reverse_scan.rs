@@ -1,5 +1,5 @@
-//! Reading a range backward, block by block, where nothing has to be merged: all entries of the range lie in one run,
-//! and every one is a row. Elsewhere the iterator does it.
+//! Reads a range backward, block by block, if there is nothing to merge: all entries of the range are in one run, and
+//! each is a row. Otherwise the iterator is used.
 
 use super::ReadSource;
 use super::blocks::{BackCursor, DataBlock, Entries, Malformed, ScanCaching, View, compare_key};
@@ -7,12 +7,12 @@ use super::output::Output;
 use super::range::StoredRange;
 use store::StoreResult;
 
-/// One range under way.
+/// A backward scan of one range.
 pub(crate) struct ReverseScan {
     range: StoredRange,
     blocks: BackCursor,
     caching: ScanCaching,
-    /// Is the block to be read the first? The range may end in it.
+    /// Whether the next block is the first one, in which the range may end.
     first: bool,
     block: Option<OpenBlock>,
     prefix_len: usize,
@@ -20,12 +20,12 @@ pub(crate) struct ReverseScan {
 
 struct OpenBlock {
     data: DataBlock,
-    /// Intervals of the block that are not yet read.
+    /// Restart intervals of the block that are not read yet.
     intervals: u32,
 }
 
 impl ReverseScan {
-    /// Positions at the last key of `range`. `None`: there is something to merge.
+    /// Positions at the last key of `range`. `None` if the range needs merging.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -45,7 +45,7 @@ impl ReverseScan {
         }))
     }
 
-    /// Looks at about `rows` rows; `false` when the range is at its end.
+    /// Reads about `rows` rows. Returns false at the end of the range.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -83,7 +83,7 @@ impl ReverseScan {
         Ok(true)
     }
 
-    /// `false`: the range begins here.
+    /// Pushes the rows of one restart interval. Returns false if the range begins in it.
     fn read_interval(&self, block: &OpenBlock, output: &mut Output) -> Result<bool, Malformed> {
         let mut entries = Entries::interval(&block.data.bytes, &block.data.trailer, block.intervals)?;
         let mut inside = Vec::with_capacity(entries.left() as usize);

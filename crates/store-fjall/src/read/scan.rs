@@ -1,4 +1,4 @@
-//! A scan: its ranges one after the other, each read in the way that suits it.
+//! A scan: reads its ranges one after the other, each in the fastest possible way.
 
 use super::ReadSource;
 use super::block_scan::BlockScan;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::vec;
 use store::{KeyRange, RowBatch, Scan, ScanCounters, ScanRequest, StoreResult};
 
-/// How many rows are looked at before the runtime is given a turn, when few of them pass the filter.
+/// Rows read before the scan yields to the runtime, if few of them pass the filter.
 const ROWS_PER_TURN: usize = 16_384;
-/// Turns are counted in rows; a point read or an empty range costs as much as these.
+/// The cost in rows of a point read or an empty range, for the length of a turn.
 const ROWS_PER_SEEK: usize = 16;
 
 /// Begins a scan of `source`.
@@ -34,24 +34,24 @@ pub(crate) fn open(source: ReadSource, request: ScanRequest) -> StoreResult<Box<
     Ok(Box::new(RangeScan { source, ranges, reverse, view, points, open: None, output, begun: false, over: false }))
 }
 
-/// The scan of this store.
+/// A scan of this store.
 pub(crate) struct RangeScan {
     source: ReadSource,
-    /// Ranges not yet begun.
+    /// Remaining ranges.
     ranges: vec::IntoIter<KeyRange>,
     reverse: bool,
-    /// What ranges and points are read from; `None` when all go by fjall.
+    /// The block view for ranges and points; `None` if fjall reads them.
     view: Option<Arc<View>>,
     points: Points,
     open: Option<OpenRange>,
     output: Output,
-    /// Was a batch handed out?
+    /// Whether a batch was requested before.
     begun: bool,
-    /// Is nothing left to read?
+    /// Whether the scan is finished.
     over: bool,
 }
 
-/// The range under way.
+/// The current range.
 enum OpenRange {
     Iterator(RangeIterator),
     Blocks(Box<BlockScan>),
@@ -61,7 +61,7 @@ enum OpenRange {
 #[async_trait]
 impl Scan for RangeScan {
     async fn next(&mut self) -> StoreResult<Option<RowBatch>> {
-        // The first batch comes at once: most scans are short, and have no other.
+        // The first batch is read without yielding, because most scans are short and have only one.
         if std::mem::replace(&mut self.begun, true) {
             tokio::task::yield_now().await;
         }
@@ -84,12 +84,12 @@ impl Scan for RangeScan {
 }
 
 impl RangeScan {
-    /// Is nothing left to read?
+    /// Returns true if the scan is finished.
     pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Reads until the batch is full or a turn is over; `false` at the end of the scan.
+    /// Reads until the batch is full or the turn ends. Returns false at the end of the scan.
     fn read_for_a_turn(&mut self) -> StoreResult<bool> {
         let mut credit = ROWS_PER_TURN;
         while credit > 0 {

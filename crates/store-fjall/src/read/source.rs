@@ -1,4 +1,4 @@
-//! Where the rows of one (table, family) are, and as of when.
+//! The location of the rows of one (table, family), and the state to read.
 
 use super::blocks::{Image, Lent, Points, View, Views};
 use crate::error::engine;
@@ -8,45 +8,45 @@ use std::fmt;
 use std::sync::Arc;
 use store::{KeyList, StoreResult};
 
-/// Longest key that fjall holds, with its prefix.
+/// Longest key that fjall supports, including the prefix.
 pub(crate) const MAX_STORED_KEY: usize = u16::MAX as usize;
 
-/// The rows of one (table, family) at one snapshot. Cheap to clone; it holds what the snapshot needs.
+/// The rows of one (table, family) at one snapshot. Cheap to clone. Holds what the snapshot needs.
 #[derive(Clone)]
 pub(crate) struct ReadSource {
-    /// The LSM tree that holds them, perhaps with those of other tables.
+    /// The LSM tree that holds the rows, possibly with those of other tables.
     pub(crate) keyspace: Keyspace,
-    /// What stands in front of their rowkeys there: a slot, or nothing in a keyspace of their own.
+    /// The prefix of the rowkeys: the slot, or empty in an own keyspace.
     pub(crate) prefix: Bytes,
-    /// The state to read. Always a published one: see the invariants of the crate.
+    /// The state to read. Always protected by a snapshot or an image: see the invariants of the crate.
     pub(crate) position: Position,
-    /// What the keyspaces consist of.
+    /// The cached images of the keyspaces.
     pub(crate) views: Arc<Views>,
 }
 
-/// By what a state of a keyspace is reached.
+/// How the state of a keyspace is accessed.
 #[derive(Clone)]
 pub(crate) enum Position {
-    /// fjall's snapshot: for its sake every tree keeps all that came after it.
+    /// Through fjall's snapshot, for which every tree keeps all later versions.
     Live(Arc<Snapshot>),
-    /// The version of the tree that a snapshot at `seqno` read, held on its own.
+    /// Through the tree version that a snapshot at `seqno` reads, held separately.
     Image {
         /// Entries below this number are visible.
         seqno: u64,
-        /// What holds them.
+        /// The tree version.
         image: Arc<Image>,
     },
 }
 
 impl ReadSource {
-    /// Overwrites `key` with the one under which the keyspace keeps `rowkey`.
+    /// Overwrites `key` with the stored key of `rowkey`.
     pub(crate) fn stored_key_into(&self, rowkey: &[u8], key: &mut Vec<u8>) {
         key.clear();
         key.extend_from_slice(&self.prefix);
         key.extend_from_slice(rowkey);
     }
 
-    /// Can the keyspace have a row of this key? fjall panics at keys that it cannot hold.
+    /// Returns true if the keyspace can have a row with this key. fjall panics on other keys.
     pub(crate) fn can_hold(&self, rowkey: &[u8]) -> bool {
         (1..=MAX_STORED_KEY).contains(&(self.prefix.len() + rowkey.len()))
     }
@@ -59,7 +59,7 @@ impl ReadSource {
         }
     }
 
-    /// What the keyspace consists of at this state.
+    /// The keyspace's tree version at this state.
     pub(crate) fn image(&self) -> Arc<Image> {
         match &self.position {
             Position::Live(snapshot) => self.views.of(&self.keyspace, snapshot.seqno()),
@@ -67,29 +67,30 @@ impl ReadSource {
         }
     }
 
-    /// The same rows without fjall's snapshot: what reads for long must not hold one.
+    /// The same rows without fjall's snapshot, which long reads must not hold.
     pub(crate) fn detached(self) -> Self {
         let position = Position::Image { seqno: self.seqno(), image: self.image() };
         Self { position, ..self }
     }
 
-    /// What the blocks of the keyspace are reached by; `None` when they cannot serve this source.
+    /// The block view of the keyspace; `None` if its blocks cannot be read for this source.
     pub(crate) fn view(&self) -> Option<Arc<View>> {
         self.image().view.clone()
     }
 
-    /// The same for a few rows: where a view would have to be looked for again and again, there is none.
+    /// The block view for a read of few rows. `None` while memtables are sealed: then no view is cached, and each read
+    /// would build one.
     pub(crate) fn view_of_few_rows(&self) -> Option<Arc<View>> {
         let is_live = matches!(self.position, Position::Live(_));
         if is_live && self.keyspace.tree.sealed_memtable_count() > 0 { None } else { self.view() }
     }
 
-    /// The fragment of one row, from the blocks of `view` if there is one.
+    /// Returns the fragment of one row, from the blocks of `view` if given.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn get(&self, rowkey: &[u8], view: Option<&View>, points: &mut Points) -> StoreResult<Option<Lent>> {
-        // One buffer for the keys of all gets.
+        // Reuses one buffer for the keys of all gets.
         let mut key = std::mem::take(&mut points.key);
         self.stored_key_into(rowkey, &mut key);
         let found = match view {
@@ -101,7 +102,7 @@ impl ReadSource {
         found
     }
 
-    /// The fragments of several rows, whose keys ascend and can be there, from the blocks of `view` if there is one.
+    /// Returns the fragments of several rows, from the blocks of `view` if given. The keys must ascend and be possible.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -125,7 +126,7 @@ impl ReadSource {
         points.get_group(view, self.seqno(), &stored.iter().collect::<Vec<_>>())
     }
 
-    /// The fragment under a stored key, from whatever holds it.
+    /// Returns the fragment of a stored key by a merging read.
     pub(super) fn merged_get(&self, key: &[u8]) -> StoreResult<Option<Lent>> {
         match &self.position {
             Position::Live(snapshot) => {

@@ -1,4 +1,4 @@
-//! Cutting ranges into pieces of about equal work: along data blocks, or along tables where there are many.
+//! Splits ranges into pieces of about equal work, at data blocks or, with many tables, at tables.
 
 use super::ReadSource;
 use super::blocks::{Run, Stretch, View};
@@ -6,14 +6,14 @@ use super::range::StoredRange;
 use bytes::Bytes;
 use store::{KeyRange, StoreResult};
 
-/// With at least so many tables for each piece, borders of tables are fine enough.
+/// With at least this many tables per piece, table borders are precise enough.
 const TABLES_PER_PIECE: usize = 8;
-/// About so many stretches make up a piece: cuts are off by less than a part in so many.
+/// Approximate number of stretches per piece: a split is off by less than one stretch.
 const STRETCHES_PER_PIECE: u64 = 32;
-/// A piece is not worth its task below so many blocks.
+/// Minimum number of blocks per piece, below which another task does not pay off.
 const BLOCKS_PER_PIECE: u64 = 16;
 
-/// Cuts `ranges` into at most `pieces` lists, in key order, none empty: together exactly `ranges`.
+/// Splits `ranges` into at most `pieces` non-empty lists, in key order, which together are exactly `ranges`.
 ///
 /// # Errors
 /// I/O failures and damaged bytes.
@@ -25,7 +25,7 @@ pub(crate) fn split(source: &ReadSource, ranges: &[KeyRange], pieces: usize) -> 
     for range in ranges {
         parts.push((range.clone(), stretches(source, range, pieces)?));
     }
-    // A range costs a positioning, however little is in it.
+    // Each range costs a seek, even if it has few rows.
     let total: u64 = parts.iter().map(|(_, stretches)| 1 + weight_of(stretches)).sum();
     let many_ranges = ranges.len() as u64 / BLOCKS_PER_PIECE;
     let worthwhile = usize::try_from(total / BLOCKS_PER_PIECE + many_ranges).unwrap_or(usize::MAX);
@@ -41,7 +41,7 @@ fn weight_of(stretches: &[Stretch]) -> u64 {
     stretches.iter().map(|stretch| stretch.weight).sum()
 }
 
-/// The stretches of one range, by the run with most entries.
+/// The stretches of one range in the run with the most entries.
 fn stretches(source: &ReadSource, range: &KeyRange, pieces: usize) -> StoreResult<Vec<Stretch>> {
     let stored = match StoredRange::new(&source.prefix, range) {
         Some(stored) if range.as_point().is_none() => stored,
@@ -64,7 +64,7 @@ fn by_table(base: &Run, range: &StoredRange) -> Vec<Stretch> {
         .collect()
 }
 
-/// Hands out ranges to pieces.
+/// Distributes ranges to pieces.
 struct Cutter {
     pieces: Vec<Vec<KeyRange>>,
     wanted: u64,
@@ -81,7 +81,7 @@ impl Cutter {
             if !self.is_due() {
                 continue;
             }
-            // The cut is just behind the last key of the stretch.
+            // The split point is the immediate successor of the last key of the stretch.
             let mut cut = stretch.last;
             cut.drain(..prefix_len.min(cut.len()));
             cut.push(0);
@@ -99,7 +99,7 @@ impl Cutter {
         self.push(rest);
     }
 
-    /// Is the share of the pieces begun so far done?
+    /// Returns true if the pieces so far have their share of the work.
     fn is_due(&self) -> bool {
         let begun = self.pieces.len() as u64;
         begun < self.wanted && self.done.saturating_mul(self.wanted) >= self.total.saturating_mul(begun)

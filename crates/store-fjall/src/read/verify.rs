@@ -1,4 +1,4 @@
-//! Checking what is on disk: every block of every table that holds rows of a source, past the cache.
+//! Verifies the data on disk: every block of every table with rows of a source, bypassing the cache.
 
 use super::ReadSource;
 use super::blocks::{Caching, DataBlock};
@@ -8,34 +8,34 @@ use super::range::StoredRange;
 use fragment::{FragmentError, header};
 use store::{KeyRange, StoreError, StoreResult};
 
-/// Problems that are listed one by one; more of them say nothing new.
+/// Maximum number of problems that are listed.
 const LISTED: usize = 100;
 
-/// What was found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// Rows at the snapshot.
     pub(crate) rows: u64,
-    /// Bytes of keys and fragments read from disk: old versions are counted too.
+    /// Bytes of keys and fragments on disk, including old versions.
     pub(crate) bytes: u64,
-    /// One line for each thing that is wrong.
+    /// One line per problem.
     pub(crate) problems: Vec<String>,
-    /// Values are the store's own records, and no fragments.
+    /// Whether values are the store's own records instead of fragments.
     records: bool,
 }
 
-/// Checks checksums, key order and fragment headers of all that is stored for `source`, and counts its rows.
+/// Verifies checksums, key order and fragment headers of all data of `source`, and counts its rows.
 ///
 /// # Errors
-/// None at present: what is wrong is in the report.
+/// None at present: problems are in the result.
 pub(crate) fn verify(source: &ReadSource) -> StoreResult<Verified> {
     Verified::default().of(source)
 }
 
-/// As [`verify`] for a keyspace with records.
+/// As [`verify`] for a keyspace of records.
 ///
 /// # Errors
-/// As there.
+/// As [`verify`].
 pub(crate) fn verify_records(source: &ReadSource) -> StoreResult<Verified> {
     Verified { records: true, ..Verified::default() }.of(source)
 }
@@ -53,7 +53,7 @@ impl Verified {
         Ok(self)
     }
 
-    /// What is wrong with a value.
+    /// Checks a value.
     fn damage(&self, value: &[u8]) -> Option<FragmentError> {
         if self.records { None } else { header::check(value).err() }
     }
@@ -65,13 +65,13 @@ impl Verified {
             match self.check_next_block(&mut blocks, range, &mut last) {
                 Ok(true) => {}
                 Ok(false) => return,
-                // The index may lead on to the next block, but after damage its word is worth little.
+                // Stops at the first damaged block, after which the index is not reliable.
                 Err(error) => return self.report(error.to_string()),
             }
         }
     }
 
-    /// `false` behind the last block.
+    /// Checks the next block. Returns false after the last block.
     fn check_next_block(
         &mut self,
         blocks: &mut RunCursor,
@@ -116,7 +116,7 @@ impl Verified {
         Ok(())
     }
 
-    /// Rows in memtables are read here too.
+    /// Counts rows, including those in memtables.
     fn count_rows(&mut self, source: &ReadSource, range: &StoredRange) {
         let counted = RangeIterator::open(source, range, false).visit(|key, fragment| {
             self.rows += 1;

@@ -1,13 +1,13 @@
-//! Time, threads and files as the store uses them: the one place where they can be others.
+//! Time, threads and files of the store, replaceable by a simulation.
 //!
 //! ```text
-//!   store-fjall      real.rs        parking_lot, std, tokio; nothing is added
-//!   store-fjall-sim  simulated.rs   the same sources as another crate, built with `--cfg simulated`: one task runs
-//!                                   at a time, and a seed says which (crates/sim, docs/architecture/scheduler.md)
+//!   store-fjall      real.rs        parking_lot, std, tokio; no overhead
+//!   store-fjall-sim  simulated.rs   the same sources in another crate, built with `--cfg simulated`: one task runs
+//!                                   at a time, chosen by a seed (crates/sim, docs/architecture/scheduler.md)
 //! ```
-//! What waits, blocks or asks for the time goes through here. What only counts (atomics), hands over values of its own
-//! (tokio's channels, semaphores and locks in async code: they only need a waker) or never waits while it holds a
-//! lock (`read/`) may be used as it is.
+//! Everything that waits, blocks or reads the clock goes through this module. Exempt are atomics, tokio's channels,
+//! semaphores and locks in async code (they only need a waker), and code that never waits while it holds a lock
+//! (`read/`).
 
 #[cfg(not(simulated))]
 mod real;

@@ -1,71 +1,71 @@
-//! The machine's own: nothing here costs anything.
+//! The real implementation, without overhead.
 
 pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard};
 pub(crate) use std::time::Instant;
 
-/// What a simulation chooses where the machine knows.
+/// A random choice of the simulation; `None` here.
 pub(crate) const fn chance() -> Option<bool> {
     None
 }
 
-/// Whether a simulation leaves a part out to see that this is found.
+/// Whether a simulation disables a part to test that the error is found.
 pub(crate) const fn is_left_out(_: &'static str) -> bool {
     false
 }
 
-/// Threads of the store's own.
+/// The store's own threads.
 pub(crate) mod thread {
     pub(crate) use std::thread::{sleep, yield_now};
 
     pub(crate) type JoinHandle = std::thread::JoinHandle<()>;
 
-    /// Starts one.
+    /// Starts a thread.
     ///
     /// # Errors
-    /// The operating system has no more.
+    /// The operating system refuses more threads.
     pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
         std::thread::Builder::new().name(name.to_owned()).spawn(body)
     }
 }
 
-/// Work of the runtime.
+/// Tasks of the runtime.
 pub(crate) mod task {
     pub(crate) use tokio::task::{JoinError, JoinHandle, spawn_blocking};
     pub(crate) use tokio::time::sleep;
 }
 
-/// Waiting for async things on a thread that may block.
+/// Blocks a thread on async operations.
 pub(crate) mod blocking {
     use tokio::sync::{RwLock, RwLockWriteGuard, mpsc};
 
-    /// The lock, alone.
+    /// Locks exclusively.
     pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
         lock.blocking_write()
     }
 
-    /// The next message; `None` at the end.
+    /// Receives the next message; `None` at the end.
     pub(crate) fn receive<T>(receiver: &mut mpsc::Receiver<T>) -> Option<T> {
         receiver.blocking_recv()
     }
 }
 
-/// Syncs.
+/// File syncs.
 pub(crate) mod files {
     use std::fs::File;
     use std::io;
 
-    /// Makes what was written durable.
+    /// Makes written bytes durable.
     ///
     /// # Errors
-    /// Those of the call.
+    /// I/O failures.
     pub(crate) fn sync_data(file: &File) -> io::Result<()> {
         file.sync_data()
     }
 
-    /// As [`sync_data`], and all that the system knows of the file.
+    /// As [`sync_data`], including all metadata.
     ///
     /// # Errors
-    /// Those of the call.
+    /// I/O failures.
     pub(crate) fn sync_all(file: &File) -> io::Result<()> {
         file.sync_all()
     }
@@ -79,15 +79,15 @@ pub(crate) mod engine_threads {
     use std::sync::Arc;
     use store::StoreResult;
 
-    /// Do they begin a journal when the last one is full?
+    /// Whether these threads begin a journal when the last one is full.
     pub(crate) const BEGIN_JOURNALS: bool = true;
 
-    /// Lets fjall have `threads` of them.
+    /// Sets the number of fjall's threads.
     pub(crate) fn count(builder: DatabaseBuilder<Database>, threads: usize) -> DatabaseBuilder<Database> {
         builder.worker_threads(threads.max(1))
     }
 
-    /// What else must run for the store: fjall starts its threads itself.
+    /// Starts replacements of fjall's threads. Nothing here: fjall starts its threads itself.
     ///
     /// # Errors
     /// None.
@@ -95,12 +95,12 @@ pub(crate) mod engine_threads {
         Ok(None)
     }
 
-    /// Keyspaces whose memtables were sealed: fjall's threads know.
+    /// Keyspaces with sealed memtables. Empty here: fjall tracks them.
     #[derive(Default)]
     pub(crate) struct Sealed {}
 
     impl Sealed {
-        /// Adds one.
+        /// Adds a keyspace.
         ///
         /// # Errors
         /// None.
@@ -109,7 +109,7 @@ pub(crate) mod engine_threads {
         }
     }
 
-    /// How many flushes wait for them.
+    /// Number of flushes that wait for fjall's threads.
     pub(crate) fn outstanding_flushes(db: &Database) -> usize {
         db.outstanding_flushes()
     }

@@ -1,10 +1,10 @@
-//! Those of a run of the scheduler in `crates/sim`. fjall gets no threads: a task of the run does what they do.
+//! The simulation by the scheduler in `crates/sim`. fjall gets no threads; a task of the run does their work.
 
 use sim::scheduler;
 
 pub(crate) use scheduler::{Condvar, Instant, Mutex, MutexGuard, is_left_out};
 
-/// Any of the two.
+/// A random choice.
 pub(crate) fn chance() -> Option<bool> {
     Some(scheduler::random(2) == 0)
 }
@@ -14,7 +14,7 @@ pub(crate) mod thread {
 
     pub(crate) use scheduler::{JoinHandle, sleep, yield_now};
 
-    /// As in `real.rs`. The store's own threads may wait for work for ever.
+    /// As in `real.rs`. The store's own threads may wait for work forever.
     pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
         scheduler::spawn(name, true, body)
     }
@@ -26,7 +26,7 @@ pub(crate) mod task {
 
     pub(crate) use scheduler::{JoinError, Work as JoinHandle, spawn_blocking};
 
-    /// Every task of a run waits for one thing only, so it may as well sleep.
+    /// Every task of a run waits for one thing at a time, so it may block.
     pub(crate) async fn sleep(time: Duration) {
         scheduler::sleep(time);
     }
@@ -55,7 +55,7 @@ pub(crate) mod files {
     use std::fs::File;
     use std::io;
 
-    /// As in `real.rs`. Others go on meanwhile.
+    /// As in `real.rs`. Other tasks may run before and after the sync.
     #[track_caller]
     pub(crate) fn sync_data(file: &File) -> io::Result<()> {
         point("sync");
@@ -87,18 +87,19 @@ pub(crate) mod engine_threads {
     use std::time::Duration;
     use store::StoreResult;
 
-    /// fjall puts writers to sleep at 4 sealed memtables, whatever waits for the turn: flushes come before that.
+    /// fjall makes writers sleep at 4 sealed memtables without yielding to the scheduler, so memtables are flushed
+    /// before that.
     const MOST_SEALED: usize = 3;
 
-    /// The task that does their work does not do this.
+    /// The task that replaces fjall's threads does not begin journals.
     pub(crate) const BEGIN_JOURNALS: bool = false;
 
-    /// None.
+    /// Sets the number of fjall's threads to 0.
     pub(crate) fn count(builder: DatabaseBuilder<Database>, _: usize) -> DatabaseBuilder<Database> {
         builder.worker_threads_unchecked(0)
     }
 
-    /// The task that does their work.
+    /// Starts the task that replaces fjall's threads.
     pub(crate) fn start(inner: &Arc<Inner>, stop: &Arc<Stop>) -> StoreResult<Option<JoinHandle>> {
         let (inner, stop) = (inner.clone(), stop.clone());
         let body = move || {
@@ -114,7 +115,7 @@ pub(crate) mod engine_threads {
         thread::spawn("fjall", body).map(Some).map_err(io("starting a thread"))
     }
 
-    /// As `worker_tick` of fjall 3.1.13: syncs the journal, flushes what is sealed.
+    /// As `worker_tick` of fjall 3.1.13: syncs the journal and flushes sealed memtables.
     fn work(db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
         if keyspace.sealed_memtable_count() > 0 {
             point("flush");
@@ -131,12 +132,12 @@ pub(crate) mod engine_threads {
         keyspace.tree.flush(&lock, oldest).map(drop).map_err(|error| storage("flushing")(&error))
     }
 
-    /// Keyspaces whose memtables were sealed; their tables may be dropped by now.
+    /// Keyspaces with sealed memtables. Their tables may have been dropped.
     #[derive(Default)]
     pub(crate) struct Sealed(Mutex<Vec<Keyspace>>);
 
     impl Sealed {
-        /// Adds one. Flushes at once if too much is sealed.
+        /// Adds a keyspace. Flushes at once if too many memtables are sealed.
         pub(crate) fn add(&self, db: &Database, keyspace: &Keyspace) -> StoreResult<()> {
             self.0.lock().push(keyspace.clone());
             match keyspace.sealed_memtable_count() >= MOST_SEALED {
@@ -146,7 +147,7 @@ pub(crate) mod engine_threads {
         }
     }
 
-    /// fjall counts those that its threads would take.
+    /// fjall counts only the requests to its own threads.
     pub(crate) fn outstanding_flushes(_: &Database) -> usize {
         0
     }

@@ -1,4 +1,4 @@
-//! A state without fjall's snapshot: one image of each keyspace.
+//! A state without fjall's snapshot: one image per keyspace.
 
 use crate::commit::publish::State;
 use crate::placement::TableMap;
@@ -8,17 +8,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use store::{FamilyId, StoreResult, TableId};
 
-/// What a state held, for as long as somebody reads it.
+/// The content of a state for a long-running reader.
 pub(crate) struct Frozen {
     seqno: u64,
     pub(crate) tables: Arc<TableMap>,
     views: Arc<Views>,
-    /// By the number of the keyspace.
+    /// Images by keyspace id.
     images: HashMap<u64, (Keyspace, Arc<Image>)>,
 }
 
 impl Frozen {
-    /// Takes the images while the snapshot of `state` protects them.
+    /// Takes the images while the snapshot of `state` protects the tree versions.
     pub(crate) fn take(state: &State) -> Self {
         let seqno = state.snapshot.seqno();
         let mut images = HashMap::new();
@@ -30,21 +30,21 @@ impl Frozen {
         Self { seqno, tables: state.tables.clone(), views: state.views.clone(), images }
     }
 
-    /// Where a family's rows are, for the readers.
+    /// Where readers find a family's rows.
     ///
     /// # Errors
-    /// No such table or family.
+    /// [`store::StoreError::NoSuchTable`], [`store::StoreError::NoSuchFamily`].
     pub(crate) fn source(&self, table: TableId, family: FamilyId) -> StoreResult<ReadSource> {
         let (_, place) = self.tables.place(table, family)?;
         let (keyspace, seqno) = (place.keyspace.clone(), self.seqno);
-        // Every keyspace of the tables has one: they are the tables that it was made of.
+        // Always found: the images were taken for the same tables.
         let image = self.images.get(&keyspace.id()).map(|(_, image)| Arc::clone(image));
         let image = image.unwrap_or_else(|| Arc::new(Image::take(&keyspace, seqno)));
         let position = Position::Image { seqno, image };
         Ok(ReadSource { keyspace, prefix: place.prefix.clone(), position, views: self.views.clone() })
     }
 
-    /// The memtables that are on disk by now, and would be gone but for this state: their keyspace, number and bytes.
+    /// Keyspace id, memtable id and bytes of the flushed memtables that only such states keep in memory.
     pub(crate) fn retained(&self) -> impl Iterator<Item = ((u64, u64), u64)> {
         let flushed = |keyspace: &Keyspace, image: &Image| {
             let sealed = keyspace.sealed_memtable_count() as u64;

@@ -1,4 +1,4 @@
-//! One snapshot in the hands of the layers above.
+//! A snapshot that was handed out.
 
 use super::frozen::Frozen;
 use super::scan::Slot;
@@ -10,27 +10,27 @@ use crate::seam::{Instant, Mutex};
 use std::sync::{Arc, Weak};
 use store::{CommitNo, FamilyId, Snapshot, StoreError, StoreResult, TableId};
 
-/// What a [`Snapshot`] of this store holds.
+/// The handle behind a [`Snapshot`] of this store.
 pub(crate) struct Handed {
     pub(crate) commit: CommitNo,
     pub(crate) taken: Instant,
-    /// A short mutex: held for a clone or a replacement.
+    /// Held briefly, for a clone or a replacement.
     holding: Mutex<Holding>,
 }
 
 struct Holding {
-    /// `None` when it has ended.
+    /// `None` once the snapshot has ended.
     reading: Option<Reading>,
-    /// Scans that are not at their end: they hold parts of the state, too.
+    /// Unfinished scans, which hold parts of the state, too.
     scans: Vec<Weak<Slot>>,
 }
 
-/// By what a snapshot reads.
+/// The source of a snapshot's reads.
 #[derive(Clone)]
 pub(crate) enum Reading {
-    /// A state as it was published.
+    /// The state as it was published.
     Live(Arc<State>),
-    /// What is left of it.
+    /// The images of that state, without fjall's snapshot.
     Frozen(Arc<Frozen>),
 }
 
@@ -41,23 +41,23 @@ impl Handed {
         Self { commit, taken: Instant::now(), holding: Mutex::new(holding) }
     }
 
-    /// By what it reads; `None` when it has ended.
+    /// The source of reads; `None` once the snapshot has ended.
     pub(crate) fn reading(&self) -> Option<Reading> {
         self.holding.lock().reading.clone()
     }
 
-    /// Reads by something else from now on, unless it has ended. Scans under way go on as they are.
+    /// Replaces the source of reads, unless the snapshot has ended. Running scans keep theirs.
     pub(super) fn replace(&self, reading: Reading) {
         let mut holding = self.holding.lock();
         if holding.reading.is_some() {
             let replaced = holding.reading.replace(reading);
             drop(holding);
-            // Outside of the lock: memtables and files may go with it.
+            // Dropped outside of the lock, because that may free memtables and files.
             drop(replaced);
         }
     }
 
-    /// Lets go of all it holds.
+    /// Ends the snapshot and frees what it holds.
     pub(super) fn end(&self) {
         let mut holding = self.holding.lock();
         let (reading, scans) = (holding.reading.take(), std::mem::take(&mut holding.scans));
@@ -66,7 +66,7 @@ impl Handed {
         scans.iter().filter_map(Weak::upgrade).for_each(|scan| scan.end());
     }
 
-    /// Adds a scan that is to end with this snapshot; `false` when that has been.
+    /// Registers a scan that must end with this snapshot. Returns false if the snapshot has ended.
     pub(super) fn add_scan(&self, scan: &Arc<Slot>) -> bool {
         let mut holding = self.holding.lock();
         if holding.scans.len().is_power_of_two() {
@@ -76,7 +76,7 @@ impl Handed {
         holding.reading.is_some()
     }
 
-    /// The error of a read after the end.
+    /// The error of reads after the end.
     pub(super) fn too_old(&self) -> StoreError {
         StoreError::SnapshotTooOld { commit: self.commit.0 }
     }
@@ -91,10 +91,10 @@ impl Reading {
         }
     }
 
-    /// Where a family's rows are, for the readers.
+    /// Where readers find a family's rows.
     ///
     /// # Errors
-    /// No such table or family.
+    /// [`StoreError::NoSuchTable`], [`StoreError::NoSuchFamily`].
     pub(crate) fn source(&self, table: TableId, family: FamilyId) -> StoreResult<ReadSource> {
         match self {
             Self::Live(state) => regions::source(state, table, family),
@@ -103,7 +103,7 @@ impl Reading {
     }
 }
 
-/// What is behind a snapshot that this store handed out.
+/// The handle of a snapshot that this store handed out.
 ///
 /// # Errors
 /// [`StoreError::Unsupported`] for a snapshot of another store.
@@ -111,7 +111,7 @@ pub(crate) fn handed(snapshot: &Snapshot) -> StoreResult<&Handed> {
     snapshot.handle::<Handed>().ok_or(StoreError::Unsupported { what: "a snapshot of another store" })
 }
 
-/// By what `snapshot` reads.
+/// The source of `snapshot`'s reads.
 ///
 /// # Errors
 /// [`StoreError::SnapshotTooOld`], and as [`handed`].

@@ -1,4 +1,4 @@
-//! Bounds what snapshots hold. The housekeeper comes by at every tick.
+//! Limits the age and memory of snapshots. Called by the housekeeper at every tick.
 
 use super::frozen::Frozen;
 use super::handed::{Handed, Reading};
@@ -10,13 +10,13 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use store::Snapshot;
 
-/// A snapshot of this age is frozen. Most are gone by then.
+/// Snapshots of this age are frozen. Most are dropped earlier.
 const FREEZE_AFTER: Duration = Duration::from_millis(250);
 
-/// All snapshots that are held by the layers above.
+/// The snapshots that the layers above hold.
 #[derive(Default)]
 pub(crate) struct Keeper {
-    /// A short mutex.
+    /// Held briefly.
     handed: Mutex<Vec<Weak<Handed>>>,
     open: AtomicU64,
     oldest_millis: AtomicU64,
@@ -24,7 +24,7 @@ pub(crate) struct Keeper {
     ended: AtomicU64,
 }
 
-/// What snapshots may take.
+/// The limits of snapshots.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) age: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Limits {
 }
 
 impl Keeper {
-    /// Hands out `state`.
+    /// Hands out a snapshot of `state`.
     pub(crate) fn hand_out(&self, state: Arc<State>) -> Snapshot {
         let commit = state.commit;
         let handed = Arc::new(Handed::new(state));
@@ -40,7 +40,7 @@ impl Keeper {
         Snapshot::new(commit, handed)
     }
 
-    /// Freezes what is not quite new, and ends what is too old or holds too much.
+    /// Freezes snapshots older than [`FREEZE_AFTER`], and ends those that exceed a limit.
     pub(crate) fn tick(&self, newest: &Arc<State>, limits: Limits) {
         let mut open = self.open_ones();
         let now = Instant::now();
@@ -59,7 +59,7 @@ impl Keeper {
         self.bound_memory(&open, limits.bytes);
     }
 
-    /// From the oldest to the newest.
+    /// The open snapshots, from the oldest to the newest.
     fn open_ones(&self) -> Vec<Arc<Handed>> {
         let mut handed = self.handed.lock();
         handed.retain(|handed| handed.strong_count() > 0);
@@ -70,7 +70,7 @@ impl Keeper {
         open
     }
 
-    /// Ends the oldest that hold flushed memtables until all hold at most `limit` bytes of them.
+    /// Ends the oldest snapshots that hold flushed memtables until these take at most `limit` bytes.
     fn bound_memory(&self, open: &[Arc<Handed>], limit: u64) {
         let holders: Vec<_> = open.iter().filter_map(|handed| Some((handed, retained(handed)?))).collect();
         let mut from = 0;
@@ -91,7 +91,7 @@ impl Keeper {
         handed.end();
     }
 
-    /// Figures for metrics.
+    /// Metrics.
     pub(crate) fn figures(&self) -> [(&'static str, u64); 4] {
         let figure = |value: &AtomicU64| value.load(Ordering::Relaxed);
         [
@@ -103,14 +103,14 @@ impl Keeper {
     }
 }
 
-/// Lets go of the snapshots of fjall that `open` hold, but for the newest.
+/// Releases the fjall snapshots that `open` hold, except the newest.
 fn freeze(open: &[Arc<Handed>], newest: &Arc<State>) {
-    // Many of one state share what is left of it.
+    // Snapshots of the same state share its images.
     let mut frozen: HashMap<*const State, Arc<Frozen>> = HashMap::new();
     for handed in open {
         match handed.reading() {
             Some(Reading::Live(state)) if Arc::ptr_eq(&state, newest) => {}
-            // The same rows, since there was no commit in between; but what was flushed since is read from disk.
+            // No commit lies in between, so the newest state has the same rows, but flushed rows are read from disk.
             Some(_) if handed.commit == newest.commit => handed.replace(Reading::Live(newest.clone())),
             Some(Reading::Live(state)) => {
                 let frozen = frozen.entry(Arc::as_ptr(&state)).or_insert_with(|| Arc::new(Frozen::take(&state)));
@@ -121,7 +121,7 @@ fn freeze(open: &[Arc<Handed>], newest: &Arc<State>) {
     }
 }
 
-/// Flushed memtables by keyspace and number, with their bytes; `None` when there are none.
+/// Bytes of flushed memtables by keyspace and memtable id.
 type Retained = HashMap<(u64, u64), u64>;
 
 fn retained(handed: &Handed) -> Option<Retained> {

@@ -1,16 +1,16 @@
-//! Snapshots that are handed out, and what bounds them.
+//! Snapshots that were handed out, and their limits.
 //!
 //! ```text
-//!   published state ──> Handed ── live: shares the state, and with it fjall's snapshot
+//!   published state ──> Handed ── live: shares the state with fjall's snapshot
 //!                          │
-//!                          ├── frozen, after a moment: an image of each keyspace; fjall's snapshot is let go
+//!                          ├── frozen, after 250 ms: an image of each keyspace; fjall's snapshot is released
 //!                          │     (or moved to a newer state of the same commit)
-//!                          └── ended: too old, or too much memory is held; reads are refused from then on
+//!                          └── ended: exceeded a limit of age or memory; reads fail from then on
 //! ```
-//! fjall keeps, for its oldest snapshot, each version of each tree that came after it, and with each the memtable of
-//! its time; flushes and compactions keep all versions of rows. So one old reader would hold everything that is
-//! written beside it. A frozen snapshot holds the one version of each tree that it reads: its tables stay on disk,
-//! of memtables it holds those that were active when it was taken. Their number is bounded, and so is the age.
+//! For its oldest snapshot fjall keeps every later version of each tree, each with the memtable of its time, and
+//! flushes and compactions keep all versions of rows. So one old reader would hold everything written since. A frozen
+//! snapshot holds only the one version of each tree that it reads: tables on disk, and the memtables that were active
+//! when it was taken. The memory of these and the age of snapshots are limited.
 
 mod frozen;
 mod handed;

@@ -1,5 +1,5 @@
-//! A scan in the hands of the layers above: each batch takes a place in the queue of scans, and what it holds between
-//! two batches can be taken from it.
+//! Scans handed out: each batch needs an admission permit, and the state held between batches is released when the
+//! snapshot ends.
 
 use super::handed::{handed, reading};
 use crate::inner::Inner;
@@ -10,46 +10,46 @@ use bytes::Bytes;
 use std::sync::Arc;
 use store::{RowBatch, Scan, ScanCounters, ScanRequest, Snapshot, StoreResult, TableId};
 
-/// See the head of this file.
+/// A scan that needs a permit for each batch.
 pub(crate) struct QueuedScan {
     inner: Arc<Inner>,
     snapshot: Snapshot,
-    /// Whose regions count what is read; without keys the one does where the scan begins.
+    /// The table whose regions count the rows. Without keys the region of the scan's start counts them.
     table: TableId,
     begins: Bytes,
     slot: Arc<Slot>,
-    /// Was it put on the snapshot's list? Most scans are at their end after one batch.
+    /// Whether the scan is registered with its snapshot. Most scans end after one batch.
     listed: bool,
     counters: ScanCounters,
 }
 
-/// Where a scan is between two batches. A short mutex.
+/// The state of a scan between two batches. The mutex is held briefly.
 pub(super) struct Slot(Mutex<Stage>);
 
 enum Stage {
-    /// Nothing is held until the first batch is asked for.
+    /// Before the first batch; nothing is held.
     Requested(ScanRequest),
     /// Between two batches.
     Waiting(Box<RangeScan>),
     /// A batch is being read.
     Running,
-    /// At its end.
+    /// The scan is finished.
     Over,
     /// The snapshot has ended.
     Ended,
 }
 
 impl Slot {
-    /// The snapshot has ended: lets go of what the scan holds, after the batch that is being read.
+    /// Ends the scan with its snapshot; a batch that is being read is completed.
     pub(super) fn end(&self) {
         let ended = std::mem::replace(&mut *self.0.lock(), Stage::Ended);
-        // Outside of the lock: memtables and files may go with it.
+        // Dropped outside of the lock, because that may free memtables and files.
         drop(ended);
     }
 }
 
 impl QueuedScan {
-    /// Checks that there is such a table.
+    /// Checks that the table exists.
     ///
     /// # Errors
     /// As [`store::Store::scan`].
@@ -62,7 +62,7 @@ impl QueuedScan {
     }
 
     fn count(&self, batch: &RowBatch) {
-        // The snapshot may have ended meanwhile: then nobody is asked for the last batch.
+        // If the snapshot has ended meanwhile, the last batch is not counted.
         if let Ok(reading) = reading(&self.snapshot)
             && let Ok(table) = reading.tables().table(self.table)
         {
@@ -70,7 +70,7 @@ impl QueuedScan {
         }
     }
 
-    /// The scan, out of its slot; `None` at its end.
+    /// Takes the scan out of its slot; `None` if it is finished.
     fn begin(&self) -> StoreResult<Option<Running<'_>>> {
         let stage = std::mem::replace(&mut *self.slot.0.lock(), Stage::Running);
         let mut running = Running { slot: &self.slot, scan: None };
@@ -92,7 +92,7 @@ impl QueuedScan {
         Ok(Some(running))
     }
 
-    /// Lets the snapshot know of a scan that goes on.
+    /// Registers an unfinished scan with the snapshot.
     fn list(&self) -> StoreResult<()> {
         if !handed(&self.snapshot)?.add_scan(&self.slot) {
             self.slot.end();
@@ -125,7 +125,7 @@ impl Scan for QueuedScan {
     }
 }
 
-/// A scan that reads a batch. Back into its slot it goes however that ends.
+/// A scan that reads a batch. Dropping it puts the scan back into its slot.
 struct Running<'a> {
     slot: &'a Slot,
     scan: Option<Box<RangeScan>>,

@@ -1,4 +1,4 @@
-//! Closing beside everything else that goes on.
+//! Closing concurrent to other operations.
 
 use crate::support::*;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use store::{CommitNo, Durability, OnDuplicate, Store, StoreError, TableId};
 use store_fjall::{FjallStore, Options};
 
-/// Tells what hangs from what works.
+/// A timeout that distinguishes hanging from slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn key(writer: usize, n: usize) -> String {
     format!("{writer:02}-{n:06}")
 }
 
-/// Commits until the store is closed: what was acknowledged, and the last number given.
+/// Commits until the store is closed. Returns the number of acknowledged commits, and the last commit number.
 async fn write_until_closed(store: Arc<FjallStore>, writer: usize) -> (usize, CommitNo) {
     let (mut acknowledged, mut last) = (0, CommitNo(0));
     loop {

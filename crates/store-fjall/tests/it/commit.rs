@@ -1,4 +1,4 @@
-//! What a commit does, who sees it when, and what refuses it.
+//! The effects of a commit, its visibility, and its errors.
 
 use crate::support::*;
 use bytes::Bytes;
@@ -32,7 +32,7 @@ async fn a_buffered_commit_is_seen_at_once_and_soon_durable() {
     becomes_durable(&store, applied).await;
 }
 
-/// The caller of the sync may have been cancelled.
+/// As if the caller of the sync had been cancelled.
 #[tokio::test]
 async fn a_sync_commit_that_nobody_waits_for_is_soon_durable_and_seen() {
     let folder = tempfile::tempdir().unwrap();
@@ -43,7 +43,7 @@ async fn a_sync_commit_that_nobody_waits_for_is_soon_durable_and_seen() {
     assert_eq!(get(&store, 1, "a", &now(&store).await).await, Some("1".into()));
 }
 
-/// Nobody syncs here, so nothing else hands it to the operating system.
+/// No sync happens here that would also write the buffer.
 #[tokio::test]
 async fn a_buffered_commit_outlives_the_process_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +108,7 @@ async fn conditions_are_checked_on_the_newest_state() {
     assert!(store.get_newest(TableId(1), FAMILY, b"b").await.unwrap().is_some());
 }
 
-/// Appends to a row: reads it, and writes under the condition that it is as it was read, until that holds.
+/// Appends to a row with an optimistic read-modify-write and retries.
 async fn append(store: &store_fjall::FjallStore, key: &str, what: &str) {
     loop {
         let old = store.get_newest(TableId(1), FAMILY, key.as_bytes()).await.unwrap();

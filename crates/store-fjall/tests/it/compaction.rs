@@ -1,4 +1,4 @@
-//! Flushed tables are merged by the store's own threads.
+//! The store's own threads compact flushed tables.
 
 use crate::support::{batch, commit, create, now, options, put, scan};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ fn stat(store: &FjallStore, name: &str) -> u64 {
     store.stats().values.iter().find(|(found, _)| *found == name).unwrap().1
 }
 
-/// Writes the same rows again and again, each time to a table of its own on disk.
+/// Overwrites the same rows repeatedly, with one flush each.
 async fn write_and_flush(store: &FjallStore, round: u32) {
     for flush in 0..FLUSHES {
         let rows = (0..100).map(|n| put(1, &format!("{n:03}"), &format!("{round} {flush}"))).collect();

@@ -1,10 +1,10 @@
-//! The conformance suite of the contract, on stores of their own.
+//! The conformance suite of the store contract.
 
 use std::sync::Arc;
 use store::Store;
 use store_fjall::{FjallStore, Options};
 
-/// Small budgets, so that the cases reach runs, flushes and large commits; the folder goes with the store.
+/// Small budgets, so that the cases reach runs, flushes and large commits. The folder is deleted with the store.
 async fn new_store() -> Arc<dyn Store> {
     let folder = tempfile::tempdir().unwrap().keep();
     let options = Options {

@@ -1,4 +1,4 @@
-//! Damaged folders: a torn tail is cut, all else is refused by name.
+//! Damaged folders: a torn tail is cut, other damage is refused with the file name.
 
 use crate::support::*;
 use std::fs::{self, File};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use store::{Durability, Store, StoreError, StoreResult};
 use store_fjall::FjallStore;
 
-/// Copies the folder of a running store: what a crash at this moment would leave. It begins again when a file that was
-/// listed is gone: the store's threads rename and delete files beside it.
+/// Copies the folder of a running store, as after a crash. Restarts if a listed file is gone, because the store's
+/// threads rename and delete files meanwhile.
 pub(crate) fn copy(from: &Path, to: &Path) {
     for _ in 0..100 {
         match try_copy(from, to) {
@@ -34,8 +34,8 @@ fn try_copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A crashed store: rows a0..a99 durable and past the watermark, then `tail` batches that are not, and
-/// where those begin in the journal.
+/// A crashed store: rows a0..a99 are durable and covered by the watermark, followed by `tail` batches that are not.
+/// Returns the folder and the offset of those batches in the journal.
 async fn crashed(folder: &Path, tail: usize, value_bytes: usize) -> (PathBuf, usize) {
     let store = open(&folder.join("live"));
     commit(&store, create(1)).await;
@@ -43,7 +43,7 @@ async fn crashed(folder: &Path, tail: usize, value_bytes: usize) -> (PathBuf, us
         store.apply(batch(vec![put(1, &format!("a{n:03}"), &"v".repeat(200))]), Durability::Buffered).await.unwrap();
     }
     commit(&store, batch(vec![put(1, "last", "synced")])).await;
-    // The watermark moves once a second.
+    // The watermark advances once a second.
     tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
     let durable = written_bytes(&journal(&folder.join("live")));
     for n in 0..tail {
@@ -59,7 +59,7 @@ fn journal(folder: &Path) -> PathBuf {
     folder.join("db/0.jnl")
 }
 
-/// Where the zeros begin.
+/// The offset of the trailing zeros.
 fn written_bytes(path: &Path) -> usize {
     fs::read(path).unwrap().iter().rposition(|&byte| byte != 0).unwrap() + 1
 }
@@ -85,7 +85,7 @@ async fn a_torn_tail_is_cut_whatever_its_values_and_wherever_it_is_torn() {
         let folder = tempfile::tempdir().unwrap();
         let (crashed, durable) = crashed(folder.path(), 3, value_bytes).await;
         let whole = written_bytes(&journal(&crashed));
-        // Lines of 4 KiB are what a power loss drops, from the end backwards; and some cuts inside.
+        // A power loss drops pages of 4 KiB from the end backwards; some cuts are within a page.
         for back in [1, 5, 14, 100, 3000, 9000, 20_000].into_iter().filter(|back| *back < whole - durable) {
             let at = whole - back;
             let torn = folder.path().join(format!("torn-{back}"));
@@ -95,7 +95,7 @@ async fn a_torn_tail_is_cut_whatever_its_values_and_wherever_it_is_torn() {
             let rows = scan(&store, 1, &now(&store).await).await;
             let kept = rows.iter().filter(|(key, _)| key.starts_with('b')).count();
             assert!(rows.len() - kept == 101 && kept < 3, "{value_bytes} {back}: {} {kept}", rows.len());
-            // The store is as good as new: what is written now is there after another crash.
+            // The store is fully usable: new rows survive another crash.
             commit(&store, batch(vec![put(1, "after", "1")])).await;
             drop(store);
             let again = reopen(&torn).unwrap();
@@ -104,7 +104,7 @@ async fn a_torn_tail_is_cut_whatever_its_values_and_wherever_it_is_torn() {
     }
 }
 
-/// fjall may begin a new journal after a write failed half-way, once the disk has room again.
+/// fjall may begin a new journal after a partly failed write, once the disk has space again.
 #[tokio::test]
 async fn a_half_written_batch_before_an_empty_journal_is_cut() {
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ async fn a_half_written_batch_before_an_empty_journal_is_cut() {
     let again = reopen(&crashed).unwrap();
     assert_eq!(scan(&again, 1, &now(&again).await).await.len(), 104);
 
-    // But not before one that holds a batch: that was only begun when this one was durable whole.
+    // Refused before a journal with a batch, which is only begun once this one is durable.
     fs::copy(journal(&before_a_batch), before_a_batch.join("db/1.jnl")).unwrap();
     assert_refused(&before_a_batch, "0.jnl is damaged");
 }
@@ -156,7 +156,7 @@ async fn missing_files_are_refused_by_name() {
     }
 }
 
-/// A store that was closed with 3,000 rows in table 1, all of them in tables.
+/// A closed store with 3,000 rows in table 1, all flushed.
 async fn flushed(path: &Path) {
     let store = open(path);
     commit(&store, create(1)).await;
@@ -221,11 +221,11 @@ async fn a_damaged_block_is_an_error_and_not_a_wrong_row() {
         }
     }
     assert!(matches!(outcome, Err(StoreError::Corrupted { .. })), "{outcome:?}");
-    // The store is not read-only for it.
+    // The store is still writable.
     commit(&store, batch(vec![put(1, "new", "1")])).await;
 }
 
-/// The largest table file of the shared keyspace.
+/// The largest table file of all keyspaces.
 fn find_table(keyspaces: &Path) -> Option<PathBuf> {
     let mut tables = Vec::new();
     for keyspace in fs::read_dir(keyspaces).unwrap() {
@@ -254,7 +254,7 @@ async fn a_failed_sync_makes_the_store_read_only_and_reads_go_on() {
     let store = open(folder.path());
     commit(&store, create(1)).await;
     commit(&store, batch(vec![put(1, "a", "1")])).await;
-    // Each sync looks for the journal's successor; a link to itself makes that look fail.
+    // Each sync checks for the journal's successor; a symbolic link to itself makes that check fail.
     std::os::unix::fs::symlink("1.jnl", folder.path().join("db/1.jnl")).unwrap();
     let applied = store.apply(batch(vec![put(1, "a", "2")]), Durability::Sync).await.unwrap();
     let failed = store.sync(applied).await;
@@ -265,13 +265,13 @@ async fn a_failed_sync_makes_the_store_read_only_and_reads_go_on() {
     assert!(matches!(store.snapshot(applied).await, Err(StoreError::ReadOnly { .. })));
 }
 
-/// What check says about a running store after `damage` to its files.
+/// Returns the problems that a check of a running store finds after `damage` to its files.
 async fn problems_after(fill: impl AsyncFn(&FjallStore), damage: impl Fn(&Path)) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     commit(&store, create(1)).await;
     fill(&store).await;
-    // The watermark moves once a second.
+    // The watermark advances once a second.
     tokio::time::sleep(std::time::Duration::from_millis(1300)).await;
     assert_eq!(store.check().await.unwrap().problems, []);
     damage(folder.path());
@@ -302,7 +302,7 @@ async fn a_check_reads_the_records_of_tables() {
     let path = folder.path().join("s");
     flushed(&path).await;
     let store = reopen(&path).unwrap();
-    // Records are the first keyspace that a store makes.
+    // The meta keyspace is the first that a store creates.
     let tables = fs::read_dir(path.join("db/keyspaces/1/tables")).unwrap();
     let table = tables.map(|entry| entry.unwrap().path()).next().expect("records were flushed");
     overwrite(&table, 40, &[0x5A; 16]);
@@ -311,7 +311,7 @@ async fn a_check_reads_the_records_of_tables() {
     assert!(matches!(what.as_slice(), [(None, what)] if what.starts_with("records: ")), "{what:?}");
 }
 
-/// Nothing was committed before the power went: whatever the first opening left, the store begins anew.
+/// Without a commit before the power loss, any remains of the first opening are deleted.
 #[tokio::test]
 async fn an_opening_that_was_cut_before_the_first_commit_is_begun_anew() {
     let folder = tempfile::tempdir().unwrap();

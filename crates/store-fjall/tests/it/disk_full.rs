@@ -1,4 +1,4 @@
-//! A disk without room: writes are refused, reads go on, and once there is room writes go on too.
+//! A full disk: writes are refused, reads continue, and writes succeed once there is space again.
 
 use crate::support::*;
 use std::path::Path;
@@ -20,7 +20,7 @@ impl DiskSpace for Disk {
 }
 
 impl Disk {
-    /// Sets the free bytes, and waits until the store has looked.
+    /// Sets the free space, and waits until the store has checked it.
     async fn set(&self, free: u64) {
         self.0.store(free, Ordering::Relaxed);
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -57,7 +57,7 @@ async fn a_full_disk_is_survived_without_a_restart() {
     assert!(refused);
     drop(load);
     assert_eq!(scan(&store, 1, &now(&store).await).await, [("before".into(), "1".into())]);
-    // What makes room is let through.
+    // A batch that frees space is accepted.
     commit(&store, WriteBatch { tables: vec![TableChange::Drop(TableId(2))], ..WriteBatch::default() }).await;
 
     disk.set(TOTAL).await;

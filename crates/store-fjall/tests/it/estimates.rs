@@ -1,4 +1,4 @@
-//! Estimates of what ranges hold, before, during and after flushes.
+//! Estimates of ranges before, during and after flushes.
 
 use crate::support::{FAMILY, batch, commit, create, options, put};
 use std::sync::Arc;

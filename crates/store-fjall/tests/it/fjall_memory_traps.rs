@@ -1,4 +1,4 @@
-//! What fjall keeps in memory by itself, where the store does something about it: `docs/architecture/fjall.md`.
+//! fjall's memory use for which the store has a workaround: `docs/architecture/fjall.md`.
 
 use fjall::{AbstractTree, Database, Keyspace, Readable, Snapshot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ fn open(folder: &Path) -> (Database, Keyspace) {
     (db, rows)
 }
 
-/// Writes the rows once more, and flushes them.
+/// Overwrites the rows and flushes them.
 fn write_and_flush(rows: &Keyspace, value: &str) {
     (0..100_u32).for_each(|row| rows.insert(row.to_be_bytes(), value).unwrap());
     rows.rotate_memtable_and_wait().unwrap();
@@ -48,7 +48,7 @@ fn the_memtable_of_the_last_flush_stays_until_something_is_flushed_again() {
     let memtable = Arc::downgrade(&rows.tree.active_memtable());
     write_and_flush(&rows, "new");
     assert!(memtable.upgrade().is_some() && rows.tree.version_free_list_len() > 0);
-    // What `nonces.rs` does about it.
+    // The workaround of `nonces.rs`.
     let newest = db.snapshot();
     rows.tree.get_version_history_lock().maintenance(rows.path(), newest.seqno()).unwrap();
     assert_eq!(rows.tree.version_free_list_len(), 0);

@@ -1,8 +1,8 @@
-//! `docs/architecture/fjall.md` names tests: each of them is there.
+//! Each test that `docs/architecture/fjall.md` refers to exists.
 
 use std::path::{Path, PathBuf};
 
-/// Every source of the crates whose tests the page names.
+/// The sources of the crates with these tests.
 fn sources() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut folders: Vec<PathBuf> =
@@ -21,12 +21,12 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// What stands in backquotes.
+/// The texts in backquotes.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// Is there a module of this name, or a test, or are there tests beside the code of the module before `tests`?
+/// Returns true if a module or test of this name exists, or unit tests in the module before `tests`.
 fn is_there(name: &str, sources: &[(PathBuf, String)]) -> bool {
     let parts: Vec<&str> = name.split("::").collect();
     let is_module = |path: &Path, name: &str| {
@@ -71,7 +71,7 @@ fn each_trap_has_its_wall_and_a_test_that_is_there() {
         wrong.extend(
             names.iter().filter(|name| !is_there(name, &sources)).map(|name| format!("{name} is not there: {trap}")),
         );
-        // A row says where else it shows, or why nothing can.
+        // A row says where else the effect shows, or why it cannot be tested.
         let told = !names.is_empty() || ["none", "power loss", "the compiler"].iter().any(|way| test.contains(way));
         wrong.extend((!told || wall.is_empty()).then(|| format!("no wall or no test: {trap}")));
     }

@@ -1,4 +1,5 @@
-//! What fjall's threads do, where the store does something about it: `docs/architecture/fjall.md`. Read from Linux's `/proc`.
+//! Behaviour of fjall's threads for which the store has a workaround: `docs/architecture/fjall.md`. Uses Linux's
+//! `/proc`.
 
 #![cfg(target_os = "linux")]
 
@@ -9,12 +10,12 @@ use std::time::{Duration, Instant};
 
 const ALONE: &str = "BENNU_TEST_ALONE";
 
-/// Processor time of each thread of fjall in this process, in ticks of the system (mostly 10 ms).
+/// CPU time of each fjall thread in this process, in system ticks (mostly 10 ms).
 fn ticks_of_workers() -> Vec<u64> {
     let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
     let of_fjall = tasks.filter(|task| fs::read_to_string(task.join("comm")).unwrap_or_default() == "fjall:worker\n");
     let ticks = |stat: String| {
-        // Behind the name, which stands in parentheses: user time is the 12th field, system time the 13th.
+        // After the name in parentheses, user time is the 12th field and system time the 13th.
         let fields: Vec<u64> =
             stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2).map(|n| n.parse().unwrap()).collect();
         fields.iter().sum()
@@ -22,7 +23,7 @@ fn ticks_of_workers() -> Vec<u64> {
     of_fjall.map(|task| ticks(fs::read_to_string(task.join("stat")).unwrap())).collect()
 }
 
-/// In a process of its own, in which fjall has no other threads.
+/// Runs in a process of its own, without other fjall threads.
 #[test]
 fn one_of_two_threads_of_fjall_turns_round_while_the_other_compacts() {
     if std::env::var_os(ALONE).is_none() {
@@ -36,7 +37,7 @@ fn one_of_two_threads_of_fjall_turns_round_while_the_other_compacts() {
     let db = Database::builder(folder.path()).worker_threads(2).open().unwrap();
     let rows = db.keyspace("rows", Default::default).unwrap();
     let begun = Instant::now();
-    // Each of the two has work: one of them does it all, so what the other takes is for nothing.
+    // There is work for one thread only, so the CPU time of the other is wasted.
     while ticks_of_workers().into_iter().min() < Some(5) {
         assert!(begun.elapsed() < Duration::from_secs(60), "fjall's threads rest while there is nothing to do");
         let mut ingestion = rows.start_ingestion().unwrap();

@@ -1,5 +1,5 @@
-//! What fjall does by itself, where the store must not trust it. A test that fails after an upgrade says that a wall
-//! may have become unnecessary, or wrong: `docs/architecture/fjall.md`.
+//! Behaviour of fjall that the store must work around. A failure after an upgrade means that a workaround may have
+//! become unnecessary or wrong: `docs/architecture/fjall.md`.
 
 use fjall::{Database, Keyspace, PersistMode, Readable};
 use std::fs;
@@ -14,7 +14,7 @@ fn keyspace(db: &Database, name: &str) -> Keyspace {
     db.keyspace(name, Default::default).unwrap()
 }
 
-/// As a load does: rows that are in no journal.
+/// Ingests rows, which are in no journal, as a load does.
 fn ingest(keyspace: &Keyspace, rows: u32) {
     let mut ingestion = keyspace.start_ingestion().unwrap();
     (0..rows).for_each(|row| ingestion.write(row.to_be_bytes(), "loaded").unwrap());
@@ -37,10 +37,10 @@ fn written(folder: &Path) {
     db.persist(PersistMode::SyncAll).unwrap();
 }
 
-/// Each batch of [`written`] has this many bytes: start, item of 4 and 5 bytes, end.
+/// The size of each batch of [`written`]: start, item with 4 and 5 bytes, end.
 const BATCH: usize = 13 + 21 + 9 + 13;
 
-/// Changes one byte of the eleventh batch in the journal.
+/// Flips one bit in the eleventh batch of the journal.
 fn damage(folder: &Path, at: usize) {
     let journal = folder.join("0.jnl");
     let mut bytes = fs::read(&journal).unwrap();
@@ -48,7 +48,7 @@ fn damage(folder: &Path, at: usize) {
     fs::write(journal, bytes).unwrap();
 }
 
-/// See `new_journal.rs`.
+/// The reason for `new_journal.rs`.
 #[test]
 fn a_journal_that_is_opened_again_has_no_room() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ fn a_folder_whose_name_is_no_number_panics() {
     let db = open(folder.path());
     drop(db);
     fs::create_dir(folder.path().join("keyspaces/lost+found")).unwrap();
-    // In a process of its own it would also be aborted: the lock that the panic poisons is taken by a destructor.
+    // In a process of its own, because a destructor takes the lock that the panic poisons, which aborts the process.
     let outcome = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["fjall_traps::child_that_opens", "--exact"])
         .env("BENNU_TEST_OPENS", folder.path())
@@ -138,7 +138,7 @@ fn a_folder_whose_name_is_no_number_panics() {
     assert!(!outcome.unwrap().status.success());
 }
 
-/// What the test above runs in a process of its own.
+/// Run by the test above in a child process.
 #[test]
 fn child_that_opens() {
     if let Some(folder) = std::env::var_os("BENNU_TEST_OPENS") {
@@ -167,7 +167,7 @@ fn replay_ends_silently_at_damage() {
 fn the_sequence_number_of_a_batch_is_not_covered_by_its_checksum() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
-    // Bytes 5..13 of a batch.
+    // A bit in the sequence number, bytes 5..13 of a batch.
     damage(folder.path(), 6);
     assert_eq!(rows(&open(folder.path()), "rows"), 20);
 }

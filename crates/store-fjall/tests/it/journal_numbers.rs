@@ -1,4 +1,4 @@
-//! Flipped bits in the sequence numbers of batches in the journal, which fjall's checksum does not cover.
+//! Flipped bits in the sequence numbers of journal batches, which fjall's checksum does not cover.
 
 use crate::damage::copy;
 use crate::support::*;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use store::{KeyRange, OnDuplicate, ScanRequest, Store, StoreError, TableId};
 use store_fjall::{FjallStore, Options};
 
-/// The table whose rows are loaded, and loaded again above some that were written.
+/// A table with bulk-loaded rows, some over rows that were written before.
 const LOADED: u32 = 3;
 const LOADED_ROWS: u32 = 400;
 
@@ -26,7 +26,7 @@ async fn load(store: &FjallStore, value: &str) {
     load.finish().await.unwrap();
 }
 
-/// The commit `number`: two rows of its own, and one that says which was the last.
+/// Commits two rows of its own per table, and a row with the last number.
 async fn number(store: &FjallStore, number: u32) {
     let row = format!("c{number:04}");
     let last = number.to_string();
@@ -34,14 +34,14 @@ async fn number(store: &FjallStore, number: u32) {
         .await;
 }
 
-/// A folder as a crash left it, and the journal in it that was written to.
+/// A folder after a crash, and its active journal.
 struct Crashed {
     folder: PathBuf,
     journal: &'static str,
 }
 
-/// Commits with everything between them that takes sequence numbers: loads, flushes, a crash. Two crashes, each so long after the
-/// last commit.
+/// Commits, with everything in between that takes sequence numbers: loads, flushes, a crash. Returns the folders of two
+/// crashes, each `pause` after the last commit.
 async fn history(folder: &Path, pause: Duration) -> [Crashed; 2] {
     let crashed = |name: &str, journal| Crashed { folder: folder.join(name), journal };
     let (first, second) = (crashed("first", "db/0.jnl"), crashed("second", "db/1.jnl"));
@@ -75,7 +75,7 @@ async fn history(folder: &Path, pause: Duration) -> [Crashed; 2] {
     [first, second]
 }
 
-/// Where batches begin.
+/// The offsets of the batches.
 fn batches(journal: &[u8]) -> Vec<usize> {
     let number = |at: usize, bytes: usize| (0..bytes).rev().fold(0, |n, byte| n << 8 | usize::from(journal[at + byte]));
     let mut found = Vec::new();
@@ -92,7 +92,7 @@ fn batches(journal: &[u8]) -> Vec<usize> {
     found
 }
 
-/// All rows, or what was refused. A table has none when its creation is among what was lost.
+/// All rows, or the error of the opening. A table whose creation is lost has none.
 async fn rows(folder: &Path) -> Result<Vec<Vec<(String, String)>>, StoreError> {
     let store = open_small(folder)?;
     let at = now(&store).await;
@@ -108,7 +108,7 @@ async fn rows(folder: &Path) -> Result<Vec<Vec<(String, String)>>, StoreError> {
     Ok(found)
 }
 
-/// Opens a copy of the folder for each of some bits of each sequence number.
+/// Opens a copy of the folder for some bits of each sequence number.
 async fn flip_bits(
     Crashed { folder, journal: name }: &Crashed,
     judge: impl Fn(usize, u32, Result<Vec<Vec<(String, String)>>, StoreError>),
@@ -132,7 +132,7 @@ async fn flip_bits(
 async fn a_flipped_bit_in_a_durable_sequence_number_is_refused_or_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (mut batches, refused) = (0, std::cell::Cell::new(0));
-    // The watermark moves once a second.
+    // The watermark advances once a second.
     for crashed in history(folder.path(), Duration::from_millis(1300)).await {
         let sound = tempfile::tempdir().unwrap();
         copy(&crashed.folder, sound.path());

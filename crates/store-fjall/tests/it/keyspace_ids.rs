@@ -1,4 +1,4 @@
-//! Keyspaces made and deleted around restarts: their ids never come back, and no folder that a table names goes.
+//! Keyspaces created and deleted around restarts: ids are never reused, and no folder of a table is deleted.
 
 use crate::damage::copy;
 use crate::support::*;
@@ -12,7 +12,7 @@ use store_fjall::{FjallStore, Options};
 
 const ROWS: u32 = 3000;
 
-/// A load is large after 20 kB.
+/// Loads of more than 20 kB are large.
 fn open_small(path: &Path) -> Arc<FjallStore> {
     let small = Options { small_load_bytes: 20_000, load_buffer_bytes: 50_000, ..options() };
     FjallStore::open(path, small).unwrap()
@@ -30,7 +30,7 @@ async fn load(store: &FjallStore, table: u32, keys: impl Iterator<Item = u32>) -
     load.finish().await
 }
 
-/// Rows in key order, of which the last is a duplicate.
+/// Loads rows in key order with a duplicate at the end.
 async fn failed_load(store: &FjallStore, table: u32) {
     let failed = load(store, table, (0..ROWS).chain([ROWS - 1])).await;
     assert!(matches!(failed, Err(StoreError::DuplicateKey { .. })), "{failed:?}");
@@ -50,13 +50,13 @@ fn change(tables: Vec<TableChange>) -> WriteBatch {
     WriteBatch { tables, ..WriteBatch::default() }
 }
 
-/// The ids of the keyspaces that have a folder.
+/// The ids of the keyspaces with a folder.
 fn ids(folder: &Path) -> BTreeSet<u64> {
     let keyspaces = fs::read_dir(folder.join("db/keyspaces")).unwrap();
     keyspaces.map(|entry| entry.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect()
 }
 
-/// Waits until the keyspace `id` was deleted in the background.
+/// Waits until keyspace `id` is deleted in the background.
 async fn wait_until_deleted(folder: &Path, id: u64) {
     for _ in 0..200 {
         if !ids(folder).contains(&id) {
@@ -67,12 +67,12 @@ async fn wait_until_deleted(folder: &Path, id: u64) {
     panic!("keyspace {id} is still there");
 }
 
-/// A clean end.
+/// A clean close.
 async fn close(store: Arc<FjallStore>) {
     store.close().await.unwrap();
 }
 
-/// Opens it twice more: what one opening breaks shows in the next.
+/// Opens the folder twice more, because damage by one opening may only show in the next.
 async fn assert_survives(folder: &Path, tables: &[u32]) {
     for _ in 0..2 {
         let store = open_small(folder);
@@ -148,7 +148,7 @@ async fn a_load_after_one_that_was_killed_survives() {
     let live = folder.path().join("live");
     let store = open_small(&live);
     commit(&store, create(1)).await;
-    // Deletions before it let the counter of fjall run ahead of what is in tables and journals.
+    // Earlier deletions advance fjall's counter beyond the numbers in tables and journals.
     failed_load(&store, 1).await;
     let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
     for n in 0..ROWS {
@@ -188,7 +188,7 @@ async fn no_keyspace_id_is_given_twice_whatever_was_deleted_before_a_restart() {
     }
 }
 
-/// A store with one loaded table that was closed, and the id of the table's keyspace.
+/// Creates and closes a store with one loaded table. Returns the id of the table's keyspace.
 async fn loaded(folder: &Path) -> u64 {
     let store = open_small(folder);
     commit(&store, create(1)).await;
@@ -197,13 +197,13 @@ async fn loaded(folder: &Path) -> u64 {
     *ids(folder).last().unwrap()
 }
 
-/// fjall's own records of keyspaces.
+/// fjall's records of keyspaces.
 fn records(folder: &Path) -> std::path::PathBuf {
     folder.join("db/keyspaces/0")
 }
 
-/// Writes tombstones above the records of keyspace `id`, as deleting an earlier keyspace of this id has left them
-/// when fjall's sequence numbers began anew.
+/// Writes tombstones with higher sequence numbers than the records of keyspace `id`, like those of an earlier keyspace
+/// with this id after fjall's sequence numbers restarted.
 fn hide(folder: &Path, id: u64) {
     use lsm_tree::{AbstractTree, Config, Guard, SequenceNumberCounter};
     let visible = SequenceNumberCounter::default();
@@ -222,7 +222,7 @@ async fn a_keyspace_whose_records_are_hidden_is_restored_with_its_rows() {
     let id = loaded(folder.path()).await;
     hide(folder.path(), id);
     assert_survives(folder.path(), &[1]).await;
-    // The records are above the tombstones now, and so is what follows.
+    // The restored records hide the tombstones, and so do later ones.
     let store = open_small(folder.path());
     commit(&store, change(vec![TableChange::Drop(TableId(1)), TableChange::Create(spec(1))])).await;
     wait_until_deleted(folder.path(), id).await;
@@ -286,7 +286,7 @@ async fn a_keyspace_whose_deletion_was_cut_by_a_power_loss_is_deleted() {
     wait_until_deleted(folder.path(), id).await;
     good_load(&store, 1).await;
     close(store).await;
-    // All of it is still there; its tables are gone, its manifest is not; only the folder is left.
+    // All files remain; the tables are missing; the manifest is missing.
     for round in 0..3 {
         copy(&before, &keyspace);
         match round {

@@ -1,7 +1,7 @@
-//! `kill -9` in the middle of commits and loads: what was acknowledged is there, all else all or nothing.
+//! `kill -9` during commits and loads: everything acknowledged is there, everything else is atomic.
 //!
-//! The test starts its own binary as the child, which writes and says on its standard output what was
-//! acknowledged, and kills it after a random while. The folder lives on from cycle to cycle.
+//! The test starts its own binary as the child, which writes and prints acknowledgements, and kills it after a random
+//! time. The folder is kept between cycles.
 
 use crate::support::*;
 use std::collections::{BTreeMap, HashSet};
@@ -13,14 +13,14 @@ use std::time::Duration;
 use store::{LoadRows, LoadTable, OnDuplicate, Store, TableChange, TableId, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
-/// Unless `BENNU_KILL_CYCLES` says another number.
+/// Default of `BENNU_KILL_CYCLES`.
 const CYCLES: u32 = 40;
 const FOLDER: &str = "BENNU_KILL_TEST_FOLDER";
 const CYCLE: &str = "BENNU_KILL_TEST_CYCLE";
-/// Rows of every batch: half in table 1, half in table 2.
+/// Rows per batch: half in table 1, half in table 2.
 const BATCH: u32 = 6;
 const LOAD_ROWS: u32 = 6000;
-/// Added to the number of a table that is loaded: another one, which gets as many rows by the same load.
+/// Offset of the id of a second table that gets the same rows in the same load.
 const BESIDE: u32 = 1_000_000;
 
 fn small(path: &Path) -> Arc<FjallStore> {
@@ -28,7 +28,7 @@ fn small(path: &Path) -> Arc<FjallStore> {
     FjallStore::open(path, options).unwrap()
 }
 
-/// Not a test of its own: the child's part, which does nothing unless the parent asks for it.
+/// Not a test by itself: the child process, which does nothing unless the parent has set its variables.
 #[test]
 fn child_of_the_kill_test() {
     let (Ok(folder), Ok(cycle)) = (std::env::var(FOLDER), std::env::var(CYCLE)) else {
@@ -54,7 +54,7 @@ fn say(line: &str) {
     out.flush().unwrap();
 }
 
-/// Batches over two tables; each says its number when it is durable.
+/// Commits batches over two tables and prints the name of each when it is durable.
 async fn write(store: Arc<FjallStore>, cycle: u32, writer: u32) {
     for number in 0.. {
         let name = format!("{cycle:03}-{writer}-{number:06}");
@@ -64,7 +64,7 @@ async fn write(store: Arc<FjallStore>, cycle: u32, writer: u32) {
     }
 }
 
-/// Loads twice into two tables each, made for each pair of loads and dropped two pairs later.
+/// Loads twice into two tables, which are created for each pair of loads and dropped two pairs later.
 async fn load(store: Arc<FjallStore>, cycle: u32) {
     for number in 0.. {
         let table = 1000 + cycle * 1000 + number;
@@ -115,13 +115,13 @@ fn start(folder: &Path, cycle: u32) -> Running {
     Running { child, output }
 }
 
-/// Has it done enough to prove something? In every fourth cycle also a load, however slow the machine is.
+/// Returns true if the child has done enough for the cycle; every fourth cycle needs a load, too.
 fn is_enough(acks: &[String], cycle: u32) -> bool {
     let count = |kind: &str| acks.iter().filter(|ack| ack.starts_with(kind)).count();
     count("batch ") > 5 && (!cycle.is_multiple_of(4) || count("load ") > 0)
 }
 
-/// Kills it after enough acknowledgements and a while; returns all acknowledgements.
+/// Kills the child after enough acknowledgements and a delay. Returns all acknowledgements.
 fn kill_after(mut running: Running, cycle: u32, wait: Duration) -> Vec<String> {
     let mut acks = Vec::new();
     let mut line = String::new();
@@ -149,7 +149,7 @@ fn cycles() -> u32 {
 #[derive(Default)]
 struct Acknowledged {
     batches: HashSet<String>,
-    /// Tables by what was said last about them.
+    /// The last acknowledgement of each table.
     tables: BTreeMap<u32, String>,
 }
 
@@ -193,7 +193,7 @@ async fn verify_table(store: &FjallStore, at: &store::Snapshot, table: u32, said
         Ok(_) => Some(scan(store, table, at).await.len() as u32),
         Err(_) => None,
     };
-    // What was said may have been followed by one more step that was not acknowledged.
+    // One more step may have happened without an acknowledgement.
     let allowed = match said {
         "table" => vec![Some(0), Some(LOAD_ROWS)],
         "load" => vec![Some(LOAD_ROWS), Some(2 * LOAD_ROWS)],
@@ -218,7 +218,7 @@ fn nothing_acknowledged_is_lost_by_kill_minus_nine() {
     });
     let mut acknowledged = Acknowledged::default();
     for cycle in 0..cycles() {
-        // 0 to 250 ms, in no order, the same in every run.
+        // 0 to 250 ms in pseudo-random order, the same in every run.
         let wait = Duration::from_millis(u64::from(cycle * 97 % 250));
         for ack in kill_after(start(folder.path(), cycle), cycle, wait) {
             acknowledged.add(&ack);

@@ -1,4 +1,4 @@
-//! Commits past the journal: what others notice of them, and what they leave behind.
+//! Large commits, outside the journal: their effect on other commits, and what they leave behind.
 
 use crate::support::{FAMILY, batch, commit, create, delete, fragment, get, now, open, options, put, scan, text};
 use bytes::Bytes;
@@ -11,15 +11,15 @@ use store::{
 };
 use store_fjall::{FjallStore, Options};
 
-/// Rows that are made as they are read: `count` in each table.
+/// Rows generated while they are read: `count` in each table.
 #[derive(Debug)]
 struct Made {
     tables: Vec<u32>,
     count: usize,
     row: Vec<u8>,
-    /// How many were read so far.
+    /// Number of rows read so far.
     read: AtomicUsize,
-    /// Reading stops at the first row until this is set.
+    /// The first row is not returned before this is set.
     may_go_on: AtomicBool,
 }
 
@@ -74,7 +74,7 @@ async fn load(store: &FjallStore, table: u32, rows: usize) {
     load.finish().await.unwrap();
 }
 
-/// They would be two or three if they had to wait for it.
+/// Only two or three commits would succeed if they had to wait.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn small_commits_go_on_beside_a_commit_of_200_megabytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -106,7 +106,7 @@ async fn small_commits_go_on_beside_a_commit_of_200_megabytes() {
     assert_eq!(get(&store, 1, "small", &at).await, Some((beside - 1).to_string()));
 }
 
-/// Rows that were staged for the case of a crash go when they are in their keyspaces.
+/// Staged rows are deleted once they are in their keyspaces.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_beside_the_keyspaces() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +133,7 @@ async fn nothing_is_left_beside_the_keyspaces() {
     assert_eq!(text(&found), "b");
 }
 
-/// Table files of the keyspaces, with their lengths.
+/// The table files of the keyspaces with their sizes.
 fn table_files(folder: &Path) -> Vec<(PathBuf, u64)> {
     let keyspaces = std::fs::read_dir(folder.join("db/keyspaces")).unwrap();
     let folders = keyspaces.filter_map(|keyspace| std::fs::read_dir(keyspace.unwrap().path().join("tables")).ok());
@@ -143,7 +143,7 @@ fn table_files(folder: &Path) -> Vec<(PathBuf, u64)> {
     files
 }
 
-/// A condition that fails while the rows are written: they are in files by then.
+/// The condition fails after the rows were written to files.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_large_commit_that_is_refused_behind_its_rows_leaves_no_table_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ async fn a_large_commit_that_is_refused_behind_its_rows_leaves_no_table_files() 
     assert_eq!(after, before);
 }
 
-/// Also where a load moved a table between two of them, and where a table is dropped.
+/// Also if a load moves a table between two of its reads, and if a table is dropped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_may_be_moved_and_dropped_beside_a_large_commit() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ async fn tables_may_be_moved_and_dropped_beside_a_large_commit() {
     while reading.read.load(Ordering::Relaxed) == 0 {
         tokio::task::yield_now().await;
     }
-    // Table 2 goes to a keyspace of its own while rows for the shared one are written.
+    // Table 2 moves to an own keyspace while rows for the shared one are written.
     load(&store, 2, 9000).await;
     commit(&store, batch(vec![put(2, "z", "beside")])).await;
     reading.go_on();
@@ -212,7 +212,7 @@ async fn tables_may_be_moved_and_dropped_beside_a_large_commit() {
     assert!(rows.iter().all(|(_, value)| value != "z"), "nothing of it is in the other table");
 }
 
-/// A batch of one row is stamped with the number of its commit, however large it is.
+/// A batch of one row is stamped with its commit number, even as a large commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_of_its_own_commit_carries_its_number() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +230,7 @@ fn figure(store: &FjallStore, name: &str) -> u64 {
     store.stats().values.iter().find(|(found, _)| *found == name).map_or(0, |(_, value)| *value)
 }
 
-/// Each row takes some microseconds under the commit lock, however short it is.
+/// Each row takes some microseconds under the commit lock, even if it is short.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_of_many_rows_goes_past_the_journal_unless_it_would_have_to_wait() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ async fn a_commit_of_many_rows_goes_past_the_journal_unless_it_would_have_to_wai
     assert_eq!((scan(&store, 1, &at).await.len(), scan(&store, 2, &at).await.len()), (202, 10));
 }
 
-/// Who drops a table changes a row of the catalog, too, and a commit that stands on that row is to be told so.
+/// A DROP TABLE also changes a catalog row, and a commit with a condition on that row must get the condition's error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_condition_that_does_not_hold_is_told_before_a_table_that_is_gone() {
     let folder = tempfile::tempdir().unwrap();
@@ -288,7 +288,7 @@ async fn a_condition_that_does_not_hold_is_told_before_a_table_that_is_gone() {
     }
 }
 
-/// The journal has the rows, and not that they were deleted.
+/// The journal contains the rows, but not their deletion.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_that_a_large_commit_deleted_do_not_come_back_from_the_journal() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,7 +300,7 @@ async fn rows_that_a_large_commit_deleted_do_not_come_back_from_the_journal() {
         commit(&store, batch(vec![put(1, key, "first")])).await;
     }
     commit(&store, batch(keys.iter().map(|key| delete(1, key)).collect())).await;
-    // The deletions go with what they delete: fjall lets compactions do so behind an opening, or many snapshots.
+    // The tombstones must be compacted away with the rows; fjall allows that after a reopening or many snapshots.
     store.close().await.unwrap();
     drop(store);
     let store = small();

@@ -1,4 +1,4 @@
-//! Bulk loads: small and large, into tables that are empty, shared, moved; duplicates; no trace.
+//! Bulk loads: small and large, into empty, shared and own keyspaces; duplicates; cleanup.
 
 use crate::support::*;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use store::{CommitNo, LoadRows, OnDuplicate, Store, StoreError, StoreResult, TableChange, TableId, WriteBatch};
 use store_fjall::{FjallStore, Options};
 
-/// Loads become large after 20 kB, and spill every 50 kB.
+/// Loads of more than 20 kB are large, and spill every 50 kB.
 fn open_small(path: &Path) -> Arc<FjallStore> {
     let small = Options { small_load_bytes: 20_000, load_buffer_bytes: 50_000, ..options() };
     FjallStore::open(path, small).unwrap()
 }
 
-/// Keys in an order that is not theirs.
+/// Keys in shuffled order.
 fn shuffled(rows: u32) -> impl Iterator<Item = u32> {
     (0..rows).map(move |n| (n * 7919) % rows)
 }
@@ -111,7 +111,7 @@ async fn a_duplicate_fails_a_load_of_any_size_without_a_trace() {
         assert!(matches!(failed, Err(StoreError::DuplicateKey { .. })), "{failed:?}");
         assert_eq!(rows(&store).await, [(key(50), "first".into())]);
     }
-    // Now into a keyspace of its own, where a load appends.
+    // Loads into an own keyspace append.
     load(&store, OnDuplicate::Fail, (1000..4000).map(|n| (key(n), "y".to_owned()))).await.unwrap();
     let failed = load(&store, OnDuplicate::Fail, (3999..8000).map(|n| (key(n), "z".to_owned()))).await;
     let expected_key = key(3999).into_bytes().into();
@@ -148,7 +148,7 @@ async fn a_dropped_load_leaves_nothing() {
     let runs = || std::fs::read_dir(folder.path().join("load")).map_or(0, Iterator::count);
     assert!(runs() > 0);
     drop(load);
-    // A run that was being written is given up when it is whole.
+    // A run that is being written is discarded when it is finished.
     for _ in 0..100 {
         if runs() > 0 {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
@@ -199,7 +199,7 @@ async fn a_loaded_table_can_be_dropped_and_its_keyspace_goes() {
     panic!("the keyspace is still there");
 }
 
-/// The first `sorted` rows in key order, the others not.
+/// The first `sorted` rows are in key order, the others in reverse order.
 fn mostly_sorted(rows: u32, sorted: u32) -> impl Iterator<Item = u32> {
     (0..sorted).chain((sorted..rows).rev())
 }
@@ -258,7 +258,7 @@ async fn a_key_that_comes_again_after_rows_in_order_is_a_duplicate() {
     }
 }
 
-/// All table files of all keyspaces.
+/// The table files of all keyspaces.
 fn table_files(folder: &Path) -> Vec<std::path::PathBuf> {
     let keyspaces = std::fs::read_dir(folder.join("db/keyspaces")).unwrap();
     let folders = keyspaces.filter_map(|keyspace| std::fs::read_dir(keyspace.unwrap().path().join("tables")).ok());
@@ -286,7 +286,7 @@ async fn a_failed_append_leaves_no_table_files() {
 
 #[tokio::test]
 async fn rows_that_others_write_during_a_load_stay() {
-    // In order, then not; into an empty table, one with rows, one in a keyspace of its own.
+    // Sorted and unsorted, into an empty table, one with rows, and one in an own keyspace.
     for sorted in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let store = open_small(folder.path());
@@ -349,7 +349,7 @@ async fn a_table_made_anew_under_its_id_is_not_the_one_loaded_into() {
     }
 }
 
-/// A writer that does not stop, beside loads that end at some moment of its commits.
+/// Writers run continuously, so that loads end between any of their commits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_acknowledged_row_is_lost_at_the_end_of_a_load() {
     let folder = tempfile::tempdir().unwrap();

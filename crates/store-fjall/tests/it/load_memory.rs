@@ -1,4 +1,4 @@
-//! Bulk loads that ask for the memory of their buffers.
+//! Bulk loads with a memory limit for their buffers.
 
 use crate::support::*;
 use std::path::Path;
@@ -9,7 +9,7 @@ use store_fjall::{FjallStore, Options};
 
 const MIB: usize = 1 << 20;
 
-/// Memory for one load.
+/// The memory of one load.
 #[derive(Debug)]
 struct Pool {
     most: usize,
@@ -38,7 +38,7 @@ impl LoadMemory for Pool {
     }
 }
 
-/// A load's buffer would take 64 MiB.
+/// The buffer of a load may take 64 MiB.
 fn open_large(path: &Path) -> Arc<FjallStore> {
     FjallStore::open(path, Options { small_load_bytes: 20_000, load_buffer_bytes: 64 * MIB, ..options() }).unwrap()
 }
@@ -75,7 +75,7 @@ async fn a_load_that_is_refused_memory_has_smaller_buffers_and_loses_nothing() {
     assert_eq!(load_within(64 * MIB, shuffled()).await, 0);
     assert!(load_within(2 * MIB, shuffled()).await > 0);
     assert!(load_within(MIB / 2, shuffled()).await > 0);
-    // In key order rows go where they stay while they come.
+    // Rows in key order are streamed to their final keyspace.
     load_within(4 * MIB, 0..40_000).await;
     assert!(load_within(MIB, 0..40_000).await > 0);
 }
@@ -94,7 +94,7 @@ async fn a_load_without_memory_fails_and_leaves_nothing() {
     assert_eq!(count(&store, 1).await, 0);
 }
 
-/// The entries of an index may be what has the memory.
+/// The entries of an index may hold the memory.
 #[tokio::test]
 async fn the_largest_buffer_of_a_load_makes_room_for_the_others() {
     let folder = tempfile::tempdir().unwrap();

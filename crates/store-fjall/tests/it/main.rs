@@ -1,4 +1,4 @@
-//! The embedded store through the contract only.
+//! The embedded store, through the store contract only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 extern crate bennu_store_fjall as store_fjall;

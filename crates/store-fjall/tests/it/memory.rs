@@ -1,4 +1,4 @@
-//! What memory the store holds: memtables, and what readers keep of them.
+//! Memory use of the store: memtables, and what readers keep of them.
 
 use crate::support::{FAMILY, batch, commit, create, get, now, options, put, scan, text};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn stat(store: &FjallStore, name: &str) -> u64 {
     store.stats().values.iter().find(|(found, _)| *found == name).unwrap().1
 }
 
-/// Waits for the housekeeper; fails after a time that it never takes.
+/// Waits for the housekeeper, with a generous timeout.
 async fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -27,7 +27,7 @@ async fn until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Rows of 1 KiB under `keys`, in batches of 100.
+/// Writes rows of 1 KiB with `keys`, in batches of 100.
 async fn write(store: &FjallStore, table: u32, keys: std::ops::Range<u32>, round: u32) {
     let keys: Vec<u32> = keys.collect();
     for keys in keys.chunks(100) {
@@ -62,7 +62,7 @@ async fn writes_beside_an_open_reader_hold_no_more_than_the_memtables_of_its_tim
     for round in 1..20 {
         write(&store, 1, 0..3000, round).await;
     }
-    // 60 MB were written and flushed: of them nothing is in memory but what the reader had from the beginning.
+    // 60 MB were written and flushed; only the memtables of the reader's snapshot remain in memory.
     until("flushed memtables are freed", || {
         stat(&store, "flushes_waiting") == 0
             && stat(&store, "memtable_bytes") <= 12 * MIB
@@ -86,13 +86,13 @@ async fn writes_beside_an_open_reader_hold_no_more_than_the_memtables_of_its_tim
     until("nothing is retained", || stat(&store, "retained_memtable_bytes") == 0).await;
 }
 
-/// A disk that takes seconds for a sync, and for what it tells of itself.
+/// A disk whose syncs and free-space queries take long.
 #[derive(Debug)]
 struct SlowDisk;
 
 impl DiskSpace for SlowDisk {
     fn space(&self, _: &Path) -> Option<Space> {
-        // The housekeeper asks before it flushes: it comes by as seldom as if the sync before a flush took so long.
+        // The housekeeper queries the space before it flushes, so this delays flushes like a slow sync.
         std::thread::sleep(Duration::from_millis(700));
         Some(Space { free: 1 << 40, total: 1 << 40 })
     }
@@ -120,7 +120,7 @@ async fn memtables_stay_within_twice_their_budget_when_flushes_come_late() {
     assert!(stat(&store, "write_pauses_total") > 0);
 }
 
-/// Many memtables of which none is worth a flush: all of them together are too much all the same.
+/// Many memtables that are too small for a flush each, but too large together.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn small_memtables_are_flushed_when_commits_wait_for_room() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,7 +182,7 @@ async fn of_many_snapshots_the_oldest_end_when_they_hold_too_many_memtables() {
         let snapshot = everything(&store).await;
         let row = get(&store, 1, "000001", &snapshot).await;
         held.push((snapshot, row));
-        // A snapshot of the newest commit moves on to what was flushed, and holds nothing then.
+        // A snapshot of the newest commit is refreshed after a flush, and then holds no memtables.
         write(&store, 1, 0..1, round).await;
         tokio::time::sleep(Duration::from_millis(600)).await;
         store.flush(TableId(1), false).await.unwrap();
@@ -193,7 +193,7 @@ async fn of_many_snapshots_the_oldest_end_when_they_hold_too_many_memtables() {
     for (snapshot, _) in &held {
         found.push(store.get_row(TableId(1), FAMILY, b"000001", snapshot).await);
     }
-    // One more may end in the middle of the reads.
+    // One more may end during the reads.
     let after = stat(&store, "snapshots_ended_total");
     assert!(before >= 1 && after < 8, "{before} to {after} of 8 ended");
     for (at, (found, (_, row))) in (0u64..).zip(found.into_iter().zip(&held)) {
@@ -217,13 +217,13 @@ async fn a_reader_of_the_newest_commit_moves_on_to_what_was_flushed() {
     assert_eq!(scan(&store, 1, &reader).await, before);
 }
 
-/// Loads a table of `rows` rows into a keyspace of its own, and writes 3 MiB to it that stay in memory.
+/// Loads a table into an own keyspace, and writes 3 MiB that stay in memtables.
 async fn loaded_and_written(store: &FjallStore, id: u32) {
     load_into_own_keyspace(store, id).await;
     write(store, id, 1000..4000, 0).await;
 }
 
-/// Loads a new table of 200 rows.
+/// Loads a new table with 200 rows.
 async fn load_into_own_keyspace(store: &FjallStore, id: u32) {
     commit(store, create(id)).await;
     let mut load = store.bulk_load(TableId(id), OnDuplicate::Fail).await.unwrap();
@@ -249,7 +249,7 @@ async fn rows_of_dropped_tables_leave_the_budget_of_memtables() {
     }
     until("they are not counted", || stat(&store, "memtable_bytes") < MIB).await;
     let tables = stat(&store, "sorted_tables");
-    // Well within the budget: nothing is flushed.
+    // Within the budget, so nothing is flushed.
     write(&store, 1, 0..2000, 0).await;
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert_eq!(stat(&store, "sorted_tables"), tables);

@@ -1,4 +1,4 @@
-//! Long random runs beside the model, with budgets so small that everything happens all the time.
+//! Long random runs compared with the model, with small budgets so that flushes and loads happen constantly.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is there after the store was closed, dropped, or opened by the wrong one.
+//! The state after the store was closed, dropped, or opened incorrectly.
 
 use crate::support::*;
 use std::time::Duration;
@@ -90,7 +90,7 @@ async fn a_purge_goes_on_after_a_restart() {
         }
     }
     assert_eq!(crate::commit::figure(&store, "purges_waiting"), 0);
-    // The slot of the dropped table is not used again.
+    // The slot of the dropped table is not reused.
     commit(&store, create(2)).await;
     assert_eq!(scan(&store, 2, &now(&store).await).await, []);
 }

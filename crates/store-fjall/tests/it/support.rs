@@ -1,4 +1,4 @@
-//! Stores on thrown-away folders, and rows that say what they are.
+//! Stores in temporary folders, and rows with text values.
 
 use bytes::Bytes;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> Arc<FjallStore> {
     FjallStore::open(path, options()).unwrap()
 }
 
-/// A fragment whose body is `text`: a header of 20 bytes that the store stamps, then a sparse row of one cell.
+/// A fragment with the text in one cell of a sparse row.
 pub(crate) fn fragment(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     fragment::encode_sparse(1, &[(1, text.as_bytes())], &mut out).unwrap();
@@ -55,7 +55,7 @@ pub(crate) fn batch(mutations: Vec<Mutation>) -> WriteBatch {
     WriteBatch { mutations, ..WriteBatch::default() }
 }
 
-/// Applies and waits until it is durable.
+/// Applies the batch and waits until it is durable.
 pub(crate) async fn commit(store: &FjallStore, batch: WriteBatch) -> CommitNo {
     let commit = store.apply(batch, Durability::Sync).await.unwrap();
     store.sync(commit).await.unwrap();

@@ -1,9 +1,8 @@
-//! A store with some capabilities taken away, so that the layers above are tested without them on a
-//! backend that has them.
+//! A store without some capabilities, to test the layers above without them on a backend that has them.
 //!
 //! ```text
-//!   mod        what is taken away, and batches row by row
-//!   row_scan   scans where a snapshot is of single rows
+//!   mod        the removed capabilities, and batches row by row
+//!   row_scan   scans with snapshots of single rows
 //! ```
 
 mod row_scan;
@@ -19,29 +18,29 @@ use store::{
     StoreResult, TableId, Wrapper, WriteBatch,
 };
 
-/// What is taken away.
+/// The capabilities to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Without {
-    /// Batches are applied row by row: an error leaves the rows before it written.
+    /// Applies batches row by row: after an error the rows before it stay written.
     pub atomic_batch: bool,
-    /// Snapshots are of single rows: each read is of what is published when it happens.
+    /// Snapshots are per row: each read returns the state published at that time.
     pub snapshot: bool,
-    /// A batch with table changes may have nothing else, and one of them only.
+    /// A batch has either one table change or rows.
     pub table_changes: bool,
-    /// It is told that other processes write to it, too.
+    /// Reports that other processes may write to the store.
     pub exclusive: bool,
-    /// Filters are not looked at: every row comes back undecided.
+    /// Ignores filters: every batch is undecided.
     pub filter: bool,
-    /// Bulk loads are refused.
+    /// Refuses bulk loads.
     pub bulk_load: bool,
-    /// Longer rowkeys are refused.
+    /// Refuses longer rowkeys.
     pub keys_beyond: Option<usize>,
-    /// Longer fragments are refused.
+    /// Refuses longer fragments.
     pub fragments_beyond: Option<usize>,
 }
 
 impl Without {
-    /// All that a store may lack; keys and fragments keep their size.
+    /// Removes all optional capabilities, without lower limits of keys and fragments.
     pub fn everything() -> Self {
         let rest = Self::default();
         let (atomic_batch, snapshot, table_changes, exclusive, filter, bulk_load) =
@@ -54,7 +53,7 @@ impl Without {
     }
 }
 
-/// A [`Store`] that can do less than the one inside.
+/// A [`Store`] with fewer capabilities than the inner one.
 #[derive(Clone, Debug)]
 pub struct LimitedStore {
     inner: Arc<dyn Store>,
@@ -62,12 +61,12 @@ pub struct LimitedStore {
 }
 
 impl LimitedStore {
-    /// `inner` without some of what it can do.
+    /// Wraps `inner` without the capabilities in `without`.
     pub fn new(inner: Arc<dyn Store>, without: Without) -> Self {
         Self { inner, without }
     }
 
-    /// The state that a read at `snapshot` is of.
+    /// The inner snapshot for a read at `snapshot`.
     async fn moment(&self, snapshot: &Snapshot) -> StoreResult<Snapshot> {
         if self.without.snapshot { self.inner.snapshot(snapshot.commit()).await } else { Ok(snapshot.clone()) }
     }
@@ -79,7 +78,7 @@ impl LimitedStore {
         self.inner.scan(request, snapshot).await
     }
 
-    /// Tables first, then each row with the conditions on it as a batch of its own.
+    /// Applies the table changes, then each row with its conditions as a batch of its own.
     async fn apply_row_by_row(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         let WriteBatch { tables, conditions, mutations } = batch;
         let mut last = self.inner.apply(WriteBatch { tables, ..WriteBatch::default() }, durability).await?;
@@ -90,7 +89,7 @@ impl LimitedStore {
     }
 }
 
-/// One batch for each row, in the order in which the rows come up; within a row, order is kept.
+/// Splits a batch into one batch per row, in the order of first occurrence. The order within a row is kept.
 fn rows_of(conditions: Vec<Condition>, mutations: Vec<Mutation>) -> Vec<WriteBatch> {
     let mut rows = Vec::new();
     let mut places = BTreeMap::new();
@@ -106,7 +105,7 @@ fn rows_of(conditions: Vec<Condition>, mutations: Vec<Mutation>) -> Vec<WriteBat
     rows
 }
 
-/// The mutation, if its row is within the limits.
+/// Checks the limits of a mutation's row.
 fn sized(mutation: Mutation, limits: &Capabilities) -> StoreResult<Mutation> {
     match mutation {
         Mutation::Replace { key, fragment, table, family } => {
@@ -159,7 +158,7 @@ impl BulkLoad for SizedLoad {
 
 type Row = (TableId, FamilyId, Bytes);
 
-/// Changes the batch of `row`, a new one if it has none yet.
+/// Changes the batch of `row`, and adds one if it does not exist.
 fn batch_of(
     row: Row,
     places: &mut BTreeMap<Row, usize>,
@@ -198,7 +197,7 @@ impl Wrapper for LimitedStore {
 
     async fn snapshot(&self, at_least: CommitNo) -> StoreResult<Snapshot> {
         let snapshot = self.inner.snapshot(at_least).await?;
-        // Nothing of that moment is kept but its number.
+        // Only the commit number is kept, not the state.
         Ok(if self.without.snapshot { Snapshot::new(snapshot.commit(), Arc::new(())) } else { snapshot })
     }
 
@@ -223,7 +222,7 @@ impl Wrapper for LimitedStore {
         if !filtered || !self.without.filter {
             return self.scan_below(request, snapshot).await;
         }
-        // Which rows pass is not known here, so the limit is the caller's as well.
+        // The filter is removed, so the caller must apply the limit, too.
         (request.filter, request.limit) = (None, None);
         Ok(Box::new(UndecidedScan(self.scan_below(request, snapshot).await?)))
     }
@@ -259,7 +258,7 @@ impl Wrapper for LimitedStore {
     }
 }
 
-/// Marks every batch: no row was judged.
+/// Marks every batch undecided.
 struct UndecidedScan(Box<dyn Scan>);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! A scan without a snapshot of its own: each batch is read from what is published then.
+//! A scan without a consistent snapshot: each batch is read from the state published at that time.
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use store::{
 
 pub(super) struct RowScan {
     store: Arc<dyn Store>,
-    /// What is left to be read.
+    /// The remaining part of the request.
     request: ScanRequest,
-    /// Are keys wanted? They are read in any case, to go on behind the last one.
+    /// Whether the caller requested keys. They are always read, because the scan continues after the last key.
     keys: bool,
     at_least: CommitNo,
     counters: ScanCounters,
@@ -23,14 +23,14 @@ impl RowScan {
         mut request: ScanRequest,
         at_least: CommitNo,
     ) -> StoreResult<Box<dyn Scan>> {
-        // What the store refuses is refused at once.
+        // Returns the store's errors for an invalid request immediately.
         drop(store.scan(request.clone(), &store.snapshot(at_least).await?).await?);
         let keys = std::mem::replace(&mut request.keys, true);
         let done = request.limit == Some(0);
         Ok(Box::new(Self { store, request, keys, at_least, counters: ScanCounters::default(), done }))
     }
 
-    /// Goes on behind the last row of `batch`.
+    /// Continues after the last row of `batch`.
     fn advance(&mut self, batch: &RowBatch) {
         let last = Bytes::copy_from_slice(batch.key(batch.len().saturating_sub(1)));
         let left = if self.request.reverse {
@@ -39,7 +39,7 @@ impl RowScan {
             KeyRange { start: KeyRange::point(last).end.unwrap_or_default(), end: None }
         };
         self.request.ranges = self.request.ranges.iter().filter_map(|range| range.intersect(&left)).collect();
-        // Which rows of an undecided batch count is the caller's to know.
+        // Rows of an undecided batch are counted by the caller, because some may fail the filter.
         if let Some(limit) = self.request.limit.as_mut().filter(|_| !batch.undecided()) {
             *limit = limit.saturating_sub(batch.len() as u64);
         }

@@ -1,4 +1,4 @@
-//! Two bulk loads.
+//! A mirrored bulk load.
 
 use super::{Shared, agree};
 use async_trait::async_trait;
@@ -29,7 +29,7 @@ impl BulkLoad for MirrorLoad {
         agree("another table of a bulk load", self.a.add_table(table), b).map(|_| ())
     }
 
-    /// Those of the first store: the model keeps everything in memory anyway.
+    /// Passed to the first store only, because the model keeps everything in memory.
     fn hold_memory(&mut self, memory: Arc<dyn LoadMemory>) {
         self.a.hold_memory(memory);
     }

@@ -1,14 +1,14 @@
-//! Two stores in step: every call goes to both, and the first difference is an error.
+//! Two stores in lockstep: every call goes to both, and a difference between their results is an error.
 //!
-//! Commit numbers and timestamps are each store's own, so fragments are compared without their stamps,
-//! and a list of pairs says which commit of one is which of the other. Callers see the numbers of `a`.
+//! Commit numbers and timestamps differ between the stores, so fragments are compared without stamps, and a list of
+//! pairs maps the commits of one to those of the other. Callers see the numbers of `a`.
 //!
 //! ```text
 //!   pairs      (a3, b1) (a4, b2) (a7, b3)       one for each commit through the mirror
-//!   snapshot   a at a4 and b at b2: both hold the first two pairs
+//!   snapshot   a at a4 and b at b2: both contain the first two pairs
 //! ```
-//! Stores may publish the same commit at different times. A snapshot then syncs the one that lags
-//! behind, which the contract allows: it says when a commit must be visible, not that it may not be before.
+//! Stores may publish the same commit at different times. A snapshot then syncs the store that lags behind, which is
+//! allowed: the contract does not forbid early publication of a synced commit.
 
 mod load;
 mod pairs;
@@ -28,7 +28,7 @@ use store::{
     TableSize, WriteBatch,
 };
 
-/// A [`Store`] made of two, both empty at the start. Clones are handles to the same pair.
+/// A [`Store`] that mirrors two stores, both initially empty. Clones are handles to the same pair.
 #[derive(Clone, Debug)]
 pub struct MirrorStore(Arc<Shared>);
 
@@ -36,20 +36,19 @@ pub struct MirrorStore(Arc<Shared>);
 struct Shared {
     a: Arc<dyn Store>,
     b: Arc<dyn Store>,
-    /// Which commits belong together. Never locked across an await.
+    /// Maps the commits of `a` and `b`. Never locked across an await.
     pairs: Mutex<Pairs>,
     /// Tables dropped through the mirror. Never locked across an await.
     dropped: Mutex<BTreeSet<TableId>>,
-    /// Held while both stores are changed, or read at what must be the same state. Across awaits, so
-    /// it is an async lock.
+    /// Held while both stores are changed, or read at the same state. An async lock, because it is held across awaits.
     gate: tokio::sync::Mutex<()>,
 }
 
-/// Snapshots of the same state.
+/// Snapshots of the same state in both stores.
 struct Both(Snapshot, Snapshot);
 
 impl MirrorStore {
-    /// Both stores are empty. What only one of them can do is taken away from the other.
+    /// Mirrors two empty stores. A capability that only one of them has is removed from the other.
     pub fn new(a: Arc<dyn Store>, b: Arc<dyn Store>) -> Self {
         let (can_a, can_b) = (a.capabilities(), b.capabilities());
         let (a, b) = (level(a, can_b), level(b, can_a));
@@ -57,12 +56,12 @@ impl MirrorStore {
         Self(Arc::new(Shared { a, b, pairs, dropped, gate }))
     }
 
-    /// The two snapshots inside one of the mirror's.
+    /// The snapshots of both stores in a mirror's snapshot.
     fn both<'s>(&self, snapshot: &'s Snapshot) -> StoreResult<&'s Both> {
         snapshot.handle::<Both>().ok_or_else(|| different(format!("{snapshot:?} is not of a mirror")))
     }
 
-    /// Results of reads at a snapshot. A table that was dropped meanwhile may be gone for one store only.
+    /// Compares results of reads at a snapshot. A table that was dropped meanwhile may be missing in one store only.
     fn agree_at<T>(&self, table: TableId, what: &str, a: StoreResult<T>, b: StoreResult<T>) -> StoreResult<(T, T)> {
         let gone = StoreError::NoSuchTable { table };
         let one_is_gone = a.as_ref().err() == Some(&gone) || b.as_ref().err() == Some(&gone);
@@ -73,7 +72,7 @@ impl MirrorStore {
     }
 }
 
-/// Takes from `store` what another, which can `less`, has not.
+/// Removes the capabilities from `store` that `less` does not have.
 fn level(store: Arc<dyn Store>, less: Capabilities) -> Arc<dyn Store> {
     let can = store.capabilities();
     let without = Without {
@@ -89,12 +88,12 @@ fn level(store: Arc<dyn Store>, less: Capabilities) -> Arc<dyn Store> {
     if without == Without::default() { store } else { Arc::new(LimitedStore::new(store, without)) }
 }
 
-/// The error of a mirror whose stores differ.
+/// The error if the stores differ.
 fn different(detail: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupted { detail: format!("the mirrored stores differ: {detail}") }
 }
 
-/// Both results, or the error on which both agree.
+/// Returns both results, or the error if both fail equally.
 fn agree<T, U>(what: &str, a: StoreResult<T>, b: StoreResult<U>) -> StoreResult<(T, U)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -105,7 +104,7 @@ fn agree<T, U>(what: &str, a: StoreResult<T>, b: StoreResult<U>) -> StoreResult<
     }
 }
 
-/// The fragment of `a`, if that of `b` is the same but for its stamp.
+/// Returns the fragment of `a` if that of `b` is equal except for its stamp.
 fn same(key: &[u8], a: Option<Bytes>, b: Option<Bytes>) -> StoreResult<Option<Bytes>> {
     let equal = match (&a, &b) {
         (Some(a), Some(b)) => same_fragment(a, b),
@@ -114,14 +113,14 @@ fn same(key: &[u8], a: Option<Bytes>, b: Option<Bytes>) -> StoreResult<Option<By
     if equal { Ok(a) } else { Err(different(format!("row {key:02X?} is {a:02X?} and {b:02X?}"))) }
 }
 
-/// Are two fragments equal without their stamps?
+/// Compares two fragments without their stamps.
 fn same_fragment(a: &[u8], b: &[u8]) -> bool {
     let stamp = 4..fragment::header::LEN;
     a.len() == b.len() && a.get(..stamp.start) == b.get(..stamp.start) && a.get(stamp.end..) == b.get(stamp.end..)
 }
 
 impl Shared {
-    /// Applies to both, `b` with its own commit numbers in the conditions. The caller holds the gate.
+    /// Applies a batch to both stores; conditions for `b` use its commit numbers. The caller holds the gate.
     async fn apply(&self, batch: WriteBatch, durability: Durability) -> StoreResult<CommitNo> {
         let is_empty = batch.is_empty();
         let to_b = |condition: Condition| Condition {
@@ -140,7 +139,7 @@ impl Shared {
         Ok(a)
     }
 
-    /// Snapshots that hold the same commits. The caller holds the gate, so that no commit is under way.
+    /// Takes snapshots with the same commits. The caller holds the gate, so that no commit is in progress.
     async fn snapshots(&self) -> StoreResult<Both> {
         let (mut a, mut b) = (self.a.snapshot(CommitNo(0)).await?, self.b.snapshot(CommitNo(0)).await?);
         loop {
@@ -239,7 +238,7 @@ impl Store for MirrorStore {
         ranges: &[KeyRange],
         pieces: usize,
     ) -> StoreResult<Vec<Vec<KeyRange>>> {
-        // Where to cut is each store's own choice.
+        // Split points may differ between the stores.
         let b = self.0.b.split(table, family, ranges, pieces).await;
         Ok(agree("a split", self.0.a.split(table, family, ranges, pieces).await, b)?.0)
     }

@@ -1,35 +1,35 @@
-//! Which commit of one store is which of the other.
+//! Maps the commits of one store to those of the other.
 
 use store::CommitNo;
 
-/// Commits of both stores in the order of application; both sides ascend.
+/// Pairs of commits in the order of application; both sides ascend.
 #[derive(Debug, Default)]
 pub(super) struct Pairs(Vec<(CommitNo, CommitNo)>);
 
 impl Pairs {
     /// Adds the newest pair.
     pub(super) fn push(&mut self, a: CommitNo, b: CommitNo) {
-        // A batch that changes nothing may get no number of its own from `a`: then rows of that number
-        // are from the commit before, in `b` as well.
+        // If `a` returns no new number for a batch without effect, rows with that number are from the commit before, in
+        // `b` as well.
         if self.0.last().is_none_or(|last| last.0 < a) {
             self.0.push((a, b));
         }
     }
 
-    /// What `b` calls the commit `a`; a number that never was, if there is no such commit.
+    /// The commit of `b` for the commit `a`; an unused number if there is none.
     pub(super) fn exactly_of_a(&self, a: CommitNo) -> CommitNo {
         let found = self.0.binary_search_by_key(&a, |pair| pair.0).ok().and_then(|at| self.0.get(at));
         found.map_or(CommitNo(u64::MAX), |pair| pair.1)
     }
 
-    /// The last commit of `b` that belongs to one of `a` up to `a`.
+    /// The last commit of `b` that is paired with a commit up to `a`.
     pub(super) fn up_to_a(&self, a: CommitNo) -> CommitNo {
         let count = self.0.partition_point(|pair| pair.0 <= a);
         count.checked_sub(1).and_then(|at| self.0.get(at)).map_or(CommitNo(0), |pair| pair.1)
     }
 
-    /// Do states at `a` and `b` hold the same pairs? If not: the commit that the state behind lacks, of
-    /// `a` if that is the one (`None` if it is `b`), and of `b`.
+    /// Compares states at `a` and `b`. `None` if they contain the same pairs. Otherwise the commit that the state
+    /// behind lacks: in `a` if `a` is behind, and in `b`.
     pub(super) fn lag(&self, a: CommitNo, b: CommitNo) -> Option<(Option<CommitNo>, CommitNo)> {
         let in_a = self.0.partition_point(|pair| pair.0 <= a);
         let in_b = self.0.partition_point(|pair| pair.1 <= b);

@@ -1,4 +1,4 @@
-//! Two scans, row by row. Batches may be cut differently, so rows of `b` wait until `a` has them too.
+//! A mirrored scan, compared row by row. Batches may differ, so rows of `b` wait until `a` returns them, too.
 
 use super::{different, same_fragment};
 use async_trait::async_trait;
@@ -8,11 +8,11 @@ use store::{Bytes, RowBatch, Scan, ScanCounters, StoreResult};
 pub(super) struct MirrorScan {
     a: Box<dyn Scan>,
     b: Box<dyn Scan>,
-    /// Rows of `b` that `a` has not reached.
+    /// Rows of `b` that `a` has not returned yet.
     ahead: VecDeque<Row>,
 }
 
-/// What was asked for of a row.
+/// The requested parts of a row.
 #[derive(Debug)]
 struct Row {
     key: Option<Bytes>,
@@ -70,7 +70,7 @@ impl Row {
     }
 }
 
-/// As many rows as the batch has, with what it has of them.
+/// The rows of a batch with their requested parts.
 fn rows(batch: &RowBatch) -> Vec<Row> {
     let mut keys = batch.keys().map(Bytes::copy_from_slice);
     let mut fragments = batch.fragments().map(Bytes::copy_from_slice);

@@ -1,4 +1,4 @@
-//! Bulk loads: rows are kept aside until `finish`.
+//! Bulk loads: rows are kept separately until `finish`.
 
 use super::Shared;
 use super::staged::{Staged, check_size};
@@ -11,15 +11,15 @@ use store::{
     StoreResult, TableId, Timestamp,
 };
 
-/// A row of a load: where it goes.
+/// The place of a row.
 type Place = (TableId, FamilyId, Bytes);
 
 pub(super) struct ModelBulkLoad {
     store: Arc<Shared>,
-    /// The one that the load was begun for is the first.
+    /// The first table is the one that the load was begun for.
     tables: Vec<LoadTable>,
     rows: BTreeMap<Place, Vec<u8>>,
-    /// Keys that came twice; told at the end, as a store that sorts runs finds them only then.
+    /// Duplicate keys, reported by `finish`, because a store that sorts runs finds them only then.
     twice: Vec<Place>,
 }
 

@@ -1,9 +1,9 @@
-//! The contract in memory: maps of version chains under one lock.
+//! A reference implementation of the contract in memory: maps of version chains under one lock.
 //!
-//! Nothing is clever here, so that a difference to another store is first looked for there. Old
-//! versions are kept for ever, which makes every snapshot repeat exactly.
+//! It is simple, so that a difference to another store most likely is an error of the other store. Old versions are
+//! kept forever, so that every snapshot is repeatable.
 //!
-//! Durability is a number: commits up to `State::durable` survive [`ModelStore::after_crash`].
+//! Durability is simulated by a number: commits up to `State::durable` survive [`ModelStore::after_crash`].
 
 mod bulk;
 mod regions;
@@ -25,7 +25,7 @@ use store::{
 };
 use tokio::sync::watch;
 
-/// Longest rowkey and fragment that the model takes.
+/// The limits of the model.
 const MAX_KEY_BYTES: usize = 65_535;
 const MAX_FRAGMENT_BYTES: usize = 64 << 20;
 
@@ -35,15 +35,15 @@ pub struct ModelStore(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// All there is. Held for one call at a time and never across an await.
+    /// The whole state. Locked for one call at a time, never across an await.
     state: Mutex<State>,
-    /// The last published commit; those who wait in `snapshot` watch it.
+    /// The last published commit, watched by `snapshot` calls that wait.
     published: watch::Sender<CommitNo>,
     clock: Arc<dyn Clock>,
     capabilities: Capabilities,
 }
 
-/// The handle in a snapshot of the model: which store it belongs to.
+/// The handle in a snapshot of the model: the store that it belongs to.
 struct Origin(Arc<Shared>);
 
 impl Default for ModelStore {
@@ -53,17 +53,17 @@ impl Default for ModelStore {
 }
 
 impl ModelStore {
-    /// An empty store that stamps with the machine's clock.
+    /// An empty store with the system clock.
     pub fn new() -> Self {
         Self::with_clock(Arc::new(SystemClock))
     }
 
-    /// An empty store that stamps with `clock`.
+    /// An empty store with `clock`.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         Self::from_state(State::default(), clock)
     }
 
-    /// What would be found after the process died now: the durable commits and no others.
+    /// The state after a crash at this point: the durable commits only.
     pub fn after_crash(&self) -> Self {
         Self::from_state(self.0.state.lock().durable_part(), self.0.clock.clone())
     }
@@ -85,7 +85,7 @@ impl ModelStore {
         Self(Arc::new(Shared { state: Mutex::new(state), published, clock, capabilities }))
     }
 
-    /// The commit that a snapshot of this store reads at.
+    /// The commit that a snapshot of this store reads.
     fn commit_of(&self, snapshot: &Snapshot) -> StoreResult<CommitNo> {
         match snapshot.handle::<Origin>() {
             Some(Origin(shared)) if Arc::ptr_eq(shared, &self.0) => Ok(snapshot.commit()),
@@ -95,7 +95,7 @@ impl ModelStore {
 }
 
 impl Shared {
-    /// Runs `call` on the state of a store that is open, then wakes those whom its effects concern.
+    /// Runs `call` on the state of an open store, then publishes its effects.
     fn with<T>(&self, call: impl FnOnce(&mut State) -> StoreResult<T>) -> StoreResult<T> {
         let (result, published) = {
             let mut state = self.state.lock();
@@ -192,7 +192,7 @@ impl Store for ModelStore {
     }
 
     async fn flush(&self, table: TableId, _major: bool) -> StoreResult<()> {
-        // There is no disk: only the table is looked up.
+        // There are no memtables: only checks that the table exists.
         self.0.with(|state| state.table(table, state.last()).map(|_| ()))
     }
 
@@ -209,7 +209,7 @@ impl Store for ModelStore {
             state.close();
             Ok(())
         })?;
-        // Those who wait for a commit look again and find the store closed.
+        // Wakes waiting `snapshot` calls, which then fail with `Closed`.
         self.0.published.send_modify(|_| ());
         Ok(())
     }

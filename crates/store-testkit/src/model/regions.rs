@@ -1,4 +1,4 @@
-//! Regions, splits of work, and sizes: all counted, nothing estimated.
+//! Regions, splits and sizes: counted exactly.
 
 use super::table::{ModelTable, Rows};
 use store::{Bytes, CommitNo, KeyRange, RegionId, RegionInfo, TableId, TableSize};
@@ -28,7 +28,7 @@ pub(super) fn size(rows: &Rows, ranges: &[KeyRange], commit: CommitNo) -> TableS
     })
 }
 
-/// Cuts `ranges` before every row whose turn it is, so that each piece has about the same number of rows.
+/// Splits `ranges` so that each piece has about the same number of rows.
 pub(super) fn split(rows: &Rows, ranges: &[KeyRange], pieces: usize, commit: CommitNo) -> Vec<Vec<KeyRange>> {
     let keys: Vec<&Bytes> = ranges.iter().flat_map(|range| rows.range(range, commit)).map(|(key, _)| key).collect();
     let per_piece = keys.len().div_ceil(pieces.max(1)).max(1);

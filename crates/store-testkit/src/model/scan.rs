@@ -1,4 +1,4 @@
-//! Scans: all rows are looked up when the scan begins, and handed out in batches.
+//! Scans: all rows are collected when the scan begins, and returned in batches.
 
 use super::table::Rows;
 use async_trait::async_trait;
@@ -38,8 +38,7 @@ impl ModelScan {
         scan
     }
 
-    /// Takes rows until the limit is reached. Rows that the filter cannot judge do not count: the
-    /// caller may yet throw them away.
+    /// Collects rows up to the limit. Undecided rows do not count, because the caller may discard them.
     fn collect<'a>(&mut self, request: &ScanRequest, rows: impl Iterator<Item = (&'a Bytes, &'a Bytes)>) {
         let limit = request.limit.unwrap_or(u64::MAX);
         let filter = request.filter.as_ref().filter(|filter| !filter.is_empty());

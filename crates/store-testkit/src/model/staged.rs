@@ -1,5 +1,5 @@
-//! A batch on its way: every change is checked against the state and the changes before it, and
-//! nothing is written until all of them passed.
+//! A batch being checked: every change is checked against the state and the changes before it; nothing is written until
+//! all are valid.
 
 use super::state::{Changes, State};
 use super::table::ModelTable;
@@ -22,7 +22,7 @@ impl<'a> Staged<'a> {
         Self { state, limits, commit, stamp, changes: Changes::default() }
     }
 
-    /// Tables, then conditions, then mutations in order.
+    /// Checks tables, then conditions, then mutations in order.
     pub(super) fn batch(mut self, batch: &WriteBatch) -> StoreResult<Changes> {
         for change in &batch.tables {
             self.table_change(change)?;
@@ -36,7 +36,7 @@ impl<'a> Staged<'a> {
         Ok(self.changes)
     }
 
-    /// Rows of a bulk load, already one for each key.
+    /// Checks the rows of a bulk load, which have distinct keys.
     pub(super) fn load(
         mut self,
         rows: impl Iterator<Item = (TableId, FamilyId, Bytes, Vec<u8>)>,
@@ -73,7 +73,7 @@ impl<'a> Staged<'a> {
 
     fn mutation(&mut self, mutation: &Mutation) -> StoreResult<()> {
         let (table, family, key) = mutation.target();
-        // What is there does not matter; that its table and family are, does.
+        // The value is irrelevant; this checks that the table and the family exist.
         self.newest(table, family, key)?;
         match mutation {
             Mutation::Replace { fragment, .. } => self.put(table, family, key, fragment.clone()),
@@ -94,7 +94,7 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// The newest fragment, the changes so far included.
+    /// The newest fragment, including the changes so far.
     fn newest(&self, table: TableId, family: FamilyId, key: &Bytes) -> StoreResult<Option<Bytes>> {
         let found = self.must_have_table(table)?;
         let rows = found.families.get(&family).ok_or(StoreError::NoSuchFamily { table, family })?;
@@ -102,7 +102,7 @@ impl<'a> Staged<'a> {
         Ok(staged.cloned().unwrap_or_else(|| rows.get(key, self.state.last())))
     }
 
-    /// The table, as the changes so far leave it.
+    /// The table, including the changes so far.
     fn must_have_table(&self, table: TableId) -> StoreResult<&ModelTable> {
         if self.changes.dropped.contains(&table) {
             return Err(StoreError::NoSuchTable { table });
@@ -114,7 +114,7 @@ impl<'a> Staged<'a> {
     }
 }
 
-/// Is `bytes` within the limit?
+/// Checks that `bytes` is within the limit.
 pub(super) fn check_size(what: &'static str, bytes: usize, limit: usize) -> StoreResult<()> {
     if bytes > limit { Err(StoreError::TooLarge { what, bytes, limit }) } else { Ok(()) }
 }

@@ -13,17 +13,17 @@ pub(super) struct State {
     tables: BTreeMap<TableId, ModelTable>,
     /// The last commit applied.
     last: CommitNo,
-    /// The last commit that survives a crash; all before it do too.
+    /// The last durable commit; all commits before it are durable, too.
     durable: CommitNo,
-    /// Commits after `durable` that nobody may see before they are.
+    /// Commits after `durable` that are hidden until they are durable.
     hidden: BTreeSet<CommitNo>,
-    /// The last timestamp given out: stamps never step back.
+    /// The last assigned timestamp: stamps are monotonic.
     stamp: Timestamp,
     syncs: u64,
     closed: bool,
 }
 
-/// What a commit changes, checked and stamped.
+/// The checked and stamped changes of a commit.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) created: BTreeMap<TableId, ModelTable>,
@@ -40,7 +40,7 @@ impl State {
         self.last
     }
 
-    /// The last commit that readers see: the one before the first that is still hidden.
+    /// The last published commit: the one before the first hidden commit.
     pub(super) fn published(&self) -> CommitNo {
         self.hidden.first().map_or(self.last, |first| CommitNo(first.0 - 1))
     }
@@ -57,17 +57,17 @@ impl State {
         rows.ok_or(StoreError::NoSuchFamily { table, family })
     }
 
-    /// Was this id ever a table's?
+    /// Returns true if this id was ever used.
     pub(super) fn is_used(&self, table: TableId) -> bool {
         self.tables.contains_key(&table)
     }
 
-    /// Number and stamp of the next commit.
+    /// The number and stamp of the next commit.
     pub(super) fn next(&self, now: Timestamp) -> (CommitNo, Timestamp) {
         (CommitNo(self.last.0 + 1), now.max(self.stamp))
     }
 
-    /// Applies the whole batch or, on any error, nothing of it.
+    /// Applies the batch atomically.
     pub(super) fn apply(
         &mut self,
         batch: &WriteBatch,
@@ -92,7 +92,7 @@ impl State {
         self.tables.extend(changes.created);
         for ((table, family, key), fragment) in changes.rows {
             let family = self.tables.get_mut(&table).and_then(|table| table.families.get_mut(&family));
-            // Staging looked both up.
+            // Always found: checked when the batch was staged.
             if let Some(rows) = family {
                 rows.put(key, commit, fragment);
             }
@@ -106,7 +106,7 @@ impl State {
         commit
     }
 
-    /// Makes everything durable, and so visible.
+    /// Makes everything durable and visible.
     pub(super) fn sync(&mut self) {
         self.durable = self.last;
         self.hidden.clear();

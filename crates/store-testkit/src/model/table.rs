@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use store::{Bytes, CommitNo, FamilyId, KeyRange, TableSpec};
 
-/// A table, from the commit that made it to the one that dropped it.
+/// A table, from the commit that created it to the one that dropped it.
 #[derive(Clone, Debug)]
 pub(super) struct ModelTable {
     pub(super) born: CommitNo,
@@ -17,7 +17,7 @@ pub(super) struct ModelTable {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows(BTreeMap<Bytes, Vec<Version>>);
 
-/// What a row became by a commit: its fragment, or `None` when it was deleted.
+/// A version of a row: its fragment, or `None` if it was deleted.
 #[derive(Clone, Debug)]
 struct Version {
     commit: CommitNo,
@@ -30,12 +30,12 @@ impl ModelTable {
         Self { born, died: None, splits: spec.splits.clone(), families }
     }
 
-    /// Does it exist for a reader at `commit`?
+    /// Returns true if the table exists at `commit`.
     pub(super) fn is_alive(&self, commit: CommitNo) -> bool {
         self.born <= commit && self.died.is_none_or(|died| commit < died)
     }
 
-    /// Its state at `commit`, without what came later.
+    /// The table without changes after `commit`.
     pub(super) fn up_to(&self, commit: CommitNo) -> Option<Self> {
         let families = self.families.iter().map(|(&id, rows)| (id, rows.up_to(commit))).collect();
         let died = self.died.filter(|&died| died <= commit);
@@ -44,7 +44,7 @@ impl ModelTable {
 }
 
 impl Rows {
-    /// The newest fragment not younger than `commit`.
+    /// The newest fragment that is visible at `commit`.
     pub(super) fn get(&self, key: &[u8], commit: CommitNo) -> Option<Bytes> {
         visible(self.0.get(key)?, commit).cloned()
     }
@@ -55,7 +55,7 @@ impl Rows {
         range: &KeyRange,
         commit: CommitNo,
     ) -> impl DoubleEndedIterator<Item = (&Bytes, &Bytes)> {
-        // A range that ends before it starts holds nothing; the map's own range would panic on it.
+        // The map's range would panic if the end is before the start.
         let range =
             if range.is_empty() { KeyRange { start: Bytes::new(), end: Some(Bytes::new()) } } else { range.clone() };
         let end = range.end.map_or(Bound::Unbounded, Bound::Excluded);
@@ -63,7 +63,7 @@ impl Rows {
         rows.filter_map(move |(key, versions)| Some((key, visible(versions, commit)?)))
     }
 
-    /// Adds what `commit`, the newest of all, makes of a row.
+    /// Adds a version with the newest commit.
     pub(super) fn put(&mut self, key: Bytes, commit: CommitNo, fragment: Option<Bytes>) {
         self.0.entry(key).or_default().push(Version { commit, fragment });
     }

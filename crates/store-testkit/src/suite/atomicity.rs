@@ -1,4 +1,4 @@
-//! Batches: all or nothing, in order, under conditions.
+//! Batches: atomic, ordered, conditional.
 
 use super::fixture::{
     FAMILY, Fixture, OTHER, TABLE, batch, create, delete, expect, expected, number, replace, replace_in, row, skip,
@@ -6,7 +6,7 @@ use super::fixture::{
 use std::sync::Arc;
 use store::{CommitNo, Durability, FamilyId, Mutation, PointRead, Store, StoreError, WriteBatch};
 
-/// And changes nothing.
+/// An empty batch also changes nothing.
 pub async fn an_empty_batch_returns_the_last_commit(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let commit = f.put(&[("a", 1)]).await;
@@ -15,7 +15,7 @@ pub async fn an_empty_batch_returns_the_last_commit(store: Arc<dyn Store>) {
     }
 }
 
-/// From one batch to the next.
+/// Each commit number is larger than the one before.
 pub async fn commit_numbers_grow(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let mut last = CommitNo(0);
@@ -27,7 +27,7 @@ pub async fn commit_numbers_grow(store: Arc<dyn Store>) {
     }
 }
 
-/// In the order of the batch, not of the kind of mutation.
+/// Mutations apply in the order of the batch, independent of their kind.
 pub async fn the_last_mutation_of_a_row_wins(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put(&[("c", 9)]).await;
@@ -47,7 +47,7 @@ pub async fn the_last_mutation_of_a_row_wins(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[("a", 2), ("c", 3), ("d", 4)]));
 }
 
-/// A reader beside a writer that changes two tables together never sees one without the other.
+/// A reader concurrent to a writer that changes two tables atomically never sees only one change.
 pub async fn a_batch_over_tables_is_seen_whole(store: Arc<dyn Store>) {
     if !store.capabilities().atomic_batches() || !store.capabilities().store_snapshots() {
         return skip("the store has no atomic batches, or no snapshots of all tables");
@@ -79,7 +79,7 @@ pub async fn a_batch_over_tables_is_seen_whole(store: Arc<dyn Store>) {
     assert_eq!(f.get("a").await, Some(199));
 }
 
-/// The commit number in the fragment is what optimistic writers compare.
+/// Optimistic writers compare the commit number in the fragment.
 pub async fn an_expected_commit_must_be_the_newest(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let first = f.put(&[("a", 1)]).await;
@@ -88,7 +88,7 @@ pub async fn an_expected_commit_must_be_the_newest(store: Arc<dyn Store>) {
     let failed = f.commit(on(expect("a", Some(first)), 3)).await;
     assert_eq!(failed, Err(StoreError::ConditionFailed { table: TABLE, key: "a".into() }));
     assert_eq!(f.get("a").await, Some(2));
-    // Not durable yet, but newest.
+    // Not durable yet, but the newest state.
     let third = f.store.apply(on(expect("a", Some(second)), 4), Durability::Sync).await.unwrap();
     f.store.apply(on(expect("a", Some(third)), 5), Durability::Sync).await.unwrap();
     assert_eq!(f.newest("a").await, Some(5));
@@ -96,7 +96,7 @@ pub async fn an_expected_commit_must_be_the_newest(store: Arc<dyn Store>) {
     assert_eq!(absent, Err(StoreError::ConditionFailed { table: TABLE, key: "b".into() }));
 }
 
-/// `None` holds for keys never written and for deleted ones.
+/// `None` holds for keys that were never written and for deleted ones.
 pub async fn an_expected_absence_must_hold(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let insert = |number| WriteBatch { conditions: vec![expect("a", None)], ..batch(vec![replace("a", number)]) };
@@ -107,7 +107,7 @@ pub async fn an_expected_absence_must_hold(store: Arc<dyn Store>) {
     assert_eq!(f.get("a").await, Some(3));
 }
 
-/// A batch does not stand in its own way.
+/// A batch's own mutations do not affect its conditions.
 pub async fn conditions_see_the_state_before_the_batch(store: Arc<dyn Store>) {
     if !store.capabilities().atomic_batches() {
         return skip("the store has no atomic batches");
@@ -118,7 +118,7 @@ pub async fn conditions_see_the_state_before_the_batch(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[("a", 1), ("b", 2)]));
 }
 
-/// Neither rows before nor rows behind.
+/// Rows before and after the failed condition are not written.
 pub async fn a_failed_condition_writes_nothing(store: Arc<dyn Store>) {
     if !store.capabilities().atomic_batches() {
         return skip("the store has no atomic batches");
@@ -133,7 +133,7 @@ pub async fn a_failed_condition_writes_nothing(store: Arc<dyn Store>) {
     assert_eq!(f.newest("a").await, None);
 }
 
-/// A mutation of an unknown family at the end of a batch takes the whole batch with it.
+/// An invalid mutation at the end fails the whole batch.
 pub async fn a_bad_mutation_writes_nothing(store: Arc<dyn Store>) {
     if !store.capabilities().atomic_batches() {
         return skip("the store has no atomic batches");
@@ -149,7 +149,7 @@ pub async fn a_bad_mutation_writes_nothing(store: Arc<dyn Store>) {
     assert_eq!((f.newest("a").await, f.rows().await), (None, expected(&[])));
 }
 
-/// Two inserts of one key at the same time: one wins.
+/// Of concurrent inserts of one key, one wins.
 pub async fn concurrent_claims_of_one_key_succeed_once(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let claims = (0..16u64).map(|number| {
@@ -171,7 +171,7 @@ pub async fn concurrent_claims_of_one_key_succeed_once(store: Arc<dyn Store>) {
     assert_eq!(f.get("a").await, Some(winners[0]));
 }
 
-/// A read and the write that follows from it, as one step by a condition: none is lost, whoever comes first.
+/// No concurrent read-modify-write with a condition is lost.
 pub async fn concurrent_increments_all_count(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let tasks: Vec<_> = (0..8)

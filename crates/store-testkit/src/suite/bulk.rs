@@ -1,4 +1,4 @@
-//! Bulk loads: all rows at once, or none.
+//! Bulk loads are atomic.
 
 use super::fixture::{
     FAMILY, Fixture, OTHER, TABLE, all, create, delete, expected, expected_numbered, numbered, range, ranges, replace,
@@ -16,7 +16,7 @@ async fn load(f: &Fixture, on_duplicate: OnDuplicate, rows: &[(String, u64)]) ->
     load.finish().await
 }
 
-/// A store with an empty table, if it can load.
+/// A store with an empty table; `None` if it does not support bulk loads.
 async fn fixture(store: Arc<dyn Store>) -> Option<Fixture> {
     if store.capabilities().bulk_load {
         return Some(Fixture::new(store).await);
@@ -28,7 +28,7 @@ async fn fixture(store: Arc<dyn Store>) -> Option<Fixture> {
     None
 }
 
-/// And are there in key order, for a session that asks for the load's commit.
+/// The rows are returned in key order at the load's commit.
 pub async fn rows_in_any_order_are_loaded(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let rows: Vec<_> = (0..5000).map(|i| i * 1237 % 5000).map(|number| (numbered(number), number)).collect();
@@ -39,7 +39,7 @@ pub async fn rows_in_any_order_are_loaded(store: Arc<dyn Store>) {
     assert_eq!(f.scan(ranges(vec![range("0100", "0102")])).await.numbers(), [100, 101]);
 }
 
-/// The cheap way.
+/// Sorted input, which backends optimize.
 pub async fn sorted_rows_are_loaded(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let rows = expected_numbered(0..5000);
@@ -50,7 +50,7 @@ pub async fn sorted_rows_are_loaded(store: Arc<dyn Store>) {
     assert_eq!(reversed, rows);
 }
 
-/// Even by readers of the newest state.
+/// Invisible in the newest state, too.
 pub async fn a_load_is_invisible_until_finished(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut load = f.store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
@@ -63,7 +63,7 @@ pub async fn a_load_is_invisible_until_finished(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await.len(), 2000);
 }
 
-/// And the same rows can be loaded afterwards.
+/// The same rows can be loaded after the drop.
 pub async fn a_load_that_is_dropped_leaves_nothing(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     f.put(&[("x", 1)]).await;
@@ -77,7 +77,7 @@ pub async fn a_load_that_is_dropped_leaves_nothing(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await.len(), 3001);
 }
 
-/// Side by side or far apart.
+/// Duplicates may be adjacent or far apart.
 pub async fn a_key_twice_in_a_load_fails_it(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     for second in [1u64, 1999] {
@@ -89,7 +89,7 @@ pub async fn a_key_twice_in_a_load_fails_it(store: Arc<dyn Store>) {
     }
 }
 
-/// And leaves what is there.
+/// The existing rows are unchanged.
 pub async fn a_key_that_is_there_fails_the_load(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     f.put(&[("0500", 5), ("0600", 6)]).await;
@@ -102,7 +102,7 @@ pub async fn a_key_that_is_there_fails_the_load(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected_numbered(0..2000));
 }
 
-/// Over rows of the table and over its own.
+/// The last row wins over stored rows and over rows of the load.
 pub async fn replacing_loads_let_the_last_row_win(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     f.put(&[("0500", 5), ("x", 8)]).await;
@@ -116,7 +116,7 @@ pub async fn replacing_loads_let_the_last_row_win(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, loaded);
 }
 
-/// Those with other keys, before, between and behind.
+/// Existing rows with other keys before, between and after the loaded ones are kept.
 pub async fn a_load_into_rows_keeps_the_others(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let odd = |numbers: std::ops::Range<u64>| expected_numbered(numbers.filter(|number| number % 2 == 1));
@@ -127,7 +127,7 @@ pub async fn a_load_into_rows_keeps_the_others(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected_numbered(0..2000));
 }
 
-/// It loads nothing.
+/// An empty load writes nothing.
 pub async fn an_empty_load_is_fine(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     f.put(&[("a", 1)]).await;
@@ -135,7 +135,7 @@ pub async fn an_empty_load_is_fine(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[("a", 1)]));
 }
 
-/// As rows of a batch are.
+/// Loaded rows have stamps and can be updated like other rows.
 pub async fn loaded_rows_are_stamped_and_writable(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let before = f.put(&[("x", 1)]).await;
@@ -149,7 +149,7 @@ pub async fn loaded_rows_are_stamped_and_writable(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await.len(), 2000);
 }
 
-/// They repeat exactly.
+/// Earlier snapshots are repeatable.
 pub async fn snapshots_before_a_load_do_not_see_it(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     f.put(&[("0500", 5)]).await;
@@ -160,7 +160,7 @@ pub async fn snapshots_before_a_load_do_not_see_it(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected_numbered(0..2000));
 }
 
-/// At the latest when it is finished.
+/// The error is returned by `finish` at the latest.
 pub async fn a_load_into_an_unknown_table_or_family_is_refused(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let unknown = f.store.bulk_load(OTHER, OnDuplicate::Fail).await.err();
@@ -172,7 +172,7 @@ pub async fn a_load_into_an_unknown_table_or_family_is_refused(store: Arc<dyn St
         Err(error) => Some(error),
     };
     assert_eq!(failed, Some(StoreError::NoSuchFamily { table: TABLE, family }));
-    // A table that goes away while it is loaded.
+    // A table that is dropped during the load.
     f.tables(vec![create(OTHER)]).await.unwrap();
     let mut load = f.store.bulk_load(OTHER, OnDuplicate::Fail).await.unwrap();
     load.write(FAMILY, b"a", &row(1)).await.unwrap();

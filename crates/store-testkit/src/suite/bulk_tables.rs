@@ -1,4 +1,4 @@
-//! Bulk loads into several tables: rows, and entries beside them, all at once or none.
+//! Bulk loads into several tables: rows and index entries, atomically.
 
 use super::fixture::{FAMILY, Fixture, OTHER, TABLE, create, numbered, replace_in, row, skip};
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use store::{
     StoreResult, TableId,
 };
 
-/// One more.
+/// A third table.
 const THIRD: TableId = TableId(1003);
 
-/// Few rows, and so many that they are sorted on disk.
+/// A size that fits in memory, and one that is sorted on disk.
 const SIZES: [u64; 2] = [20, 3000];
 
-/// A store with three empty tables, if it can load.
+/// A store with three empty tables; `None` if it does not support bulk loads.
 async fn fixture(store: Arc<dyn Store>) -> Option<Fixture> {
     if !store.capabilities().bulk_load || !store.capabilities().store_snapshots() {
         skip("the store has no bulk load, or no snapshots of all tables");
@@ -24,7 +24,7 @@ async fn fixture(store: Arc<dyn Store>) -> Option<Fixture> {
     Some(f)
 }
 
-/// Begins a load whose entries are of a value of the rows: four digits that no two rows may share, and the key.
+/// Begins a load with a unique index: its entries have the row's four-digit value as unique prefix, then the key.
 async fn begin(f: &Fixture) -> Box<dyn BulkLoad> {
     let mut load = f.store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
     let unique: store::UniquePrefix = Arc::new(|key| Ok((!key.starts_with(b"null")).then_some(4)));
@@ -34,7 +34,7 @@ async fn begin(f: &Fixture) -> Box<dyn BulkLoad> {
     load
 }
 
-/// Adds rows with those values; each second one in a block.
+/// Adds rows with these values, alternately one by one and as blocks.
 async fn add(load: &mut dyn BulkLoad, rows: &[(String, String)]) -> StoreResult<()> {
     let (mut entries, mut others) = (LoadRows::default(), LoadRows::default());
     for (at, (key, value)) in rows.iter().enumerate() {
@@ -52,7 +52,7 @@ async fn add(load: &mut dyn BulkLoad, rows: &[(String, String)]) -> StoreResult<
     load.write_rows_of(THIRD, FAMILY, others).await
 }
 
-/// Rows with the numbers as keys, in an order that is not theirs, and with values that are `shift` larger.
+/// Rows in shuffled order, with the numbers as keys and values that are larger by `shift`.
 fn shuffled(numbers: std::ops::Range<u64>, shift: u64) -> Vec<(String, String)> {
     let (first, count) = (numbers.start, numbers.end - numbers.start);
     let number = |at| first + at * 7919 % count;
@@ -65,7 +65,7 @@ async fn load(f: &Fixture, rows: &[(String, String)]) -> StoreResult<CommitNo> {
     load.finish().await
 }
 
-/// The keys of each of the tables.
+/// The keys of the three tables.
 async fn keys(f: &Fixture, snapshot: &Snapshot) -> [Vec<String>; 3] {
     let mut found = [const { Vec::new() }; 3];
     for (table, found) in [TABLE, OTHER, THIRD].into_iter().zip(&mut found) {
@@ -76,7 +76,7 @@ async fn keys(f: &Fixture, snapshot: &Snapshot) -> [Vec<String>; 3] {
     found
 }
 
-/// What [`keys`] gives when the tables have these rows.
+/// The expected result of [`keys`] for these rows.
 fn wanted(rows: &[(String, String)]) -> [Vec<String>; 3] {
     let sorted = |mut keys: Vec<String>| {
         keys.sort();
@@ -86,7 +86,7 @@ fn wanted(rows: &[(String, String)]) -> [Vec<String>; 3] {
     [own.clone(), sorted(rows.iter().map(|(key, value)| format!("{value}{key}")).collect()), own]
 }
 
-/// Into empty tables, into tables with some rows, and into those that were loaded before.
+/// Loads into empty tables, tables with a few rows, and tables that were loaded before.
 pub async fn rows_of_several_tables_are_loaded_as_one(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut all = Vec::new();
@@ -107,7 +107,7 @@ pub async fn rows_of_several_tables_are_loaded_as_one(store: Arc<dyn Store>) {
     }
 }
 
-/// In key order, which is the cheap way, whatever the order of the entries.
+/// The rows are in key order, their entries are not.
 pub async fn sorted_rows_are_loaded_with_their_entries(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut all = Vec::new();
@@ -120,7 +120,7 @@ pub async fn sorted_rows_are_loaded_with_their_entries(store: Arc<dyn Store>) {
     }
 }
 
-/// A key twice, a value twice, and those of rows that are there: nothing is loaded anywhere.
+/// Duplicate keys and values, within the load and with stored rows, fail the load for all tables.
 pub async fn a_duplicate_in_one_table_fails_the_load_of_all(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut there: Vec<(String, String)> = Vec::new();
@@ -145,7 +145,7 @@ pub async fn a_duplicate_in_one_table_fails_the_load_of_all(store: Arc<dyn Store
         there.extend(good);
         assert!(keys(&f, &f.snapshot().await).await == wanted(&there));
     }
-    // After the last load the tables were loaded before.
+    // Also in tables that were loaded before.
     let next = there.len() as u64;
     let mut rows = shuffled(next..next + 3000, 0);
     rows[1500].1 = there[7].1.clone();
@@ -154,7 +154,7 @@ pub async fn a_duplicate_in_one_table_fails_the_load_of_all(store: Arc<dyn Store
     assert!(keys(&f, &f.snapshot().await).await == wanted(&there));
 }
 
-/// Of keys without one there may be many.
+/// Entries without a unique prefix may be equal except for the key.
 pub async fn keys_without_a_unique_prefix_are_no_duplicates(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut all = Vec::new();
@@ -167,7 +167,7 @@ pub async fn keys_without_a_unique_prefix_are_no_duplicates(store: Arc<dyn Store
     }
 }
 
-/// Whatever was written of it.
+/// All tables are unchanged.
 pub async fn a_load_of_several_tables_that_is_dropped_leaves_nothing(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let rows = shuffled(0..3000, 1);
@@ -179,7 +179,7 @@ pub async fn a_load_of_several_tables_that_is_dropped_leaves_nothing(store: Arc<
     assert!(keys(&f, &f.snapshot().await).await == wanted(&rows));
 }
 
-/// Rows that others write meanwhile to one of the tables are kept, and count as duplicates.
+/// Rows committed to one of the tables during the load are kept, and conflict with duplicates in the load.
 pub async fn rows_written_beside_a_load_of_several_tables_are_kept(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     for size in SIZES {
@@ -206,7 +206,7 @@ pub async fn rows_written_beside_a_load_of_several_tables_are_kept(store: Arc<dy
     }
 }
 
-/// At once, or when rows of it come.
+/// The error is returned at once, or when rows for the table are written.
 pub async fn a_table_that_a_load_does_not_know_is_refused(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut load = f.store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();

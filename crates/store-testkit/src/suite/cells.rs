@@ -1,4 +1,4 @@
-//! One row at a time.
+//! Reads and writes of single rows.
 
 use super::fixture::{
     FAMILY, Fixture, TABLE, batch, delete, expected, key, number, replace, replace_in, row, unstamped,
@@ -6,7 +6,7 @@ use super::fixture::{
 use std::sync::Arc;
 use store::{CommitNo, Durability, KeyRange, PointRead, ReadAt, ScanRequest, Store, Timestamp};
 
-/// What was written is what is read.
+/// A written row is read back unchanged.
 pub async fn a_row_is_read_back(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     assert_eq!((f.get("a").await, f.newest("a").await), (None, None));
@@ -15,7 +15,7 @@ pub async fn a_row_is_read_back(store: Arc<dyn Store>) {
     assert_eq!((f.get("b").await, f.get("").await, f.get("aa").await), (None, None, None));
 }
 
-/// Also when keys repeat, are absent, or come in no order.
+/// Keys may be repeated, missing, and in any order.
 pub async fn many_rows_are_answered_in_the_order_asked(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(300).await;
@@ -33,7 +33,7 @@ pub async fn many_rows_are_answered_in_the_order_asked(store: Arc<dyn Store>) {
     );
 }
 
-/// What the writer put into the stamp is overwritten.
+/// The writer's stamp is overwritten.
 pub async fn the_store_stamps_each_fragment(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let mut fragment = row(5);
@@ -50,7 +50,7 @@ pub async fn the_store_stamps_each_fragment(store: Arc<dyn Store>) {
     }
 }
 
-/// Later commits carry the same time or a later one.
+/// Timestamps are monotonic.
 pub async fn timestamps_never_step_back(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let mut last = Timestamp(0);
@@ -63,7 +63,7 @@ pub async fn timestamps_never_step_back(store: Arc<dyn Store>) {
     }
 }
 
-/// Of several replacements.
+/// After several replacements the last one is read.
 pub async fn a_replaced_row_is_the_last_one(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     for number in [3, 1, 2] {
@@ -73,7 +73,7 @@ pub async fn a_replaced_row_is_the_last_one(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[("a", 2)]));
 }
 
-/// For every way of reading, and it can be written again.
+/// Invisible to every read; the key can be written again.
 pub async fn a_deleted_row_is_gone(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put(&[("a", 1), ("b", 2)]).await;
@@ -84,14 +84,14 @@ pub async fn a_deleted_row_is_gone(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[("a", 3), ("b", 2)]));
 }
 
-/// It is no error and makes no row.
+/// Deleting a missing row is no error and creates no row.
 pub async fn deleting_nothing_is_fine(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.write(vec![delete("a"), delete("a")]).await.unwrap();
     assert_eq!(f.rows().await, expected(&[]));
 }
 
-/// Order is that of bytes; a key may be the start of another, and may be empty.
+/// Keys are ordered by bytes. A key may be a prefix of another, and may be empty.
 pub async fn keys_may_have_any_bytes(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let mut keys: Vec<Vec<u8>> =
@@ -110,7 +110,7 @@ pub async fn keys_may_have_any_bytes(store: Arc<dyn Store>) {
     assert_eq!(f.scan(super::fixture::all()).await.keys, sorted);
 }
 
-/// By gets and scans, between small rows.
+/// Read by gets and scans, between small rows.
 pub async fn a_fragment_of_a_mebibyte_is_read_back(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let mut large = Vec::new();
@@ -126,7 +126,7 @@ pub async fn a_fragment_of_a_mebibyte_is_read_back(store: Arc<dyn Store>) {
     assert!(unstamped(&scanned.fragments[1]) == large);
 }
 
-/// A row is there when its fragment is, whatever is in it.
+/// A row exists if it has a fragment, even without cells.
 pub async fn a_fragment_without_cells_is_a_row(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let mut empty = Vec::new();

@@ -1,4 +1,4 @@
-//! Predicates on bytes: exact for dense rows of the filter's layout, undecided for all others.
+//! Filters: exact for dense rows of the filter's layout, undecided for all others.
 
 use super::fixture::{
     Fixture, GROUP, NUMBER, Scanned, TABLE, all, between, delete, empty, layout, numbered, range, ranges, replace,
@@ -8,7 +8,7 @@ use fragment::{Layout, Verdict};
 use std::sync::Arc;
 use store::{Bytes, Filter, Mutation, NullTest, ScanRequest, Store};
 
-/// In all directions, over flushed and fresh rows.
+/// In both directions, over flushed and unflushed rows.
 pub async fn dense_rows_are_filtered_exactly(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(1000).await;
@@ -26,7 +26,7 @@ pub async fn dense_rows_are_filtered_exactly(store: Arc<dyn Store>) {
     }
 }
 
-/// Whatever the bounds: the zeros in a NULL's place are no value.
+/// NULL fails for any bounds, although its bytes are zero.
 pub async fn nulls_fail_comparisons(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(50).await;
@@ -37,7 +37,7 @@ pub async fn nulls_fail_comparisons(store: Arc<dyn Store>) {
     assert_eq!(passing(&f.scan(request.clone()).await, &request), [0, 10, 20, 30, 40]);
 }
 
-/// And their absence, also of columns that vary in length.
+/// `IS NULL` and `IS NOT NULL`, also of variable-width columns.
 pub async fn null_tests_see_nulls(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(40).await;
@@ -51,7 +51,7 @@ pub async fn null_tests_see_nulls(store: Arc<dyn Store>) {
     assert_eq!(passing(&f.scan(request.clone()).await, &request), Vec::<u64>::new());
 }
 
-/// Comparisons and NULL tests together.
+/// Range predicates and NULL tests combined.
 pub async fn all_predicates_must_hold(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(100).await;
@@ -66,7 +66,7 @@ pub async fn all_predicates_must_hold(store: Arc<dyn Store>) {
     assert_eq!(passing(&f.scan(request.clone()).await, &request), Vec::<u64>::new());
 }
 
-/// Sparse rows and rows of another layout are never lost.
+/// Sparse rows and rows of another layout are returned.
 pub async fn rows_that_cannot_be_judged_are_returned_and_marked(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.write((0..20).map(mixed).collect()).await.unwrap();
@@ -91,7 +91,7 @@ pub async fn rows_that_cannot_be_judged_are_returned_and_marked(store: Arc<dyn S
     }
 }
 
-/// Not rows that were looked at.
+/// Rows that fail the filter do not count.
 pub async fn a_limit_counts_rows_that_pass(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(500).await;
@@ -105,7 +105,7 @@ pub async fn a_limit_counts_rows_that_pass(store: Arc<dyn Store>) {
     }
 }
 
-/// The caller may throw them away, and would then have fewer rows than there are.
+/// Undecided rows do not count, because the caller may discard them.
 pub async fn rows_that_cannot_be_judged_do_not_use_up_the_limit(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.write((0..100).map(mixed).collect()).await.unwrap();
@@ -116,7 +116,7 @@ pub async fn rows_that_cannot_be_judged_do_not_use_up_the_limit(store: Arc<dyn S
     }
 }
 
-/// The rows are judged all the same.
+/// The filter is evaluated without returning keys or values.
 pub async fn a_filter_works_without_values_and_keys(store: Arc<dyn Store>) {
     if !store.capabilities().filter {
         return skip("the store has no filters");
@@ -134,7 +134,7 @@ pub async fn a_filter_works_without_values_and_keys(store: Arc<dyn Store>) {
     assert_eq!(f.scan(ScanRequest { keys: false, values: false, filter, ..few }).await.count, 4);
 }
 
-/// Also rows that it could not look into.
+/// Also for rows that could not be evaluated.
 pub async fn a_filter_without_tests_passes_all(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.write((0..20).map(mixed).collect()).await.unwrap();
@@ -146,7 +146,7 @@ fn with(filter: Filter) -> ScanRequest {
     ScanRequest { filter: Some(filter), ..all() }
 }
 
-/// Numbers of the rows that pass. A store may hand out others only if it marks its batches.
+/// The numbers of the rows that pass. A store may return other rows only in undecided batches.
 fn passing(scanned: &Scanned, request: &ScanRequest) -> Vec<u64> {
     let filter = request.filter.as_ref().unwrap();
     let passes = |fragment: &&Bytes| fragment::matches(filter, fragment) == Verdict::Pass;
@@ -155,7 +155,7 @@ fn passing(scanned: &Scanned, request: &ScanRequest) -> Vec<u64> {
     passing.iter().map(|fragment| super::fixture::number(fragment)).collect()
 }
 
-/// Row `number`: dense when even; when odd, sparse or of another layout, by turns.
+/// Row `number`: dense if even; if odd, alternately sparse or of another layout.
 fn mixed(number: u64) -> Mutation {
     let mut fragment = Vec::new();
     match number % 4 {

@@ -1,4 +1,4 @@
-//! What the cases have in common: rows that stand for a number, and a table to put them in.
+//! Fixtures of the cases: rows that encode a number, and a table for them.
 
 use fragment::{Fragment, Layout, LayoutColumn};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use store::{
     PointRead, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableChange, TableId, TableSpec, WriteBatch,
 };
 
-/// The table that every fixture has.
+/// The table that every fixture creates.
 pub(crate) const TABLE: TableId = TableId(1001);
-/// A table for cases that need another.
+/// A second table.
 pub(crate) const OTHER: TableId = TableId(1002);
-/// The family of both.
+/// The family of both tables.
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
 /// A store with an empty [`TABLE`].
@@ -27,14 +27,14 @@ impl Fixture {
         fixture
     }
 
-    /// Applies `batch` and syncs it.
+    /// Applies and syncs `batch`.
     pub(crate) async fn commit(&self, batch: WriteBatch) -> StoreResult<CommitNo> {
         let commit = self.store.apply(batch, Durability::Sync).await?;
         self.store.sync(commit).await?;
         Ok(commit)
     }
 
-    /// Makes and drops tables: as one batch where the store can, else one after the other.
+    /// Creates and drops tables, in one batch if the store supports it.
     pub(crate) async fn tables(&self, tables: Vec<TableChange>) -> StoreResult<CommitNo> {
         if self.store.capabilities().table_changes {
             return self.commit(WriteBatch { tables, ..WriteBatch::default() }).await;
@@ -46,14 +46,13 @@ impl Fixture {
         Ok(last)
     }
 
-    /// Adds to the number of a row of [`TABLE`] (an absent one counts as 0): reads it, and writes under the
-    /// condition that it is still as it was read, until that holds.
+    /// Adds `number` to a row of [`TABLE`] (0 if missing): an optimistic read-modify-write with retries.
     pub(crate) async fn add(&self, key: &str, number: u64, durability: Durability) -> CommitNo {
         loop {
             let old = self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap();
             let read = old.as_deref().and_then(fragment::header::commit_of);
             let sum = old.as_deref().map_or(0, self::number) + number;
-            // Lets others in between.
+            // Lets other tasks write in between.
             tokio::task::yield_now().await;
             let on_top = WriteBatch { conditions: vec![expect(key, read)], ..batch(vec![replace(key, sum)]) };
             match self.store.apply(on_top, durability).await {
@@ -73,12 +72,12 @@ impl Fixture {
         self.write(rows.iter().map(|(key, number)| replace(key, *number)).collect()).await.unwrap()
     }
 
-    /// `count` rows `0000`, `0001`, ... that stand for 0, 1, ...
+    /// Writes `count` rows `0000`, `0001`, ... with the numbers 0, 1, ...
     pub(crate) async fn put_numbered(&self, count: u64) -> CommitNo {
         self.write((0..count).map(|number| replace(numbered(number), number)).collect()).await.unwrap()
     }
 
-    /// A snapshot that holds everything applied so far.
+    /// A snapshot with everything applied so far.
     pub(crate) async fn snapshot(&self) -> Snapshot {
         let last = self.store.apply(WriteBatch::default(), Durability::Sync).await.unwrap();
         self.store.sync(last).await.unwrap();
@@ -100,7 +99,7 @@ impl Fixture {
         self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap().map(|fragment| number(&fragment))
     }
 
-    /// The number of the commit that wrote a row of [`TABLE`].
+    /// The commit number of a row of [`TABLE`].
     pub(crate) async fn get_number(&self, key: &str) -> CommitNo {
         let found = self.store.get_newest(TABLE, FAMILY, key.as_bytes()).await.unwrap();
         found.as_deref().and_then(fragment::header::commit_of).unwrap()
@@ -123,7 +122,7 @@ impl Fixture {
         self.try_scan(request, snapshot).await.unwrap()
     }
 
-    /// Runs a scan to its end, and checks what holds for every scan.
+    /// Runs a scan to its end, and checks properties of every scan.
     pub(crate) async fn try_scan(&self, request: ScanRequest, snapshot: &Snapshot) -> StoreResult<Scanned> {
         let (keys, values) = (request.keys, request.values);
         let mut scan = self.store.scan(request, snapshot).await?;
@@ -144,7 +143,7 @@ impl Fixture {
     }
 }
 
-/// What a scan handed out.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     pub(crate) count: usize,
@@ -204,7 +203,7 @@ pub(crate) fn expect(key: impl AsRef<[u8]>, expect: Option<CommitNo>) -> Conditi
     Condition { table: TABLE, family: FAMILY, key: self::key(key), expect }
 }
 
-/// Everything in [`TABLE`].
+/// A scan of all rows in [`TABLE`].
 pub(crate) fn all() -> ScanRequest {
     ranges(vec![KeyRange::all()])
 }
@@ -227,7 +226,7 @@ pub(crate) fn layout() -> Layout {
     Layout::new(7, [(0, Some(8)), (1, Some(4)), (2, None)].map(column).to_vec())
 }
 
-/// A row that stands for `number`. Its group is the number's last digit, NULL for 9; its text has some length.
+/// A row that encodes `number`. Its group is the last digit, NULL for 9; the length of its text varies.
 pub(crate) fn row(number: u64) -> Vec<u8> {
     let digit = (number % 10) as u32;
     let text = format!("row {number}").repeat(digit as usize);
@@ -238,7 +237,7 @@ pub(crate) fn row(number: u64) -> Vec<u8> {
     fragment
 }
 
-/// The number that a row stands for; the row must be exactly as [`row`] made it.
+/// The number that a row encodes; the row must be exactly the one of [`row`].
 pub(crate) fn number(fragment: &[u8]) -> u64 {
     let layout = layout();
     let view = Fragment::parse(fragment).unwrap().dense(&layout).unwrap();
@@ -247,19 +246,19 @@ pub(crate) fn number(fragment: &[u8]) -> u64 {
     number
 }
 
-/// The fragment with its stamp zeroed: as it was before a store had it.
+/// The fragment with a zero stamp, as before it was written to a store.
 pub(crate) fn unstamped(fragment: &[u8]) -> Vec<u8> {
     let mut fragment = fragment.to_vec();
     fragment::stamp(&mut fragment, store::Timestamp(0), CommitNo(0)).unwrap();
     fragment
 }
 
-/// A filter on rows of [`layout`] without tests.
+/// A filter on rows of [`layout`] without predicates.
 pub(crate) fn empty() -> Filter {
     Filter { layout: layout().id(), ..Filter::default() }
 }
 
-/// `lo <= column <= hi`.
+/// A filter `lo <= column <= hi`.
 pub(crate) fn between(column: usize, lo: &[u8], hi: &[u8]) -> Filter {
     let predicate = FixedPredicate {
         offset: layout().fixed_offset(column).unwrap(),
@@ -271,17 +270,17 @@ pub(crate) fn between(column: usize, lo: &[u8], hi: &[u8]) -> Filter {
     Filter { predicates: vec![predicate], ..empty() }
 }
 
-/// `("a", 1), ("b", 2)` as scans give it.
+/// The rows of a scan result.
 pub(crate) fn expected(rows: &[(&str, u64)]) -> Vec<(String, u64)> {
     rows.iter().map(|&(key, number)| (key.to_string(), number)).collect()
 }
 
-/// Numbers of rows from `first` up to and without `end`, as scans of numbered rows give them.
+/// The rows of a scan result for these numbered rows.
 pub(crate) fn expected_numbered(numbers: impl Iterator<Item = u64>) -> Vec<(String, u64)> {
     numbers.map(|number| (numbered(number), number)).collect()
 }
 
-/// Says that a case does not apply to a store.
+/// Reports that a case does not apply to a store.
 pub(crate) fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
 }

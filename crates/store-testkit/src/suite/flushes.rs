@@ -1,15 +1,15 @@
-//! What goes on below may not be seen above.
+//! Flushes and compactions are invisible to readers.
 
 use super::fixture::{FAMILY, Fixture, TABLE, all, batch, delete, expected_numbered, numbered, ranges, replace, skip};
 use std::sync::Arc;
 use store::{CommitNo, Durability, KeyRange, PointRead, ScanRequest, Snapshot, Store, StoreError, WriteBatch};
 
-/// In the middle of writing, again and again.
+/// Repeated flushes between writes.
 pub async fn a_flush_changes_no_read(store: Arc<dyn Store>) {
     reads_stay_the_same(store, false).await;
 }
 
-/// As a flush.
+/// Repeated major compactions between writes.
 pub async fn a_major_compaction_changes_no_read(store: Arc<dyn Store>) {
     reads_stay_the_same(store, true).await;
 }
@@ -32,7 +32,7 @@ async fn reads_stay_the_same(store: Arc<dyn Store>, major: bool) {
     }
 }
 
-/// Every way of reading gives `rows`.
+/// Checks that every kind of read returns `rows`.
 async fn must_hold(f: &Fixture, snapshot: &Snapshot, rows: &[(String, u64)]) {
     assert_eq!(f.rows_at(snapshot).await, rows);
     let mut reversed = f.scan_at(ScanRequest { reverse: true, batch_rows: 13, ..all() }, snapshot).await.rows();
@@ -46,7 +46,7 @@ async fn must_hold(f: &Fixture, snapshot: &Snapshot, rows: &[(String, u64)]) {
     }
 }
 
-/// What it reads is not reclaimed.
+/// Versions that a snapshot reads are not reclaimed.
 pub async fn a_held_snapshot_survives_compaction(store: Arc<dyn Store>) {
     if !store.capabilities().store_snapshots() {
         return skip("snapshots are of single rows or regions");
@@ -63,7 +63,7 @@ pub async fn a_held_snapshot_survives_compaction(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await.len(), 250);
 }
 
-/// A row that was deleted does not come back when its tombstone goes.
+/// A deleted row does not reappear when its tombstone is compacted away.
 pub async fn deletes_survive_compaction(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(300).await;
@@ -75,7 +75,7 @@ pub async fn deletes_survive_compaction(store: Arc<dyn Store>) {
     must_hold(&f, &f.snapshot().await, &expected_numbered((0..300).step_by(3))).await;
 }
 
-/// And nothing wrong.
+/// The check finds all rows and no problems.
 pub async fn a_check_finds_all_rows(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(700).await;
@@ -88,7 +88,7 @@ pub async fn a_check_finds_all_rows(store: Arc<dyn Store>) {
     assert!(report.bytes >= 700 * 24, "{report:?}");
 }
 
-/// With one error, whatever the call.
+/// Every call fails with `Closed`.
 pub async fn a_closed_store_refuses_calls(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put(&[("a", 1)]).await;

@@ -1,4 +1,4 @@
-//! Commits whose rows are handed over one by one: one step like any other.
+//! Large commits are atomic like others.
 
 use super::fixture::{
     FAMILY, Fixture, OTHER, TABLE, all, create, delete, expect, expected_numbered, number, numbered, replace,
@@ -10,7 +10,8 @@ use store::{
     PointRead, ScanRequest, SortedRows, Store, StoreError, StoreResult, TableId,
 };
 
-/// A store with two tables, if it has batches; rows of the other one may be elsewhere than those of the first.
+/// A store with two tables; `None` without atomic batches. If possible, the second table is bulk-loaded, so that it may
+/// be stored elsewhere.
 async fn fixture(store: Arc<dyn Store>) -> Option<Fixture> {
     if !store.capabilities().atomic_batches() || !store.capabilities().store_snapshots() {
         skip("the store has no atomic batches, or no snapshots of all tables");
@@ -40,7 +41,7 @@ async fn rows_of(f: &Fixture, table: TableId) -> Vec<(String, u64)> {
     f.scan(request).await.rows()
 }
 
-/// In both tables, with deletions, over rows in memory and on disk; scans both ways and points agree.
+/// In both tables, with deletions, over rows in memory and on disk; scans in both directions and gets agree.
 pub async fn a_large_commit_writes_and_deletes_in_all_its_tables(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let before = f.snapshot().await;
@@ -69,13 +70,13 @@ pub async fn a_large_commit_writes_and_deletes_in_all_its_tables(store: Arc<dyn 
     let other = rows_of(&f, OTHER).await;
     assert_eq!(other.iter().filter(|(_, number)| *number >= 10_000).count(), 1000);
     assert!(f.rows_at(&before).await == expected_numbered(0..2000), "a snapshot before it");
-    // Whoever writes next wins.
+    // Later writes win.
     f.put(&[("0000", 1)]).await;
     f.write(vec![delete("0003")]).await.unwrap();
     assert_eq!((f.get("0000").await, f.get("0003").await), (Some(1), None));
 }
 
-/// A reader sees one number in all rows of both tables.
+/// A reader sees the same number in all rows of both tables.
 pub async fn a_large_commit_is_seen_whole(store: Arc<dyn Store>) {
     let Some(f) = fixture(store.clone()).await else { return };
     let both = |number: u64| {
@@ -110,7 +111,7 @@ pub async fn a_large_commit_is_seen_whole(store: Arc<dyn Store>) {
     assert_eq!(f.get("0199").await, Some(10_011));
 }
 
-/// All of them, on rows that it writes and on others.
+/// All conditions must hold, on rows that are written and on others.
 pub async fn conditions_of_a_large_commit_must_hold(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let stamp = f.put(&[("0007", 7)]).await;
@@ -124,8 +125,8 @@ pub async fn conditions_of_a_large_commit_must_hold(store: Arc<dyn Store>) {
     assert_eq!(f.get("0007").await, Some(10_007));
 }
 
-/// Its own number, which is larger than that of every snapshot that does not see it: whoever read a row before can tell
-/// that it changed since, whatever was committed meanwhile.
+/// The commit number is larger than that of every snapshot without the commit, so that a reader can detect the change,
+/// whatever was committed in between.
 pub async fn rows_of_a_large_commit_carry_a_number_that_no_snapshot_before_had(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let mut last = CommitNo(0);
@@ -144,7 +145,7 @@ pub async fn rows_of_a_large_commit_carry_a_number_that_no_snapshot_before_had(s
     }
 }
 
-/// Rows beside which another commit is made while they are read.
+/// Rows during whose iteration another commit is made.
 #[derive(Debug)]
 struct Watched {
     rows: SortedRows,
@@ -171,14 +172,14 @@ impl LargeWrite for Watched {
     }
 }
 
-/// As an empty batch is.
+/// Like an empty batch.
 pub async fn a_large_commit_without_rows_is_fine(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let commit = f.put(&[("a", 1)]).await;
     assert_eq!(apply(&f, vec![], vec![]).await, Ok(commit));
 }
 
-/// And nothing of it is written.
+/// Nothing is written.
 pub async fn a_large_commit_that_cannot_be_made_leaves_nothing(store: Arc<dyn Store>) {
     let Some(f) = fixture(store).await else { return };
     let rows = (0..300).map(|at| replace(numbered(at), at + 10_000));
@@ -192,7 +193,7 @@ pub async fn a_large_commit_that_cannot_be_made_leaves_nothing(store: Arc<dyn St
     assert_eq!(f.get("0000").await, Some(5));
 }
 
-/// Its last row cannot be read.
+/// A write whose last row cannot be read.
 #[derive(Debug)]
 struct Failing(SortedRows);
 

@@ -1,13 +1,13 @@
-//! The largest that fits, and what is beyond.
+//! Keys and rows of maximum size, and beyond.
 
 use super::fixture::{FAMILY, Fixture, TABLE, expected, number, numbered, replace, replace_in, row, skip};
 use std::sync::Arc;
 use store::{KeyRange, OnDuplicate, PointRead, Store, StoreError};
 
-/// Fragments beyond this are not tried: the case is about the limit, not about memory.
+/// Larger limits are not tested, because that would need too much memory.
 const TRIED_FRAGMENT_BYTES: usize = 128 << 20;
 
-/// And found again, by gets and scans.
+/// A key of maximum length is found by gets and scans.
 pub async fn a_key_at_the_limit_is_stored(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let longest = vec![b'k'; f.store.capabilities().max_key_bytes];
@@ -19,7 +19,7 @@ pub async fn a_key_at_the_limit_is_stored(store: Arc<dyn Store>) {
     assert_eq!(scanned.keys, [longest[1..].to_vec(), longest]);
 }
 
-/// With its length and the limit, and nothing is written.
+/// The error contains the length and the limit; nothing is written.
 pub async fn a_key_over_the_limit_is_refused(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let limit = f.store.capabilities().max_key_bytes;
@@ -31,11 +31,11 @@ pub async fn a_key_over_the_limit_is_refused(store: Arc<dyn Store>) {
         let mut load = f.store.bulk_load(TABLE, OnDuplicate::Fail).await.unwrap();
         assert_eq!(load.write(FAMILY, &key, &row(1)).await.map(|()| store::CommitNo(0)), refused);
     }
-    // Asking for it is no error: there is no such row.
+    // Reading a key over the limit is no error: the row does not exist.
     assert_eq!(f.store.get_row(TABLE, FAMILY, &key, &f.snapshot().await).await, Ok(None));
 }
 
-/// As above.
+/// As [`a_key_over_the_limit_is_refused`].
 pub async fn a_fragment_over_the_limit_is_refused(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let limit = f.store.capabilities().max_fragment_bytes;
@@ -49,7 +49,7 @@ pub async fn a_fragment_over_the_limit_is_refused(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[]));
 }
 
-/// Of 20,000 rows.
+/// A batch of 20,000 rows.
 pub async fn a_large_batch_is_applied(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(20_000).await;

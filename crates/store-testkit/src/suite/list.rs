@@ -1,13 +1,13 @@
-//! The list of cases: the only place where they are named.
+//! The list of all cases.
 
 use super::CaseFn;
 
-/// Every case and its name, `module::case`.
+/// Every case with its name, `module::case`.
 pub fn cases() -> Vec<(&'static str, CaseFn)> {
     crate::conformance_tests!(@every list _)
 }
 
-/// Makes one test of each case for the store that `$make` returns: an `async fn() -> Arc<dyn Store>` in scope.
+/// Generates one test per case for the store that `$make` returns: an `async fn() -> Arc<dyn Store>` in scope.
 #[macro_export]
 macro_rules! conformance_tests {
     ($make:ident) => {

@@ -1,16 +1,16 @@
-//! What every store must do, as one list of cases. A backend runs all of them:
+//! The conformance suite: what every store must do, as a list of cases. A backend runs all of them:
 //!
 //! ```ignore
 //! async fn new_store() -> Arc<dyn Store> { ... }       // empty, in a folder of its own
 //! store_testkit::conformance_tests!(new_store);        // one #[tokio::test] for each case
 //! ```
-//! A case gets an empty store and panics on what the contract does not allow. What depends on a
-//! capability is left out where the store does not have it, and says so.
+//! A case gets an empty store and panics if the store violates the contract. Parts that need a missing capability are
+//! skipped with a message.
 //!
-//! A case asserts what the contract promises and nothing beyond: a commit may be published earlier
-//! than the model does it, a scan may cut its batches anywhere, sizes are estimates.
+//! A case asserts only what the contract guarantees: a commit may be published earlier than in the model, scans may
+//! form any batches, and sizes are estimates.
 
-// This is test code that several crates share: a failed assertion is its result.
+// Test code shared by several crates: a failed assertion is its result.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 
 pub mod atomicity;
@@ -35,12 +35,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use store::Store;
 
-/// A future of any kind.
+/// A boxed future.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-/// One case: gets an empty store, panics if it is not as it must be.
+/// A case: gets an empty store and panics on an error.
 pub type CaseFn = fn(Arc<dyn Store>) -> BoxFuture<()>;
 
-/// Runs every case on a store of its own, and names the one that runs.
+/// Runs every case on a new store, and prints its name.
 pub async fn run_all(make: &dyn Fn() -> BoxFuture<Arc<dyn Store>>) {
     for (name, case) in cases() {
         eprintln!("{name}");

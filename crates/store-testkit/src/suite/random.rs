@@ -1,6 +1,6 @@
-//! Random operations, on a store and on the model: after each step both say the same.
+//! Random operations on a store and on the model, whose results must be equal after each step.
 //!
-//! The seed makes the whole run; a failure names it and the step.
+//! The seed determines the run; a failure prints the seed and the step.
 
 use super::fixture::{FAMILY, Fixture, GROUP, NUMBER, TABLE, all, batch, between, delete, expect, layout, replace};
 use crate::{ModelStore, Random};
@@ -10,12 +10,12 @@ use store::{
     StoreError, WriteBatch,
 };
 
-/// Without flushes: all is in memory.
+/// Without flushes, so that all rows are in memory.
 pub async fn operations_agree_with_the_model(store: Arc<dyn Store>) {
     Run::new(store, 0xBE77_0001, false).await.steps(400).await;
 }
 
-/// With flushes, compactions and loads in between.
+/// With flushes, compactions and loads.
 pub async fn operations_with_flushes_agree_with_the_model(store: Arc<dyn Store>) {
     Run::new(store, 0xBE77_0002, true).await.steps(400).await;
 }
@@ -31,7 +31,7 @@ struct Run {
     random: Random,
     flushes: bool,
     seed: u64,
-    /// Snapshots of the same state of both, held for a while.
+    /// Pairs of snapshots of the same state, held for some steps.
     held: Vec<(Snapshot, Snapshot)>,
 }
 
@@ -57,7 +57,7 @@ impl Run {
         self.compare(all(), "the end").await;
     }
 
-    /// A batch of up to 12 mutations; some have conditions, which hold for both or for none.
+    /// Applies a batch of up to 12 mutations, some with conditions, which must hold for both stores or for neither.
     async fn write(&mut self, what: &str) {
         let count = 1 + self.random.below(12);
         let mutations: Vec<_> = (0..count).map(|_| self.mutation()).collect();
@@ -92,7 +92,7 @@ impl Run {
         self.compare(request, what).await;
     }
 
-    /// The same scan on both, at their newest states.
+    /// Compares a scan of the newest states.
     async fn compare(&self, request: ScanRequest, what: &str) {
         let snapshots = (self.store.snapshot().await, self.model.snapshot().await);
         self.compare_at(request, &snapshots, what).await;
@@ -115,7 +115,7 @@ impl Run {
     }
 
     async fn hold(&mut self) {
-        // Else what is read at an old snapshot may be new.
+        // Otherwise reads at an old snapshot may return newer rows.
         if !self.store.store.capabilities().store_snapshots() {
             return;
         }
@@ -147,7 +147,7 @@ impl Run {
             for (key, number) in &rows {
                 load.write(FAMILY, key.as_bytes(), &super::fixture::row(*number)).await.unwrap();
             }
-            // Which of several duplicates is named is the store's choice.
+            // The store may name any of several duplicates.
             results.push(match load.finish().await {
                 Ok(_) => Ok(()),
                 Err(StoreError::DuplicateKey { .. }) => Err("duplicate"),
@@ -162,7 +162,7 @@ impl Run {
         self.store.store.flush(TABLE, major).await.unwrap();
     }
 
-    /// Any scan: ranges, direction, limit, filter, what is wanted.
+    /// A random scan: ranges, direction, limit, filter, and requested parts.
     fn request(&mut self) -> ScanRequest {
         let list = match self.random.below(3) {
             0 => vec![KeyRange::all()],
@@ -179,7 +179,7 @@ impl Run {
         }
     }
 
-    /// Numbers between two bounds, or groups that are not NULL.
+    /// A range of numbers, or groups that are not NULL.
     fn filter(&mut self) -> Option<Filter> {
         if !self.store.store.capabilities().filter {
             return None;
@@ -196,7 +196,7 @@ impl Run {
         }
     }
 
-    /// Sorted and disjoint: pairs of neighbours in a sorted list of keys.
+    /// Sorted and disjoint ranges: pairs of neighbours in a sorted list of keys.
     fn ranges(&mut self) -> Vec<KeyRange> {
         let mut keys: Vec<_> = (0..2 + self.random.below(40)).map(|_| self.key()).collect();
         keys.sort();
@@ -204,7 +204,7 @@ impl Run {
         keys.chunks_exact(2).map(|pair| super::fixture::range(&pair[0], &pair[1])).collect()
     }
 
-    /// One of about 300 keys of different lengths, so that they meet often.
+    /// One of 600 keys of different lengths, few enough to collide often.
     fn key(&mut self) -> String {
         let number = self.random.below(200);
         let tail = ["", "", "\0", "z"][self.random.below(4) as usize];
@@ -212,7 +212,7 @@ impl Run {
     }
 }
 
-/// Applies, and syncs what asks for it; failures as text, since commit numbers differ between stores.
+/// Applies the batch, and syncs it if required. Failures are text, because commit numbers differ between stores.
 async fn apply(f: &Fixture, batch: WriteBatch, durability: Durability) -> Result<(), String> {
     match f.store.apply(batch, durability).await {
         Ok(commit) if durability == Durability::Sync => f.store.sync(commit).await.map_err(|error| error.to_string()),

@@ -1,10 +1,10 @@
-//! Regions, cutting of work, and sizes.
+//! Regions, splits and sizes.
 
 use super::fixture::{FAMILY, Fixture, OTHER, all, create_split, expected_numbered, numbered, range, replace_in, row};
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, Store};
 
-/// Without gaps, in key order, with ids of their own.
+/// Regions have no gaps, are in key order and have distinct ids.
 pub async fn regions_are_made_from_splits(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.tables(vec![create_split(OTHER, &["b", "m", "x"])]).await.unwrap();
@@ -22,7 +22,7 @@ pub async fn regions_are_made_from_splits(store: Arc<dyn Store>) {
     assert_eq!(ids.len(), 5, "no two regions have the same id");
 }
 
-/// As if there were none.
+/// Region borders do not affect scans.
 pub async fn scans_cross_regions(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.tables(vec![create_split(OTHER, &["0100", "0200", "0250"])]).await.unwrap();
@@ -36,7 +36,7 @@ pub async fn scans_cross_regions(store: Arc<dyn Store>) {
     assert_eq!(f.scan(reverse).await.rows(), expected_numbered((190..260).rev().chain((105..110).rev())));
 }
 
-/// For every number of pieces, with and without rows and borders.
+/// For every number of pieces, with and without rows and region borders.
 pub async fn split_pieces_are_exactly_the_ranges(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.tables(vec![create_split(OTHER, &["0500", "1000"])]).await.unwrap();
@@ -67,14 +67,14 @@ pub async fn split_pieces_are_exactly_the_ranges(store: Arc<dyn Store>) {
     }
 }
 
-/// There is no piece without a range.
+/// No ranges give no pieces.
 pub async fn splitting_nothing_gives_nothing(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let pieces = f.store.split(super::fixture::TABLE, FAMILY, &[], 4).await.unwrap();
     assert_eq!(pieces, Vec::<Vec<KeyRange>>::new());
 }
 
-/// It need not be more: a plan that is off by a factor is still a plan.
+/// An estimate may be off by a factor.
 pub async fn an_estimate_is_of_the_right_order(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let table = super::fixture::TABLE;
@@ -90,7 +90,7 @@ pub async fn an_estimate_is_of_the_right_order(store: Arc<dyn Store>) {
     assert_eq!(f.scan(all()).await.count, 4000);
 }
 
-/// Ranges with neighbours that touch made one.
+/// Joins adjacent ranges.
 fn joined(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     let mut joined: Vec<KeyRange> = Vec::new();
     for range in ranges {

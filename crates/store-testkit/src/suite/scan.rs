@@ -1,4 +1,4 @@
-//! Ranges, order, limits and what is handed out.
+//! Scans: ranges, order, limits and results.
 
 use super::fixture::{
     FAMILY, Fixture, TABLE, all, delete, expected, expected_numbered, number, numbered, range, ranges, replace,
@@ -6,7 +6,7 @@ use super::fixture::{
 use std::sync::Arc;
 use store::{KeyRange, ScanRequest, Store};
 
-/// Whatever the order of writing.
+/// Independent of the order of writing.
 pub async fn rows_come_in_key_order(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     for step in 0..10 {
@@ -16,7 +16,7 @@ pub async fn rows_come_in_key_order(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected_numbered(0..1000));
 }
 
-/// With every list of ranges and every batch size.
+/// For every list of ranges and every batch size.
 pub async fn a_reverse_scan_is_the_mirror_image(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(1000).await;
@@ -36,7 +36,7 @@ pub async fn a_reverse_scan_is_the_mirror_image(store: Arc<dyn Store>) {
     }
 }
 
-/// The start is inside, the end is not.
+/// The start is inclusive, the end exclusive.
 pub async fn ends_of_ranges_are_half_open(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put(&[("a", 1), ("b", 2), ("ba", 3), ("c", 4)]).await;
@@ -58,7 +58,7 @@ pub async fn ends_of_ranges_are_half_open(store: Arc<dyn Store>) {
     }
 }
 
-/// From either end.
+/// In both directions.
 pub async fn a_limit_ends_the_scan(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(300).await;
@@ -72,7 +72,7 @@ pub async fn a_limit_ends_the_scan(store: Arc<dyn Store>) {
     }
 }
 
-/// It is one for the whole scan.
+/// The limit applies to the whole scan.
 pub async fn a_limit_counts_over_ranges(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(100).await;
@@ -83,13 +83,13 @@ pub async fn a_limit_counts_over_ranges(store: Arc<dyn Store>) {
     assert_eq!(f.scan(ScanRequest { keys: false, values: false, ..request }).await.count, 5);
 }
 
-/// The shape of a skip scan: short ranges, most with rows, some without, over overwritten rows.
+/// The pattern of a skip scan: short ranges, most with rows, some empty, over overwritten rows.
 pub async fn hundreds_of_ranges_are_one_scan(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(2000).await;
     f.write((0..2000).step_by(3).map(|number| replace(numbered(number), number)).collect()).await.unwrap();
     f.write((3..2000).step_by(20).map(|number| delete(numbered(number))).collect()).await.unwrap();
-    // 0003..0005, 0008..0010, ...: and between them ranges that hold nothing.
+    // 0003..0005, 0008..0010, ..., with empty ranges in between.
     let pair = |i: u64| {
         let nothing = format!("{:04}x", i * 5 + 1);
         [range(&nothing, &format!("{nothing}x")), range(&numbered(i * 5 + 3), &numbered(i * 5 + 5))]
@@ -105,7 +105,7 @@ pub async fn hundreds_of_ranges_are_one_scan(store: Arc<dyn Store>) {
     assert_eq!(count, rows.len());
 }
 
-/// Nor do a list without ranges and a table without rows.
+/// Also an empty list of ranges and an empty table.
 pub async fn ranges_that_hold_nothing_yield_nothing(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     assert_eq!(f.scan(all()).await.count, 0);
@@ -118,7 +118,7 @@ pub async fn ranges_that_hold_nothing_yield_nothing(store: Arc<dyn Store>) {
     }
 }
 
-/// Keys, fragments, both, or only their number.
+/// Keys, fragments, both, or only the number of rows.
 pub async fn only_what_is_wanted_is_handed_out(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(100).await;
@@ -143,7 +143,7 @@ pub async fn only_what_is_wanted_is_handed_out(store: Arc<dyn Store>) {
     }
 }
 
-/// Of whatever size; and rows are never split or repeated between them.
+/// For any batch size. Rows are never repeated.
 pub async fn batches_are_never_empty(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(257).await;
@@ -154,7 +154,7 @@ pub async fn batches_are_never_empty(store: Arc<dyn Store>) {
     }
 }
 
-/// Even if a store keeps their versions for a while.
+/// Even if the store still keeps their versions.
 pub async fn deleted_and_overwritten_rows_come_once(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let held = f.snapshot().await;
@@ -170,7 +170,7 @@ pub async fn deleted_and_overwritten_rows_come_once(store: Arc<dyn Store>) {
     }
 }
 
-/// A scan of all rows has read them all; a limited one has not.
+/// A full scan has read all rows, a limited one has not.
 pub async fn counters_count(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(1000).await;
@@ -189,7 +189,7 @@ pub async fn counters_count(store: Arc<dyn Store>) {
     assert!(counters.rows_read < 1000, "points read {} rows", counters.rows_read);
 }
 
-/// And another one begun.
+/// Another scan can be started afterwards.
 pub async fn a_scan_may_be_dropped_half_way(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(1000).await;

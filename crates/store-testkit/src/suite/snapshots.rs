@@ -1,14 +1,14 @@
-//! What readers see, and when.
+//! Snapshots: which commits readers see, and when.
 
 use super::fixture::{FAMILY, Fixture, TABLE, all, batch, delete, expected, number, numbered, replace, skip};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{CommitNo, Durability, ReadAt, Store};
 
-/// Longer than any store should need; a case that waits this long has failed.
+/// A timeout that no store should need.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whatever is written, deleted and loaded meanwhile.
+/// Independent of concurrent writes, deletes and loads.
 pub async fn a_snapshot_repeats_exactly(store: Arc<dyn Store>) {
     if !store.capabilities().store_snapshots() {
         return skip("snapshots are of single rows or regions");
@@ -28,7 +28,7 @@ pub async fn a_snapshot_repeats_exactly(store: Arc<dyn Store>) {
     assert_eq!(f.rows_at(&copy).await, expected(&[("a", 1), ("b", 2), ("c", 3)]));
 }
 
-/// The commit number of a snapshot says exactly which commits are inside.
+/// The commit number of a snapshot determines which commits it contains.
 pub async fn a_snapshot_holds_a_commit_whole_or_not_at_all(store: Arc<dyn Store>) {
     if !store.capabilities().store_snapshots() {
         return skip("snapshots are of single rows or regions");
@@ -48,7 +48,7 @@ pub async fn a_snapshot_holds_a_commit_whole_or_not_at_all(store: Arc<dyn Store>
     }
 }
 
-/// A session sees its own write: the snapshot that it asks for comes when the sync is done.
+/// A session sees its own write: its snapshot waits for the sync.
 pub async fn a_snapshot_waits_for_its_commit(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let commit = f.store.apply(batch(vec![replace("a", 1)]), Durability::Sync).await.unwrap();
@@ -61,7 +61,7 @@ pub async fn a_snapshot_waits_for_its_commit(store: Arc<dyn Store>) {
     assert_eq!(f.get_at("a", &snapshot).await, Some(1));
 }
 
-/// For everybody, at once.
+/// Immediately, for all sessions.
 pub async fn a_synced_commit_is_published(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     for number in 0..20 {
@@ -72,7 +72,7 @@ pub async fn a_synced_commit_is_published(store: Arc<dyn Store>) {
     }
 }
 
-/// Nobody has to sync it.
+/// Without an explicit sync.
 pub async fn a_buffered_commit_is_published_by_itself(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let commit = f.store.apply(batch(vec![replace("a", 1)]), Durability::Buffered).await.unwrap();
@@ -81,7 +81,7 @@ pub async fn a_buffered_commit_is_published_by_itself(store: Arc<dyn Store>) {
     assert_eq!(f.get_at("a", &snapshot).await, Some(1));
 }
 
-/// Whoever made them, and however.
+/// A sync includes all earlier commits, also buffered ones.
 pub async fn a_sync_covers_earlier_commits(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let first = f.store.apply(batch(vec![replace("a", 1)]), Durability::Sync).await.unwrap();
@@ -90,12 +90,12 @@ pub async fn a_sync_covers_earlier_commits(store: Arc<dyn Store>) {
     f.store.sync(third).await.unwrap();
     let snapshot = f.store.snapshot(CommitNo(0)).await.unwrap();
     assert_eq!(f.rows_at(&snapshot).await, expected(&[("a", 1), ("b", 2), ("c", 3)]));
-    // Syncing again what is durable is fine.
+    // Syncing a durable commit again is no error.
     f.store.sync(first).await.unwrap();
     f.store.sync(CommitNo(0)).await.unwrap();
 }
 
-/// For writers, who build on it.
+/// Writers read the newest state.
 pub async fn the_newest_state_is_there_before_the_sync(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let commit = f.store.apply(batch(vec![replace("a", 1)]), Durability::Sync).await.unwrap();
@@ -105,7 +105,7 @@ pub async fn the_newest_state_is_there_before_the_sync(store: Arc<dyn Store>) {
     f.store.sync(commit).await.unwrap();
 }
 
-/// Rows that are written while it runs are not in it.
+/// Rows written during a scan are not returned.
 pub async fn a_scan_keeps_its_snapshot(store: Arc<dyn Store>) {
     if !store.capabilities().store_snapshots() {
         return skip("snapshots are of single rows or regions");
@@ -127,7 +127,7 @@ pub async fn a_scan_keeps_its_snapshot(store: Arc<dyn Store>) {
     assert_eq!(numbers, (0..500).collect::<Vec<_>>());
 }
 
-/// Also where a snapshot is of single rows: keys ascend, and rows that nobody touches are all there.
+/// Also with snapshots of single rows: keys ascend, and unchanged rows are all returned.
 pub async fn a_scan_returns_each_row_once_beside_writers(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put_numbered(300).await;
@@ -147,7 +147,7 @@ pub async fn a_scan_returns_each_row_once_beside_writers(store: Arc<dyn Store>) 
     }
 }
 
-/// All return, and each finds its commit in the next snapshot.
+/// All waiters return, and each commit is in the next snapshot.
 pub async fn many_waiters_share_a_sync(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let tasks: Vec<_> = (0..32u64)

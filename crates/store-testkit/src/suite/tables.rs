@@ -1,4 +1,4 @@
-//! Tables: made and dropped in batches, apart from each other.
+//! Tables are created and dropped in batches, independently of each other.
 
 use super::fixture::{
     FAMILY, Fixture, OTHER, TABLE, all, batch, create, expect, expected, number, replace, replace_in, row, skip,
@@ -9,7 +9,7 @@ use store::{
     TableId, TableSpec, WriteBatch,
 };
 
-/// The same key in two tables and two families is four rows.
+/// The same key in several tables and families gives separate rows.
 pub async fn tables_and_families_are_apart(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let places =
@@ -40,7 +40,7 @@ pub async fn tables_and_families_are_apart(store: Arc<dyn Store>) {
     assert_eq!(absent.count, 0);
 }
 
-/// With conditions that hold in the table that was just made.
+/// With conditions on the table created in the same batch.
 pub async fn a_table_and_its_rows_are_made_together(store: Arc<dyn Store>) {
     if !store.capabilities().table_changes {
         return skip("table changes are no step with the rows of their batch");
@@ -58,7 +58,7 @@ pub async fn a_table_and_its_rows_are_made_together(store: Arc<dyn Store>) {
     assert_eq!(other.rows(), expected(&[("b", 2)]));
 }
 
-/// The second attempt changes nothing.
+/// A second creation fails and changes nothing.
 pub async fn a_table_is_made_once(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put(&[("a", 1)]).await;
@@ -66,7 +66,7 @@ pub async fn a_table_is_made_once(store: Arc<dyn Store>) {
     assert_eq!(f.rows().await, expected(&[("a", 1)]));
 }
 
-/// For reads, writes and everything else.
+/// Invisible to reads and writes.
 pub async fn a_dropped_table_is_gone(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.tables(vec![create(OTHER)]).await.unwrap();
@@ -79,7 +79,7 @@ pub async fn a_dropped_table_is_gone(store: Arc<dyn Store>) {
     assert!(report.rows.iter().all(|&(table, _, rows)| table != OTHER || rows == 0), "{report:?}");
 }
 
-/// As TRUNCATE does it.
+/// As in TRUNCATE.
 pub async fn a_table_takes_the_place_of_another_in_one_batch(store: Arc<dyn Store>) {
     if !store.capabilities().table_changes {
         return skip("table changes are no step with the rows of their batch");
@@ -97,7 +97,7 @@ pub async fn a_table_takes_the_place_of_another_in_one_batch(store: Arc<dyn Stor
     assert_eq!(other.rows(), expected(&[("b", 2)]));
 }
 
-/// Nor does it drop one.
+/// A failed batch drops no table, either.
 pub async fn a_batch_that_fails_makes_no_table(store: Arc<dyn Store>) {
     if !store.capabilities().table_changes {
         return skip("table changes are no step with the rows of their batch");
@@ -114,11 +114,11 @@ pub async fn a_batch_that_fails_makes_no_table(store: Arc<dyn Store>) {
     let refused = WriteBatch { tables: vec![TableChange::Drop(TABLE)], ..batch(vec![replace("a", 2)]) };
     assert_eq!(f.commit(refused).await, Err(StoreError::NoSuchTable { table: TABLE }));
     assert_eq!(f.rows().await, expected(&[("a", 1)]));
-    // The id was not used up.
+    // The id is still unused.
     f.tables(vec![create(OTHER)]).await.unwrap();
 }
 
-/// By name, in every call.
+/// Every call returns the specific error.
 pub async fn unknown_tables_and_families_are_told(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     must_be_unknown(&f, OTHER).await;
@@ -134,7 +134,7 @@ pub async fn unknown_tables_and_families_are_told(store: Arc<dyn Store>) {
     assert_eq!(s.estimate(TABLE, family, &[KeyRange::all()]).await, Err(unknown));
 }
 
-/// ORMs and test suites make thousands.
+/// ORMs and test suites create thousands of tables.
 pub async fn many_tables_live_side_by_side(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let id = |number: u64| TableId(3000 + number as u32);
@@ -156,7 +156,7 @@ pub async fn many_tables_live_side_by_side(store: Arc<dyn Store>) {
     }
 }
 
-/// Every call says that there is no such table.
+/// Checks that every call returns `NoSuchTable`.
 async fn must_be_unknown(f: &Fixture, table: TableId) {
     let (s, snapshot, all) = (&f.store, f.snapshot().await, [KeyRange::all()]);
     let unknown = StoreError::NoSuchTable { table };
@@ -177,7 +177,7 @@ async fn must_be_unknown(f: &Fixture, table: TableId) {
     }
 }
 
-/// Versions, a time to live, a cell for each column: a store that has them not says so.
+/// Versions, time to live, and a cell per column: unsupported options are refused.
 pub async fn what_a_family_cannot_keep_is_refused(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     let can = f.store.capabilities();
@@ -192,7 +192,7 @@ pub async fn what_a_family_cannot_keep_is_refused(store: Arc<dyn Store>) {
     f.tables(vec![create(OTHER)]).await.unwrap();
 }
 
-/// A range of time without history; qualifiers are a hint that may be passed over.
+/// A time range without history is refused; qualifiers are a hint and may be ignored.
 pub async fn what_a_scan_cannot_read_is_refused(store: Arc<dyn Store>) {
     let f = Fixture::new(store).await;
     f.put(&[("a", 1)]).await;

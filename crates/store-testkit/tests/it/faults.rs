@@ -1,4 +1,4 @@
-//! Faults strike where and when the plan says, and the recorder sees every call.
+//! Faults occur as planned, and the recorder sees every call.
 
 use crate::rows::{FAMILY, TABLE, batch, commit, create, replace, row, rows};
 use bennu_store_testkit::{Call, Counts, FaultPlan, FaultStore, ModelStore, Point, RecordingStore};

@@ -1,4 +1,4 @@
-//! The suite against stores that can do less, and what becomes of a batch without atomicity.
+//! The suite with stores of fewer capabilities, and batches without atomicity.
 
 use crate::rows::{TABLE, batch, commit, create, replace, rows};
 use bennu_store_testkit::{LimitedStore, ModelStore, Without};
@@ -21,11 +21,11 @@ async fn without_atomic_batches_rows_before_the_failure_stay() {
     let first = commit(&store, batch(vec![replace("b", b"old")])).await.unwrap();
     let condition = Condition { table: TABLE, family: crate::rows::FAMILY, key: "b".into(), expect: None };
     let mutations = vec![replace("a", b"new"), replace("b", b"new"), replace("c", b"new")];
-    // The row with the condition comes up first: nothing at all is written.
+    // The row with the condition is the first to be applied, so nothing is written.
     let failed = commit(&store, WriteBatch { conditions: vec![condition.clone()], ..batch(mutations.clone()) }).await;
     assert!(matches!(failed, Err(StoreError::ConditionFailed { .. })));
     assert_eq!(rows(&store).await.unwrap(), [("b".into(), "old".into())]);
-    // A condition that holds, then a mutation that cannot be applied: the rows before it stay.
+    // The condition holds, but a later mutation is invalid: the rows before it stay.
     let mut mutations = mutations;
     mutations.insert(1, replace("aa", &vec![0; store.capabilities().max_fragment_bytes]));
     let holds = Condition { expect: Some(first), ..condition };

@@ -1,4 +1,4 @@
-//! The model passes the suite, so do the wrappers around it, and a store that is wrong does not.
+//! The model and its wrappers pass the suite, and incorrect stores do not.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod faults;

@@ -1,4 +1,4 @@
-//! The suite against two models in step, and the differences that a mirror finds.
+//! The suite with two mirrored models, and the differences that a mirror finds.
 
 use crate::rows::{FAMILY, TABLE, batch, commit, create, replace, row, rows};
 use bennu_store_testkit::{LimitedStore, MirrorStore, ModelStore, Without};
@@ -8,7 +8,7 @@ use store::{
 };
 
 async fn new_store() -> Arc<dyn Store> {
-    // Commits of one before the other has any, so that their numbers differ.
+    // Makes the commit numbers of the stores differ.
     let ahead: Arc<dyn Store> = Arc::new(ModelStore::new());
     create(&ahead).await;
     for value in [b"x", b"y"] {
@@ -48,7 +48,7 @@ async fn a_row_that_only_one_has_is_found() {
         assert!(is_difference(mirror.get(TABLE, FAMILY, &[b"a", b"c"], ReadAt::Snapshot(&snapshot)).await));
         assert!(is_difference(mirror.get_newest(TABLE, FAMILY, b"c").await));
         assert_eq!(mirror.check().await.unwrap().problems.len(), 1);
-        // Rows before the difference are handed out only if their whole batch is the same.
+        // Rows before the difference are returned only if their whole batch is equal.
         let few = ScanRequest::new(TABLE, FAMILY, vec![KeyRange::point("a")]);
         assert_eq!(mirror.scan(few, &snapshot).await.unwrap().next().await.unwrap().unwrap().len(), 1);
         let count =
@@ -85,7 +85,7 @@ async fn a_batch_that_only_one_refuses_is_found() {
 async fn stamps_may_differ() {
     let (mirror, a, b) = pair().await;
     let stamped = async |store: &Arc<dyn Store>| store.get_newest(TABLE, FAMILY, b"a").await.unwrap().unwrap();
-    // The same row again, in another commit of one of them.
+    // Writes the same row again, in another commit of one store.
     commit(&b, batch(vec![replace("a", b"1")])).await.unwrap();
     assert_ne!(stamped(&a).await, stamped(&b).await);
     assert_eq!(stamped(&mirror).await, stamped(&a).await);
@@ -109,7 +109,7 @@ async fn a_mirror_can_what_both_can() {
 async fn a_commit_that_one_has_published_is_in_both_halves_of_a_snapshot() {
     let (mirror, a, _) = pair().await;
     let commit = mirror.apply(batch(vec![replace("c", b"3")]), Durability::Sync).await.unwrap();
-    // One store syncs by itself.
+    // One store syncs independently.
     a.sync(commit).await.unwrap();
     assert_eq!(rows(&mirror).await.unwrap().len(), 3);
 }

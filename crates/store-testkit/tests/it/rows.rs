@@ -1,4 +1,4 @@
-//! A table with rows, for tests of the wrappers.
+//! A table with rows, for the tests of wrappers.
 
 use std::sync::Arc;
 use store::{
@@ -9,7 +9,7 @@ use store::{
 pub(crate) const TABLE: TableId = TableId(1);
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
-/// Makes [`TABLE`].
+/// Creates [`TABLE`].
 pub(crate) async fn create(store: &Arc<dyn Store>) {
     let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(FAMILY)], splits: Vec::new() };
     commit(store, WriteBatch { tables: vec![TableChange::Create(spec)], ..WriteBatch::default() }).await.unwrap();

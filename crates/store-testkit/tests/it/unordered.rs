@@ -1,4 +1,4 @@
-//! The suite against a store whose commit numbers have no order.
+//! The suite with a store whose commit numbers are not ordered.
 
 use crate::rows::{TABLE, batch, commit, create, replace};
 use bennu_store_testkit::suite::cases;
@@ -10,7 +10,7 @@ async fn new_store() -> Arc<dyn Store> {
     Arc::new(UnorderedStore::new(Arc::new(ModelStore::new())))
 }
 
-/// The cases that are about the order of numbers, which backends keep for themselves.
+/// The cases that check the order of numbers, which only backends guarantee.
 const BY_ORDER: [&str; 3] = [
     "atomicity::commit_numbers_grow",
     "large::rows_of_a_large_commit_carry_a_number_that_no_snapshot_before_had",

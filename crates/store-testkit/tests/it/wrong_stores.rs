@@ -1,4 +1,4 @@
-//! Stores that are wrong in one thing each: the suite must notice, by the case that is about it.
+//! Stores with one bug each, which the corresponding case must detect.
 
 use async_trait::async_trait;
 use bennu_store_testkit::suite::{CaseFn, cases};
@@ -163,7 +163,7 @@ impl Wrapper for Wrong {
     }
 }
 
-/// Does the case fail on a store with this bug? A case that waits for what never comes has failed, too.
+/// Returns true if the case fails on a store with this bug. A timeout is a failure, too.
 async fn fails(name: &str, bug: Bug) -> bool {
     let (_, case): (_, CaseFn) = cases().into_iter().find(|(found, _)| *found == name).expect(name);
     let store = Arc::new(Wrong { model: ModelStore::new(), bug });
@@ -205,7 +205,7 @@ async fn each_bug_is_found_by_the_case_that_is_about_it() {
     }
 }
 
-/// Publishing early is allowed: a store that shows every commit at once breaks no promise to readers.
+/// Publishing early is allowed: a store that publishes every commit at once passes.
 #[tokio::test]
 async fn a_store_that_publishes_early_passes() {
     for (name, case) in cases().into_iter().filter(|(name, _)| name.starts_with("snapshots::")) {

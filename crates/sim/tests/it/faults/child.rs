@@ -1,6 +1,6 @@
-//! A process in which one system call fails. Each step must end well, or fail with all or nothing done: then it is
-//! tried again, after a restart if the store says that it takes no more writes. On a disk that stays full reads go on,
-//! and an opening may fail; with room again everything is as it was acknowledged.
+//! A process in which one system call fails. Each step must succeed, or fail atomically and be retried, after a restart
+//! if the store is read-only. On a disk that stays full reads continue, and an opening may fail; with space again the
+//! store has everything acknowledged.
 
 use crate::history::{self, Due, Ending, Ledger, Rows, Step};
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use store_fjall::FjallStore;
 
 /// A step that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// One fault may strike the step and, as damage noticed later, once more the step tried again.
+/// One fault may fail a step and, as damage that is noticed later, its retry.
 const TRIES: usize = 4;
 
-/// Loads of every kind, appends, flushes, a compaction, a truncated and a dropped table, commits past the journal to one
-/// keyspace and to three, loads into several tables that are moved or appended to.
+/// Bulk loads of every kind, appends, flushes, a compaction, a truncated and a dropped table, large commits to one
+/// keyspace and to three, and loads into several tables by moving and appending.
 pub(crate) fn script() -> Vec<Step> {
     let create = |table| Step::Create { table, families: 1 };
     let write = |table: u32, from: u64, count: u64| {
@@ -69,7 +69,7 @@ pub(crate) fn script() -> Vec<Step> {
     ]
 }
 
-/// The file that ends a fault that lasts.
+/// The file that ends a lasting fault.
 pub(crate) struct Room(pub(crate) Option<PathBuf>);
 
 impl Room {
@@ -80,7 +80,7 @@ impl Room {
     }
 }
 
-/// Plays the script in the folder.
+/// Performs the script in the folder.
 pub(crate) async fn play(folder: &Path, room: &Room) {
     let mut ledger = Ledger::new(1);
     let mut store = open(folder, room).await;
@@ -95,10 +95,10 @@ pub(crate) async fn play(folder: &Path, room: &Room) {
             }
             assert!(tried < TRIES, "{step:?} fails again and again: {outcome:?}");
             println!("{step:?}: {outcome:?}");
-            // What was refused for another reason than the fault is wrong.
+            // An error that is unrelated to the fault is a failure of the test.
             assert!(is_about_files(&outcome), "{step:?} ended as {outcome:?}");
             let read_only = matches!(outcome, Err(StoreError::ReadOnly { .. }));
-            // Reads go on.
+            // Reads continue.
             assert!(holds(&store, &[&ledger, &after]).await.is_some(), "after {step:?}");
             if read_only || tried > 1 {
                 drop(store);
@@ -135,7 +135,7 @@ fn is_about_files(outcome: &StoreResult<()>) -> bool {
     matches!(outcome, Err(ReadOnly { .. } | DiskFull { .. } | Io { .. } | Corrupted { .. }))
 }
 
-/// Opens the store; the fault may strike once, or as long as there is no room.
+/// Opens the store; the fault may fail that once, or until there is space.
 async fn open(folder: &Path, room: &Room) -> Arc<FjallStore> {
     let opened = FjallStore::open(folder, history::options()).or_else(|error| {
         println!("opening: {error}");
@@ -145,7 +145,7 @@ async fn open(folder: &Path, room: &Room) -> Arc<FjallStore> {
     opened.unwrap_or_else(|error| panic!("opening again: {error}"))
 }
 
-/// Which of the ledgers says what the store holds. The fault may strike a read too, once.
+/// Returns the index of the ledger that equals the store's content. The fault may fail one read, too.
 async fn holds(store: &FjallStore, ledgers: &[&Ledger]) -> Option<usize> {
     let mut found = within("reading", history::of_store(store, |_| true)).await;
     if let Err(error) = &found {

@@ -1,6 +1,6 @@
-//! Each write, sync, name change and opening of a scenario fails, one in each run.
+//! Each write, sync, name change and opening of a scenario fails, one per run.
 //!
-//! `BENNU_SIM_FAULT_STRIDE=1` lets each of them fail; `make test` takes one in many, beginning where the seed says.
+//! `BENNU_SIM_FAULT_STRIDE=1` tests every call; `make test` tests a sample that depends on the seed.
 
 mod child;
 
@@ -18,7 +18,7 @@ const ROOM: &str = "BENNU_SIM_FAULTS_ROOM";
 /// A process that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Not a test of its own: the process in which a call fails is this test.
+/// Not a test by itself: run in the process with the fault.
 #[test]
 fn child_in_which_a_call_fails() {
     if let Some(folder) = std::env::var_os(CHILD) {
@@ -28,7 +28,7 @@ fn child_in_which_a_call_fails() {
     }
 }
 
-/// Runs the script with a fault. Returns how many calls of each kind there were.
+/// Runs the script with a fault. Returns the number of calls of each kind.
 fn run(shim: &Shim, fault: Option<&Fault>) -> Result<Vec<u64>, String> {
     let parent = folder::in_memory();
     let (root, counts) = (parent.path().join("root"), parent.path().join("counts"));
@@ -49,7 +49,7 @@ fn run(shim: &Shim, fault: Option<&Fault>) -> Result<Vec<u64>, String> {
     Ok(counts.lines().map(|line| line.split_once(' ').unwrap().1.parse().unwrap()).collect())
 }
 
-/// As [`Command::output`], but a process that hangs is killed.
+/// As [`Command::output`], but kills a process that hangs.
 fn output(mut command: Command, folder: &Path) -> Result<Output, String> {
     let file = |name: &str| std::fs::File::create(folder.join(name)).unwrap();
     let mut child = command.stdout(Stdio::from(file("stdout"))).stderr(Stdio::from(file("stderr"))).spawn().unwrap();
@@ -81,7 +81,7 @@ fn nothing_is_lost_on_a_disk_that_is_full_for_a_while() {
     strike(&[Call::Write], &full);
 }
 
-/// Runs the script with each fault that it is this run's turn for.
+/// Runs the script with each fault of this run's sample.
 fn strike(kinds: &[Call], fault: &dyn Fn(Call, u64) -> Fault) {
     let (seed, stride) = (seed("faults"), setting("BENNU_SIM_FAULT_STRIDE", 60));
     let folder = folder::in_memory();

@@ -1,4 +1,4 @@
-//! Everything that a store holds, read in more than one way.
+//! The whole content of a store, read in several ways.
 
 use super::ledger::{Ledger, Table};
 use super::row;
@@ -9,7 +9,7 @@ use store_fjall::FjallStore;
 /// Tables by id.
 pub(crate) type Contents = BTreeMap<u32, Table>;
 
-/// The tables of a store and their rows. The error says what is damaged.
+/// The tables of a store with their rows. The error describes the damage.
 pub(crate) async fn of_store(store: &FjallStore, wanted: impl Fn(u32) -> bool) -> Result<Contents, String> {
     let said = |what: &str, error: store::StoreError| format!("{what}: {error}");
     let report = store.check().await.map_err(|error| said("check", error))?;
@@ -56,7 +56,7 @@ async fn scan(
     Ok(rows)
 }
 
-/// Some rows by key, and a neighbour of each that may be missing.
+/// Reads some rows by key, each with a neighbour that may not exist.
 async fn gets(store: &FjallStore, id: u32, table: &Table, snapshot: &Snapshot) -> Result<(), String> {
     let step = (table.rows.len() / 8).max(1);
     for number in table.rows.keys().step_by(step).flat_map(|number| [*number, number + 1]) {
@@ -74,7 +74,7 @@ async fn gets(store: &FjallStore, id: u32, table: &Table, snapshot: &Snapshot) -
     Ok(())
 }
 
-/// What differs, in a line; `None` when nothing does.
+/// Describes the first difference; `None` if there is none.
 pub(crate) fn difference(ledger: &Ledger, found: &Contents) -> Option<String> {
     let (due, there): (Vec<_>, Vec<_>) = (ledger.tables.keys().collect(), found.keys().collect());
     if due != there {

@@ -1,16 +1,16 @@
-//! What must be there after the steps so far.
+//! The expected content after the steps so far.
 
 use super::step::{Ending, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The tables and rows that a history leaves. Cheap to clone: one is kept for each step.
+/// The expected tables and rows. Cheap to clone: one is kept per step.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     pub(crate) tables: BTreeMap<u32, Arc<Table>>,
-    /// Ids are used once.
+    /// The next table id. Ids are not reused.
     pub(crate) next_table: u32,
-    /// The number of the last step: rows name it as their writer.
+    /// The number of the last step, which rows contain as their writer.
     pub(crate) step: u64,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Ledger {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) families: u16,
-    /// By number of the row: the step that wrote it.
+    /// The writing step of each row, by row number.
     pub(crate) rows: BTreeMap<u64, u64>,
 }
 
@@ -29,24 +29,24 @@ impl Table {
     }
 }
 
-/// How a step must end when no fault is in its way.
+/// The expected result of a step without faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// Acknowledged.
     Done,
-    /// Refused because of a duplicate key, without a trace.
+    /// A duplicate-key error, without effect.
     Duplicate,
-    /// Given up by its caller, without a trace.
+    /// Abandoned by the caller, without effect.
     Nothing,
 }
 
 impl Ledger {
-    /// Table ids begin at `first_table`.
+    /// Table ids start at `first_table`.
     pub(crate) fn new(first_table: u32) -> Self {
         Self { tables: BTreeMap::new(), next_table: first_table, step: 0 }
     }
 
-    /// Takes in `step`, and says how it must end.
+    /// Applies `step`, and returns its expected result.
     pub(crate) fn take(&mut self, step: &Step) -> Due {
         self.step += 1;
         match step {

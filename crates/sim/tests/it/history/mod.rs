@@ -1,13 +1,13 @@
-//! A history of operations on a store, chosen by a seed, and the ledger of what they must have left.
+//! A history of operations chosen by a seed, and the ledger of their expected effects.
 //!
 //! ```text
-//!   seed ──Chooser──> Step 1, Step 2, ...      step.rs     depends on the seed and the ledger alone
-//!   step ──Ledger───> tables and rows          ledger.rs   what must be there, and which error is due
+//!   seed ──Chooser──> Step 1, Step 2, ...      step.rs     depends only on the seed and the ledger
+//!   step ──Ledger───> tables and rows          ledger.rs   expected content, and expected error
 //!   step ──perform──> FjallStore               perform.rs
 //!   FjallStore ──contents──> tables and rows   contents.rs compared with the ledger
 //! ```
-//! Anybody who knows the seed can compute the ledger after each step without a store: that is how a test
-//! checks what a process did that is gone.
+//! The ledger after each step follows from the seed without a store, so a test can check the work of a process that has
+//! ended.
 
 mod contents;
 mod ledger;

@@ -1,4 +1,4 @@
-//! Doing a step.
+//! Performs a step.
 
 use super::ledger::Ledger;
 use super::row;
@@ -10,7 +10,7 @@ use store::{
 };
 use store_fjall::{FjallStore, Options};
 
-/// Thresholds so small that everything happens all the time.
+/// Thresholds so small that flushes, loads and large commits happen constantly.
 pub(crate) fn options() -> Options {
     Options {
         cache_bytes: 1 << 20,
@@ -24,10 +24,10 @@ pub(crate) fn options() -> Options {
     }
 }
 
-/// Does `step` to the store that `before` describes. What ends well is durable.
+/// Performs `step` on the store, whose content is `before`. A successful step is durable.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn perform(store: &FjallStore, before: &Ledger, step: &Step) -> StoreResult<()> {
     let writer = before.step + 1;
     match step {
@@ -65,10 +65,10 @@ pub(crate) async fn perform(store: &FjallStore, before: &Ledger, step: &Step) ->
     }
 }
 
-/// A load with all its rows, before its end.
+/// A load with all its rows, not finished.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn begin_load(store: &FjallStore, before: &Ledger, step: &Step) -> StoreResult<Box<dyn BulkLoad>> {
     let Step::Load { table, beside, rows, replace, ending } = step else { panic!("{step:?} is no load") };
     let on_duplicate = if *replace { OnDuplicate::Replace } else { OnDuplicate::Fail };
@@ -83,7 +83,7 @@ pub(crate) async fn begin_load(store: &FjallStore, before: &Ledger, step: &Step)
         load.write(family, &row::key(number), &row::fragment(number, writer)).await?;
     }
     for other in beside {
-        // Not in the order of the first, and some at a time.
+        // In reverse order, in blocks.
         let mut numbers: Vec<u64> = rows.numbers().collect();
         numbers.reverse();
         for number in numbers {
@@ -96,18 +96,18 @@ pub(crate) async fn begin_load(store: &FjallStore, before: &Ledger, step: &Step)
     Ok(load)
 }
 
-/// Makes tables of one family, durable.
+/// Creates tables with one family, durably.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn create_tables(store: &FjallStore, ids: &[u32]) -> StoreResult<()> {
     tables(store, ids.iter().map(|id| create(*id, 1)).collect()).await
 }
 
-/// Writes rows to tables of one family as one batch, durable.
+/// Writes rows to tables with one family in one batch, durably.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn put_rows(
     store: &FjallStore,
     rows: impl Iterator<Item = (u32, u64)>,

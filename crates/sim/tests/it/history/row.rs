@@ -1,19 +1,19 @@
-//! Rows that say which they are and which step wrote them.
+//! Rows that contain their number and the step that wrote them.
 
 use fragment::{Fragment, Layout, LayoutColumn};
 
-/// The key of row `number`: sorted as the numbers are.
+/// The key of row `number`; keys sort like numbers.
 pub(crate) fn key(number: u64) -> Vec<u8> {
     [&number.to_be_bytes()[..], b"-row"].concat()
 }
 
-/// The number in a key of [`key`].
+/// The number of a key made by [`key`].
 pub(crate) fn number_of(key: &[u8]) -> Option<u64> {
     let (number, tail) = key.split_first_chunk::<8>()?;
     (tail == b"-row").then_some(u64::from_be_bytes(*number))
 }
 
-/// What step `writer` writes to row `number`. Lengths differ, some pages are crossed.
+/// The fragment that step `writer` writes to row `number`. Lengths differ, and some exceed a page.
 pub(crate) fn fragment(number: u64, writer: u64) -> Vec<u8> {
     let mixed = (number.wrapping_mul(31) ^ writer.wrapping_mul(0x9E37_79B9)) >> 3;
     let length = if mixed.is_multiple_of(97) { 5_000 } else { 20 + mixed % 180 };
@@ -26,7 +26,7 @@ pub(crate) fn fragment(number: u64, writer: u64) -> Vec<u8> {
     out
 }
 
-/// The step that wrote `bytes` to row `number`, if it wrote exactly these.
+/// The step that wrote `bytes` to row `number`, if the bytes are exactly what that step writes.
 pub(crate) fn writer_of(number: u64, bytes: &[u8]) -> Option<u64> {
     let layout = layout();
     let found = Fragment::parse(bytes).ok()?;
@@ -35,7 +35,7 @@ pub(crate) fn writer_of(number: u64, bytes: &[u8]) -> Option<u64> {
     let wanted = fragment(number, writer);
     let wanted = Fragment::parse(&wanted).ok()?;
     let wanted = wanted.dense(&layout).ok()?;
-    // The store stamps the header; all cells are the writer's.
+    // Compares the cells only, because the store stamps the header.
     (0..3).all(|cell| found.cell(cell) == wanted.cell(cell)).then_some(writer)
 }
 

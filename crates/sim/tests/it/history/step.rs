@@ -1,24 +1,24 @@
-//! One step of a history, and how the next is chosen.
+//! One step of a history, and the choice of the next.
 
 use super::ledger::Ledger;
 use crate::random::Random;
 
-/// What is done to the store. Each says all of it, so that a list of steps is a recipe.
+/// An operation on the store. Each contains all parameters, so that a list of steps is reproducible.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// A new table.
+    /// Creates a table.
     Create { table: u32, families: u16 },
-    /// A table goes.
+    /// Drops a table.
     Drop { table: u32 },
-    /// A table is replaced by an empty one, in one batch.
+    /// Replaces a table by an empty one, in one batch.
     Truncate { table: u32, by: u32 },
-    /// Rows written and deleted in one batch.
+    /// Writes and deletes rows in one batch.
     Write { puts: Vec<(u32, u64)>, deletes: Vec<(u32, u64)>, synced: bool },
-    /// A bulk load, of the same rows into the tables of `beside` too.
+    /// A bulk load, into the tables of `beside` with the same rows, too.
     Load { table: u32, beside: Vec<u32>, rows: Rows, replace: bool, ending: Ending },
-    /// A flush, with `major` a compaction too.
+    /// A flush, with `major` also a compaction.
     Flush { table: u32, major: bool },
-    /// The background gets its turn.
+    /// Waits for background work.
     Pause,
 }
 
@@ -28,30 +28,30 @@ pub(crate) struct Rows {
     pub(crate) first: u64,
     pub(crate) stride: u64,
     pub(crate) count: u64,
-    /// In key order, or not.
+    /// Whether the rows are in key order.
     pub(crate) sorted: bool,
 }
 
-/// How a load ends.
+/// The end of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// As it should.
+    /// The load is finished.
     Finish,
-    /// Its last row is its first again.
+    /// The last row is a duplicate of the first.
     Duplicate,
-    /// It is dropped before its end.
+    /// The load is dropped.
     Abandon,
 }
 
 impl Rows {
-    /// Their numbers in the order in which they are written.
+    /// The row numbers in the order of writing.
     pub(crate) fn numbers(self) -> impl Iterator<Item = u64> {
         let place = move |at: u64| if self.sorted { at } else { (at * 7_919) % self.count };
         (0..self.count).map(move |at| self.first + place(at) * self.stride)
     }
 }
 
-/// Chooses steps.
+/// Chooses steps at random.
 pub(crate) struct Chooser {
     random: Random,
     most_tables: u64,
@@ -64,7 +64,7 @@ impl Chooser {
         Self { random, most_tables }
     }
 
-    /// The next step after those that made `ledger`.
+    /// Chooses the step after those of `ledger`.
     pub(crate) fn next(&mut self, ledger: &Ledger) -> Step {
         let tables: Vec<u32> = ledger.tables.keys().copied().collect();
         if tables.is_empty() || ((tables.len() as u64) < self.most_tables && self.random.percent(15)) {
@@ -84,7 +84,7 @@ impl Chooser {
 
     fn write(&mut self, tables: &[u32], ledger: &Ledger) -> Step {
         let (mut puts, mut deletes) = (Vec::new(), Vec::new());
-        // Some go past the journal.
+        // Some are large commits.
         let count = if self.random.percent(20) { 40 + self.random.below(100) } else { 1 + self.random.below(8) };
         for _ in 0..count {
             let table = tables[self.random.below(tables.len() as u64) as usize];
@@ -96,7 +96,7 @@ impl Chooser {
         Step::Write { puts, deletes, synced: self.random.percent(75) }
     }
 
-    /// A row that the table has.
+    /// A row of the table.
     fn stored(&mut self, table: u32, ledger: &Ledger) -> Option<u64> {
         let from = self.random.below(4_000);
         let rows = &ledger.tables.get(&table)?.rows;
@@ -112,7 +112,7 @@ impl Chooser {
         };
         let others = tables.iter().copied().filter(|other| *other != table);
         let beside: Vec<u32> = if self.random.percent(40) { others.collect() } else { Vec::new() };
-        // Most begin behind what is there, so that appends succeed.
+        // Most start after the existing rows, so that appends succeed.
         let all = beside.iter().chain([&table]).filter_map(|table| ledger.tables.get(table)?.rows.last_key_value());
         let behind = all.map(|(last, _)| last + 1).max().unwrap_or(0);
         let first = if self.random.percent(70) { behind } else { self.random.below(2_000) };

@@ -1,4 +1,4 @@
-//! A recorded process. What the store said is durable is written to the file `acks`, line by line.
+//! A recorded process. It writes a line to the file `acks` for each durable step.
 
 use super::plan::{BATCH_STEP, End, Plan, TABLES, WIDTH};
 use crate::history::{self, Due};
@@ -12,7 +12,7 @@ use store_fjall::FjallStore;
 
 const WRITERS: u64 = 3;
 
-/// The store's folder, some levels deep.
+/// The folder of the store, several levels deep.
 pub(crate) fn data(root: &Path) -> std::path::PathBuf {
     root.join("deep/down/data")
 }
@@ -26,7 +26,7 @@ impl Acks {
     }
 }
 
-/// Lives one life of the plan below `root`.
+/// Runs one life of the plan below `root`.
 pub(crate) fn live(root: &Path, plan: Plan, life: usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(3).enable_all().build().unwrap();
     let acks = std::fs::File::options().create(true).append(true).open(root.join("acks")).unwrap();
@@ -52,7 +52,7 @@ pub(crate) fn live(root: &Path, plan: Plan, life: usize) {
             acks.say(format_args!("act {act}"));
         }
         if plan.lives[life].end == End::Killed {
-            // Without a destructor, while others are writing.
+            // Without destructors, while other tasks write.
             std::process::exit(0);
         }
         for writer in writers {

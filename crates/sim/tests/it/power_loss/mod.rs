@@ -1,7 +1,7 @@
-//! At many points of recorded runs the power goes: what is left must hold all that was acknowledged.
+//! Power loss at many points of recorded runs: the remaining folder must contain everything acknowledged.
 //!
-//! `BENNU_SIM_POWER_POINTS` points beside those of the first moments, of `BENNU_SIM_LIVES` processes that
-//! `BENNU_SIM_SEED` chooses.
+//! `BENNU_SIM_POWER_POINTS` points in addition to those of the start, in `BENNU_SIM_LIVES` consecutive processes, with
+//! the seed `BENNU_SIM_SEED`.
 
 mod child;
 mod plan;
@@ -18,10 +18,10 @@ use verdict::{Acks, verify};
 
 const ACTS_PER_LIFE: usize = 22;
 const BATCHES_PER_LIFE: u64 = 60;
-/// Points per kind of sync left out: the loss must show at one of them.
+/// Points per kind of ignored sync: at least one must show the loss.
 const LEFT_OUT_POINTS: usize = 150;
 
-/// Processes that follow each other.
+/// Number of consecutive processes.
 fn lives() -> usize {
     setting("BENNU_SIM_LIVES", 6) as usize
 }
@@ -30,7 +30,7 @@ fn plan(seed: u64) -> Plan {
     Plan::new(seed, lives(), ACTS_PER_LIFE, BATCHES_PER_LIFE)
 }
 
-/// Not a test of its own: the recorded process is this test, started with a folder in the environment.
+/// Not a test by itself: run in the recorded process.
 #[test]
 fn child_that_is_recorded() {
     if let Some(root) = std::env::var_os("POWER_LOSS_CHILD") {
@@ -42,11 +42,11 @@ fn child_that_is_recorded() {
 struct Lives {
     recording: Recording,
     plan: Plan,
-    /// How many events come before the first acknowledgement of a write.
+    /// Number of events before the first acknowledged write.
     first_moments: usize,
 }
 
-/// Lives all lives of a plan, each in a process, and reads what they did to the disk.
+/// Runs all lives of a plan, one process each, and records their disk operations.
 fn record(seed: u64) -> Lives {
     let lives = (0..lives()).map(|life| vec![variable("SEED", seed), variable("LIFE", life)]);
     let recording = Recording::of_lives("power_loss::child_that_is_recorded", "POWER_LOSS_CHILD", lives).unwrap();
@@ -82,7 +82,7 @@ fn points(events: usize, count: usize, seed: u64) -> BTreeSet<usize> {
     points
 }
 
-/// Goes through the recording and lets the power go at each of `points`. Returns what was found wrong.
+/// Replays the recording and loses power at each of `points`. Returns the problems found.
 fn lose_power(
     lives: &Lives,
     disk: &(dyn Fn() -> Disk + Sync),
@@ -108,7 +108,7 @@ fn lose_power(
     wrong.into_inner().unwrap()
 }
 
-/// One pass over the recording. `go_on` takes what was found wrong, and says whether to go on.
+/// Replays the recording once. `go_on` gets the result of each point, and returns whether to continue.
 fn cut(lives: &Lives, mut disk: Disk, points: &BTreeSet<usize>, torn: bool, go_on: &dyn Fn(Option<String>) -> bool) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     for (at, event) in lives.recording.log.events.iter().enumerate() {
@@ -117,7 +117,7 @@ fn cut(lives: &Lives, mut disk: Disk, points: &BTreeSet<usize>, torn: bool, go_o
             continue;
         }
         let left = folder::in_memory();
-        // How much of the unsynced is left differs from point to point.
+        // The share of unsynced changes that survive differs between points.
         let mut random = Random::new(at as u64);
         let luck = random.below(100);
         let mut lucky = || random.percent(luck);
@@ -162,7 +162,7 @@ fn every_acknowledged_write_survives_power_loss() {
     }
 }
 
-/// The test can fail: without the syncs of one kind of file or folder it does.
+/// Checks that the test can fail: it does without the syncs of any one kind of file or folder.
 #[test]
 fn leaving_out_any_kind_of_sync_is_noticed() {
     let seed = seed("power loss");
@@ -182,10 +182,10 @@ fn leaving_out_any_kind_of_sync_is_noticed() {
     }
 }
 
-/// Is this a file or folder of the kind? The first path is the root.
+/// Whether a file or folder (the second path) is of a kind; the first path is the root.
 type Kind = fn(&Path, &Path) -> bool;
 
-/// The kinds of files and folders whose syncs matter.
+/// The kinds of files and folders whose syncs are required.
 const KINDS: [(&str, Kind); 13] = [
     ("the journal", |_, path| path.extension().is_some_and(|extension| extension == "jnl")),
     ("table files", |_, path| path.parent().is_some_and(|folder| folder.ends_with("tables"))),
@@ -208,12 +208,12 @@ fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// Is it a file in the folder of a keyspace?
+/// Returns true for a file in the folder of a keyspace.
 fn in_keyspace(path: &Path) -> bool {
     path.parent().and_then(Path::parent).is_some_and(|folder| name(folder) == "keyspaces") && name(path) != "tables"
 }
 
-/// The recording holds what it is there for.
+/// Checks that the recording contains all relevant events.
 fn everything_was_reached(recording: &Recording) {
     let events = &recording.log.events;
     let count = |wanted: &dyn Fn(&Event) -> bool| events.iter().filter(|event| wanted(event)).count();
@@ -228,7 +228,7 @@ fn everything_was_reached(recording: &Recording) {
     assert!(tables > 50 && compacted > 10 && keyspaces > 10 && deleted > 5 && starts == lives());
 }
 
-/// The simulated folder equals the real one: no call that changes files went by unseen.
+/// Checks that the simulated folder equals the real one, so that no changing call was missed.
 pub(crate) fn nothing_was_missed(disk: &Disk, root: &Path) {
     let mut real = BTreeSet::new();
     let mut folders = vec![root.to_path_buf()];

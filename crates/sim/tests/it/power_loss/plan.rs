@@ -1,25 +1,25 @@
-//! What the recorded processes do, one after the other, and what must be there after each act.
+//! The plan of the recorded processes, one after the other, and the expected content after each act.
 //!
 //! ```text
 //!   life 0                          life 1                     life 2
 //!   open, act 1 .. act k, close     open, act .. , killed      open, ...
-//!   batches 0 .. b beside them      batches b .. 2b            ...
+//!   concurrent batches 0 .. b       batches b .. 2b            ...
 //! ```
-//! All of it follows from the seed: the test knows it without having been there.
+//! The seed determines the plan, so the test can compute it afterwards.
 
 use crate::history::{Chooser, Ledger, Step};
 use crate::random::Random;
 
-/// Tables of the writers that run beside the history: each batch is in both.
+/// Tables of the concurrent writers: each batch is in both.
 pub(crate) const TABLES: [u32; 2] = [10, 11];
-/// The history's tables have ids from here on.
+/// First table id of the history.
 pub(crate) const FIRST_TABLE: u32 = 100;
-/// Rows of a batch in each table.
+/// Rows per batch and table.
 pub(crate) const WIDTH: u64 = 3;
-/// Batch `n` writes its rows as this step and `n` more.
+/// Step number of batch 0; batch `n` has this plus `n`.
 pub(crate) const BATCH_STEP: u64 = 1 << 32;
 
-/// How a process ends.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Closed,
@@ -30,16 +30,16 @@ pub(crate) enum End {
 /// One process.
 #[derive(Debug)]
 pub(crate) struct Life {
-    /// Acts from here to the next life's.
+    /// Index of the first act; the acts end at the next life's first.
     pub(crate) first_act: usize,
     pub(crate) end: End,
 }
 
-/// All of them.
+/// The plan of all processes.
 pub(crate) struct Plan {
     pub(crate) lives: Vec<Life>,
     pub(crate) acts: Vec<Step>,
-    /// After so many acts.
+    /// The ledger after each number of acts.
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) batches_per_life: u64,
 }
@@ -56,7 +56,7 @@ impl Plan {
                 let step = chooser.next(&ledger);
                 let cut_off = at + 1 == acts_per_life && end == End::Killed && matches!(step, Step::Load { .. });
                 if cut_off {
-                    // The process ends before its load does.
+                    // The process ends before the load is finished.
                     ledger.step += 1;
                 } else {
                     ledger.take(&step);
@@ -68,7 +68,7 @@ impl Plan {
         plan
     }
 
-    /// The acts of a life, by number.
+    /// The acts of a life by index.
     pub(crate) fn acts_of(&self, life: usize) -> std::ops::Range<usize> {
         let end = self.lives.get(life + 1).map_or(self.acts.len(), |next| next.first_act);
         self.lives[life].first_act..end
@@ -80,18 +80,18 @@ impl Plan {
         first..first + self.batches_per_life
     }
 
-    /// Is the load of this act, the last of its life, cut off by the end of the process?
+    /// Returns true if this act is the last of its life, and a load that the kill interrupts.
     pub(crate) fn is_cut_off(&self, life: usize, act: usize) -> bool {
         let last = act + 1 == self.acts_of(life).end;
         last && self.lives[life].end == End::Killed && matches!(self.acts[act], Step::Load { .. })
     }
 
-    /// Does the acknowledgement of this act say that everything before it is durable too?
+    /// Returns true if the acknowledgement of this act implies that everything before it is durable.
     pub(crate) fn is_durable(&self, act: usize) -> bool {
         match &self.acts[act] {
             Step::Create { .. } | Step::Drop { .. } | Step::Truncate { .. } => true,
             Step::Write { synced, .. } => *synced,
-            // A load that was refused has synced nothing.
+            // A refused load has synced nothing.
             Step::Load { .. } => self.ledgers[act].tables != self.ledgers[act + 1].tables,
             Step::Flush { .. } | Step::Pause => false,
         }

@@ -1,4 +1,4 @@
-//! Is all there that was acknowledged, and nothing by half?
+//! Checks that everything acknowledged is there, and that everything is atomic.
 
 use super::child::data;
 use super::plan::{BATCH_STEP, Plan, TABLES, WIDTH};
@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use store_fjall::FjallStore;
 
-/// What was said until the power went.
+/// The acknowledgements until the power loss.
 #[derive(Debug, Default)]
 pub(crate) struct Acks {
     pub(crate) tables: bool,
     pub(crate) batches: BTreeSet<u64>,
-    /// Acts that ended.
+    /// Number of finished acts.
     pub(crate) acts: usize,
-    /// Lives that began.
+    /// Number of lives that opened the store.
     pub(crate) opened: usize,
 }
 
 impl Acks {
-    /// Reads the lines of the file. A line without its end was not handed over yet.
+    /// Parses the lines of the file. An incomplete last line was not acknowledged.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let mut acks = Self::default();
         let text = std::str::from_utf8(bytes).unwrap();
@@ -38,7 +38,7 @@ impl Acks {
     }
 }
 
-/// Opens what was left twice and compares. The error says what is lost, torn or damaged.
+/// Opens the remaining folder twice and compares the content. The error describes the loss or damage.
 pub(crate) async fn verify(root: &Path, plan: &Plan, acks: &Acks) -> Result<(), String> {
     if acks.opened == 0 && !data(root).exists() {
         return Ok(());
@@ -61,10 +61,10 @@ fn compare(found: &Contents, plan: &Plan, acks: &Acks) -> Result<(), String> {
     let mut found = found.clone();
     let pair = TABLES.map(|id| found.remove(&id));
     batches(pair, acks)?;
-    // Everything up to here is durable; the act after the last that ended may be there too.
+    // Everything up to here is durable; the act after the last finished one may be there, too.
     let opened = acks.opened.checked_sub(1).map_or(0, |life| plan.lives[life].first_act);
     let durable = (opened..acks.acts).rev().find(|act| plan.is_durable(*act)).map_or(opened, |act| act + 1);
-    // The last act of a life may be a load that the end cut off: it has no end, and the next life's first follows it.
+    // If the last act of a life is an interrupted load, the next life's first act follows it.
     let last = (acks.acts.max(opened) + 1).min(plan.acts.len());
     let mut differences = plan.ledgers[durable..=last].iter().map(|ledger| history::difference(ledger, &found));
     if differences.clone().any(|difference| difference.is_none()) {

@@ -1,4 +1,4 @@
-//! What a client does.
+//! The operations of a client.
 
 use super::client::{Client, loaded};
 use super::ledger::Outcome;
@@ -12,9 +12,9 @@ use std::task::Poll;
 use std::time::Duration;
 use store::{CommitNo, Condition, Durability, OnDuplicate, PointRead, Store, StoreError, StoreResult, TableId};
 
-/// Rows that nobody else touches are numbered from here.
+/// First number of rows that no other client writes.
 const OWN: u64 = 1 << 32;
-/// The store takes a batch beyond 1,000 rows for a large one.
+/// Rows in a batch that the store treats as large: more than 1,000.
 const LARGE: u64 = 1_001;
 
 impl Client {
@@ -28,7 +28,7 @@ impl Client {
                 false => Change::Put(table, number),
             });
         }
-        // One row once: which of two wins is not asked here.
+        // Each row once, because the order within a batch is not tested here.
         changes.sort_by_key(key_of);
         changes.dedup_by_key(|change| key_of(change));
         let sync = self.random.percent(60);
@@ -45,7 +45,7 @@ impl Client {
         self.shared(|shared| shared.reached.large += u64::from(done.is_some()));
     }
 
-    /// Writes if a row is as it was read.
+    /// Writes on the condition that a row is unchanged since it was read.
     pub(super) async fn write_if(&mut self, table: u32) {
         let number = self.random.below(6);
         let (id, family) = (TableId(table), family_of(table, number));
@@ -110,7 +110,7 @@ impl Client {
         }
     }
 
-    /// A bulk load: small or large, in order or not, into an empty table or not; some fail, some are given up.
+    /// A bulk load: small or large, sorted or not, into an empty table or not; some fail, some are abandoned.
     pub(super) async fn load(&mut self, table: u32) {
         let count = if self.random.percent(30) { 1 + self.random.below(8) } else { 10 + self.random.below(70) };
         let behind = self.random.percent(75);
@@ -138,7 +138,7 @@ impl Client {
         }
     }
 
-    /// `None` when it was given up, or is kept for later.
+    /// `None` if the load was abandoned or is kept for later.
     pub(super) async fn fill(
         &mut self,
         table: u32,
@@ -165,7 +165,7 @@ impl Client {
         load.finish().await.map(Some)
     }
 
-    /// Reads some tables through a snapshot, and again after a while.
+    /// Reads some tables at a snapshot, and again after a delay.
     pub(super) async fn look(&mut self) {
         let at_least = self.shared(|shared| shared.ledger.visible());
         let snapshot = match self.store.snapshot(CommitNo(0)).await {
@@ -211,7 +211,7 @@ impl Client {
         }
     }
 
-    /// Writes rows of its own, and does not wait for the answer.
+    /// Writes own rows without waiting for the result.
     pub(super) async fn cancel(&mut self, table: u32) {
         let count = if self.random.percent(20) { LARGE } else { 1 + self.random.below(4) };
         let first = OWN + self.shared(|shared| shared.ledger.first + shared.ledger.entries.len() as u64) * 2_000;
@@ -232,7 +232,7 @@ impl Client {
     }
 }
 
-/// The table and row that a change is about.
+/// The table and row of a change.
 fn key_of(change: &Change) -> (u32, u64) {
     match *change {
         Change::Put(table, number) | Change::Delete(table, number) => (table, number),
@@ -240,7 +240,7 @@ fn key_of(change: &Change) -> (u32, u64) {
     }
 }
 
-/// Drops a future that is not ready after so many polls.
+/// Polls a future up to this many times, then drops it.
 async fn polled<T>(future: impl Future<Output = T>, polls: u64) -> Option<T> {
     let mut future = pin!(future);
     let mut left = polls;

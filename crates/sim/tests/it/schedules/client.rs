@@ -1,4 +1,4 @@
-//! One of those who use the store at the same time.
+//! One of several concurrent clients of the store.
 
 use super::ledger::{Ledger, Outcome};
 use super::reading::{families_of, family_of};
@@ -15,18 +15,18 @@ use store::{
 };
 use store_fjall_sim::FjallStore;
 
-/// Rows that all write are numbered from 0, those of loads from here.
+/// First number of loaded rows. Rows that all clients write start at 0.
 pub(crate) const LOADED: u64 = 10_000;
 
-/// What all clients of a life share. Its lock is held for a moment only.
+/// The shared state of a life's clients. Locked briefly only.
 pub(crate) struct Shared {
     pub(crate) ledger: Ledger,
     pub(crate) tables: Vec<u32>,
     pub(crate) next_table: u32,
     pub(crate) next_loaded: u64,
-    /// Clients end.
+    /// Set when the clients must end.
     pub(crate) enough: bool,
-    /// What was reached, for whoever asks whether all of it was.
+    /// Counters of reached operations, to check the coverage.
     pub(crate) reached: super::Reached,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Client {
     pub(crate) store: Arc<FjallStore>,
     pub(crate) shared: Arc<Mutex<Shared>>,
     pub(crate) random: Random,
-    /// A load that is finished at the end, when the store may be gone.
+    /// A load that is finished at the end, possibly after the store is closed.
     pub(crate) kept: Option<(u64, Box<dyn BulkLoad>)>,
 }
 
@@ -43,7 +43,7 @@ impl Client {
         f(&mut self.shared.lock().unwrap())
     }
 
-    /// Does so many things, or until it is enough.
+    /// Performs this many operations, or fewer if the clients must end.
     pub(crate) async fn live(mut self, acts: u64) {
         for _ in 0..acts {
             if self.shared(|shared| shared.enough) {
@@ -81,7 +81,7 @@ impl Client {
         tables.get(self.random.below(tables.len() as u64) as usize).copied()
     }
 
-    /// Applies a deed and waits for it, now and then also until it is durable.
+    /// Applies a deed and waits for it, sometimes also for its durability.
     pub(super) async fn perform(&mut self, deed: Deed) -> Option<CommitNo> {
         let number = self.shared(|shared| shared.ledger.begin(deed.clone()));
         let durability = if deed.sync { Durability::Sync } else { Durability::Buffered };
@@ -143,7 +143,7 @@ impl Client {
     }
 }
 
-/// A load has ended.
+/// Records the end of a load.
 pub(super) fn loaded(shared: &mut Shared, writer: u64, outcome: StoreResult<Option<CommitNo>>) {
     match outcome {
         Ok(Some(commit)) => {

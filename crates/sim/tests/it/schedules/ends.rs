@@ -1,4 +1,4 @@
-//! Who waits for something of the store when it is closed gets an answer.
+//! Callers that wait for the store get an answer when it is closed.
 
 use super::life;
 use super::reading::family_of;
@@ -14,7 +14,7 @@ use store_fjall_sim::FjallStore;
 
 const TABLE: TableId = TableId(1);
 
-/// Writes a row and flushes it, until the store is closed.
+/// Writes and flushes a row repeatedly until the store is closed.
 async fn flush_again_and_again(store: &FjallStore, own: u64) -> StoreError {
     for number in 0.. {
         let (key, fragment) = (row::key(number * 2 + own).into(), row::fragment(number, 1));
@@ -32,7 +32,7 @@ async fn flush_again_and_again(store: &FjallStore, own: u64) -> StoreError {
     StoreError::Closed
 }
 
-/// To be called within a run.
+/// Must be called within a run.
 fn close_beside_flushes(folder: &Path) {
     let store = FjallStore::open(folder, life::options()).unwrap();
     let spec = TableSpec { id: TABLE, families: vec![FamilySpec::new(family_of(1, 0))], splits: vec![] };

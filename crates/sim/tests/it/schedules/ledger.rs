@@ -1,8 +1,8 @@
-//! What was done in one life of the store, what was answered, and what was read meanwhile.
+//! The operations in one life of the store, their results, and the reads.
 //!
-//! Commits have one order: that of their numbers. So when all answers are in, the tables after each commit are known,
-//! and with them what each snapshot must have held, whoever ran beside whom. Deeds that were cancelled are known by
-//! their rows: nobody else writes or deletes these.
+//! Commits are ordered by number. So once all results are known, the tables after each commit are known, and with them
+//! the expected content of each snapshot, independent of concurrency. Cancelled deeds are recognized by their rows,
+//! which no other client writes or deletes.
 
 use super::reading::Found;
 use super::tables::{Change, Deed, Read, Tables, difference};
@@ -14,31 +14,31 @@ use std::io::Write as _;
 use std::sync::Arc;
 use store::{CommitNo, StoreError};
 
-/// A commit behind all others.
+/// A commit number after all others.
 const END: u64 = u64::MAX - 1;
 
-/// How a deed ended.
+/// The result of a deed.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     UnderWay,
-    /// Acknowledged, in this commit.
+    /// Acknowledged with this commit number.
     Done(u64),
     Refused(StoreError),
-    /// Nobody waited for the answer.
+    /// Cancelled by the caller.
     Unknown,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) deed: Deed,
-    /// The highest commit that was acknowledged when it began.
+    /// The highest acknowledged commit at its beginning.
     floor: u64,
     begun: u64,
     ended: u64,
     pub(crate) outcome: Outcome,
 }
 
-/// A table as it was in a snapshot.
+/// A table as read at a snapshot.
 #[derive(Clone, Debug)]
 struct Seen {
     commit: u64,
@@ -46,27 +46,27 @@ struct Seen {
     rows: Option<BTreeMap<u64, Read>>,
 }
 
-/// One life.
+/// The ledger of one life.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
-    /// The tables when it began.
+    /// The tables at its beginning.
     pub(crate) base: Tables,
-    /// Deeds are numbered through all lives, from here on.
+    /// Number of the first deed. Deeds are numbered across lives.
     pub(crate) first: u64,
     pub(crate) entries: Vec<Entry>,
     seen: Vec<Seen>,
-    /// The highest commit that was acknowledged.
+    /// The highest acknowledged commit.
     pub(crate) acknowledged: u64,
-    /// The highest commit that was said to be durable, and so is visible.
+    /// The highest commit that was reported as durable, and so is visible.
     pub(crate) durable: u64,
-    /// The highest commit that a kill of the process must leave: a `Buffered` one when it was acknowledged, a `Sync` one
-    /// when it was said to be durable, or shown.
+    /// The highest commit that survives a kill of the process: a `Buffered` commit once acknowledged, a `Sync` commit
+    /// once reported as durable or published.
     pub(crate) kept: u64,
     /// The highest commit of a snapshot.
     shown: u64,
-    /// Somebody closes the store.
+    /// Set when the store is being closed.
     pub(crate) closing: bool,
-    /// Where the commits are written that are durable, a line each.
+    /// The file to which durable commits are written, one per line.
     pub(crate) acks: Option<Arc<File>>,
 }
 
@@ -76,7 +76,7 @@ impl Ledger {
         Self { base, first, acknowledged, durable, kept, ..Self::default() }
     }
 
-    /// Somebody begins a deed. Returns its number.
+    /// Records the beginning of a deed. Returns its number.
     pub(crate) fn begin(&mut self, deed: Deed) -> u64 {
         let begun = scheduler::steps();
         let outcome = Outcome::UnderWay;
@@ -84,7 +84,7 @@ impl Ledger {
         self.first + self.entries.len() as u64 - 1
     }
 
-    /// The store has answered.
+    /// Records the result of a deed.
     pub(crate) fn end(&mut self, number: u64, outcome: Outcome) {
         if let Outcome::Done(commit) = outcome {
             self.acknowledged = self.acknowledged.max(commit);
@@ -101,7 +101,7 @@ impl Ledger {
         (entry.outcome, entry.ended) = (outcome, scheduler::steps());
     }
 
-    /// A sync has ended well.
+    /// Records a successful sync.
     pub(crate) fn synced(&mut self, commit: CommitNo) {
         self.durable = self.durable.max(commit.0);
         self.kept = self.kept.max(commit.0);
@@ -114,34 +114,34 @@ impl Ledger {
         }
     }
 
-    /// What a snapshot that is taken now must hold at least.
+    /// The minimum commit of a snapshot taken now.
     pub(crate) fn visible(&self) -> u64 {
         self.durable.max(self.shown)
     }
 
-    /// A snapshot was taken.
+    /// Records a snapshot.
     pub(crate) fn taken(&mut self, commit: u64, at_least: u64) {
         assert!(commit >= at_least, "a snapshot of commit {commit}, though {at_least} was visible before");
         self.shown = self.shown.max(commit);
-        // What is shown survives, if it was to be durable first.
+        // A published `Sync` commit is durable, so it survives.
         let sync = self.last_sync_up_to(commit);
         self.kept = self.kept.max(sync);
         self.say(sync);
     }
 
-    /// A table was read through a snapshot.
+    /// Records a table read at a snapshot.
     pub(crate) fn read(&mut self, commit: u64, table: u32, rows: Option<BTreeMap<u64, Read>>) {
         scheduler::note(rows.as_ref().map_or(0, |rows| 1 + rows.len() as u64));
         self.seen.push(Seen { commit, table, rows });
     }
 
-    /// The highest number of a commit that anybody was told or has read.
+    /// The highest commit number in any result or read.
     pub(crate) fn highest(&self) -> u64 {
         let stamps = self.seen.iter().filter_map(|seen| seen.rows.as_ref()).flat_map(BTreeMap::values);
         stamps.map(|row| row.1).max().unwrap_or(0).max(self.acknowledged)
     }
 
-    /// The `Sync` commits up to this one.
+    /// The last `Sync` commit up to this one.
     pub(crate) fn last_sync_up_to(&self, commit: u64) -> u64 {
         let done = self.entries.iter().filter_map(|entry| match entry.outcome {
             Outcome::Done(number) if entry.deed.sync && number <= commit => Some(number),
@@ -150,13 +150,13 @@ impl Ledger {
         done.max().unwrap_or(0)
     }
 
-    /// The deeds that were committed, by commit.
+    /// The committed deeds by commit number.
     fn commits(&self) -> BTreeMap<u64, usize> {
         let mut commits = BTreeMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
             let commit = match entry.outcome {
                 Outcome::Done(commit) => commit,
-                // A load that was given up has done nothing.
+                // An abandoned load has no effect.
                 Outcome::Unknown if entry.deed.loads => continue,
                 Outcome::Unknown => match self.sighted(at) {
                     Some(commit) => commit,
@@ -172,7 +172,7 @@ impl Ledger {
         commits
     }
 
-    /// The commit of a deed that nobody waited for, if its rows were ever seen.
+    /// The commit of a cancelled deed, if any of its rows was read.
     fn sighted(&self, at: usize) -> Option<u64> {
         let writer = self.first + at as u64;
         let stamps = self.seen.iter().filter_map(|seen| seen.rows.as_ref());
@@ -180,7 +180,7 @@ impl Ledger {
         stamps.next()
     }
 
-    /// Checks all that was answered and read, when all answers are in.
+    /// Checks all results and reads, once all results are known.
     pub(crate) fn verify(&self) {
         let commits = self.commits();
         let mut seen: Vec<&Seen> = self.seen.iter().collect();
@@ -214,7 +214,7 @@ impl Ledger {
         deed.apply(tables, self.first + at as u64, commit).map_err(|error| format!("{error}; deed {at}"))
     }
 
-    /// Takes in all that the next life found, at the end of this one: after all commits.
+    /// Adds the content that the next life found, as of the end of this one.
     pub(crate) fn found(&mut self, found: &Found) {
         self.sight(found);
         let due: Vec<u32> = self.last().into_keys().collect();
@@ -223,7 +223,7 @@ impl Ledger {
         }
     }
 
-    /// Takes in what was read after the end, so that deeds which nobody waited for are known by it.
+    /// Adds reads after the end, so that cancelled deeds are recognized by their rows.
     fn sight(&mut self, found: &Found) {
         let seen = found.iter().map(|(table, rows)| Seen { commit: END, table: *table, rows: Some(rows.clone()) });
         self.seen.extend(seen);
@@ -235,7 +235,7 @@ impl Ledger {
         format!("{at}: {outcome:?}, sync {}, load {}, {changes:?}, steps {begun} to {ended}", deed.sync, deed.loads)
     }
 
-    /// The deeds on a table.
+    /// The deeds on a table, as text.
     fn tell(&self, table: u32) -> String {
         let mut told = String::from("\ndeeds:\n");
         for (at, entry) in self.entries.iter().enumerate() {
@@ -263,7 +263,7 @@ impl Ledger {
         tables
     }
 
-    /// Which tables a crash has left: those after a commit that is at least `floor`.
+    /// The tables after a crash: those after some commit that is at least `floor`.
     pub(crate) fn left(&mut self, floor: u64, read: &Found) -> Result<Tables, String> {
         self.sight(read);
         let mut tables = self.base.clone();
@@ -281,13 +281,13 @@ impl Ledger {
         Err(format!("what is left is not what any commit from {floor} on left; {}", first.unwrap_or_default()))
     }
 
-    /// Was there a reason to refuse it?
+    /// Checks that there was a reason for an error.
     fn judge(&self, entry: &Entry) {
         let Outcome::Refused(error) = &entry.outcome else {
             assert!(!matches!(entry.outcome, Outcome::UnderWay), "no answer to {:?}", entry.deed);
             return;
         };
-        // What others did until it ended.
+        // The deeds of others until it ended.
         let others = || self.entries.iter().filter(|other| other.begun < entry.ended);
         let did = |wanted: &dyn Fn(&Change) -> bool| others().any(|other| other.deed.changes.iter().any(wanted));
         let mine: BTreeSet<(u32, u64)> = entry.deed.changes.iter().filter_map(row_of).collect();
@@ -307,7 +307,7 @@ impl Ledger {
                 entry.deed.fails_on_duplicates && (twice.count() > 1 || stored || written)
             }
             StoreError::ConditionFailed { table, .. } => entry.deed.conditions.iter().any(|(at, ..)| *at == table.0),
-            // Others write to the table all the time.
+            // Other clients write to the table constantly.
             StoreError::TableChanged { table } => entry.deed.loads && mine.iter().any(|(at, _)| *at == table.0),
             _ => false,
         };
@@ -322,7 +322,7 @@ fn row_of(change: &Change) -> Option<(u32, u64)> {
     }
 }
 
-/// What differs between all tables.
+/// Describes the first difference between the tables.
 pub(crate) fn differs(due: &Tables, read: &Found) -> Option<String> {
     let all: BTreeSet<&u32> = due.keys().chain(read.keys()).collect();
     all.into_iter().find_map(|table| {

@@ -1,4 +1,4 @@
-//! The lives of a store in one run: clients beside each other, an end, and what the next life finds.
+//! The lives of a store in one run: concurrent clients, an end, and the content that the next life finds.
 
 use super::Reached;
 use super::client::{Client, LOADED, Shared};
@@ -16,18 +16,18 @@ use std::time::Duration;
 use store::{Clock, CommitNo, Store, StoreError, Timestamp};
 use store_fjall_sim::{DiskSpace, FjallStore, Options, Space};
 
-/// How a life ends.
+/// The end of a life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Closed,
-    /// While clients go on.
+    /// Closed while clients are running.
     ClosedBeside,
     Dropped,
-    /// What is written up to a moment is left.
+    /// Killed: everything written up to a point is left.
     Killed,
 }
 
-/// The time of the run.
+/// The simulated time of the run.
 #[derive(Debug)]
 struct RunClock;
 
@@ -37,7 +37,7 @@ impl Clock for RunClock {
     }
 }
 
-/// A disk with room.
+/// A disk with free space.
 #[derive(Debug)]
 struct Roomy;
 
@@ -47,10 +47,10 @@ impl DiskSpace for Roomy {
     }
 }
 
-/// Thresholds so small that everything happens all the time.
+/// Thresholds so small that flushes, loads and large commits happen constantly.
 pub(super) fn options() -> Options {
     Options {
-        // The same on every machine, so that seeds are.
+        // Equal on every machine, so that seeds are reproducible.
         compaction_threads: 1,
         load_threads: 2,
         cache_bytes: 1 << 20,
@@ -70,18 +70,18 @@ pub(super) fn options() -> Options {
     }
 }
 
-/// What the next life must find.
+/// The expected state for the next life.
 struct Left {
     ledger: Ledger,
-    /// After a kill: the commit that it must leave, with all before it.
+    /// After a kill: the commit that must survive, with all before it.
     killed_at: Option<u64>,
     folder: PathBuf,
 }
 
-/// Tables have ids from here on, each is used once.
+/// First table id. Ids are not reused.
 const FIRST_TABLE: u32 = 10;
 
-/// What all lives share.
+/// State shared by all lives.
 struct History {
     /// Has a folder for each life.
     parent: PathBuf,
@@ -91,17 +91,17 @@ struct History {
     reached: Reached,
 }
 
-/// How the lives of a run go.
+/// The parameters of the lives of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lives {
     pub(crate) count: u64,
-    /// Of each client in each life.
+    /// Acts of each client in each life.
     pub(crate) acts: u64,
-    /// Any, if none is named.
+    /// The end of each life; random if `None`.
     pub(crate) end: Option<End>,
 }
 
-/// All lives of a run. To be called within one.
+/// Runs all lives. Must be called within a run.
 pub(crate) fn lives(Lives { count, acts, end }: Lives) -> Reached {
     let parent = folder::in_memory();
     let mut history = History::new(parent.path());
@@ -120,7 +120,7 @@ pub(crate) fn lives(Lives { count, acts, end }: Lives) -> Reached {
     history.reached
 }
 
-/// A single life below `parent`. What is said to be durable is written to `acks`. To be called within a run.
+/// Runs a single life below `parent` and writes durable commits to `acks`. Must be called within a run.
 pub(crate) fn one(parent: &Path, acts: u64, end: End, acks: Option<File>) -> Ledger {
     let mut history = History::new(parent);
     let store = open(&history.folder(0));
@@ -129,10 +129,10 @@ pub(crate) fn one(parent: &Path, acts: u64, end: End, acks: Option<File>) -> Led
     history.live(store, ledger, 0, acts, end).0
 }
 
-/// What is in a folder that a life of [`one`] left, whenever that was cut off. To be called within a run.
+/// The content of a folder after an interrupted life of [`one`]. Must be called within a run.
 ///
 /// # Errors
-/// The store cannot be opened or read.
+/// If the store cannot be opened or read.
 pub(crate) fn found(parent: &Path) -> Result<Found, String> {
     let store = FjallStore::open(parent.join("0"), options()).map_err(|error| format!("opening: {error}"))?;
     let read = block_on(async {
@@ -142,7 +142,7 @@ pub(crate) fn found(parent: &Path) -> Result<Found, String> {
     read.unwrap().map_err(|error| format!("reading: {error}"))
 }
 
-/// Opens a store. Work that nobody waits for any more may hold the one before a while longer.
+/// Opens a store. Cancelled work may hold the previous one a while longer.
 fn open(folder: &Path) -> Arc<FjallStore> {
     for _ in 0..60 {
         match FjallStore::open(folder, options()) {
@@ -164,7 +164,7 @@ impl History {
         self.parent.join(life.to_string())
     }
 
-    /// Opens what was left, and checks it.
+    /// Opens the folder of the previous life, and checks its content.
     fn open(&mut self, mut left: Left) -> (Arc<FjallStore>, Ledger) {
         let store = open(&left.folder);
         let found = block_on(reading::all(&store, FIRST_TABLE..self.next_table)).unwrap().unwrap();
@@ -192,7 +192,7 @@ impl History {
         (store, Ledger::new(tables, highest, first))
     }
 
-    /// One life: what was done, and after a kill what is left, with the commit that must be there.
+    /// Runs one life. Returns its ledger and, after a kill, the remaining folder and the commit that must survive.
     fn live(
         &mut self,
         store: Arc<FjallStore>,
@@ -259,7 +259,7 @@ impl History {
         (0..count).map(each).collect()
     }
 
-    /// For some steps.
+    /// Waits for a random number of steps.
     fn wait(&mut self) {
         for _ in 0..self.random.below(250) {
             match self.random.percent(40) {
@@ -270,11 +270,11 @@ impl History {
     }
 }
 
-/// Waits for the clients, and lets go of the store in the way in which the life ends.
+/// Waits for the clients, and releases the store according to the end of the life.
 fn end_clients(store: Arc<FjallStore>, shared: &Arc<Mutex<Shared>>, clients: Vec<JoinHandle>, end: End) {
     let store = (end != End::Dropped).then_some(store);
     if store.is_none() {
-        // The last of the clients drops it; loads may outlive it.
+        // The last client drops the store; loads may outlive it.
         shared.lock().unwrap().ledger.closing = true;
     }
     clients.into_iter().for_each(|client| client.join().unwrap());
@@ -288,7 +288,8 @@ fn end_clients(store: Arc<FjallStore>, shared: &Arc<Mutex<Shared>>, clients: Vec
     drop(store);
 }
 
-/// What the store wrote follows from the seed as well. Table files tell when they were made, by the machine's clock.
+/// Adds the written files to the trace, because the seed determines them. Table files are excluded, because they
+/// contain the real creation time.
 fn note_files(image: &Image) {
     let is_ours = |path: &Path| path.extension().is_some_and(|end| end == "jnl") || path.ends_with("watermark");
     for (path, file) in image.iter().filter(|(path, _)| is_ours(path)) {
@@ -299,7 +300,7 @@ fn note_files(image: &Image) {
     }
 }
 
-/// What there is at the end of a life, as its snapshots show it.
+/// Reads all tables at a snapshot at the end of a life.
 fn look_at_all(store: &Arc<FjallStore>, shared: &Arc<Mutex<Shared>>) {
     let newest = CommitNo(shared.lock().unwrap().ledger.acknowledged);
     let (at_least, tables) = {

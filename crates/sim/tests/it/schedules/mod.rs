@@ -1,7 +1,7 @@
-//! Several clients on one store under the scheduler: what is acknowledged, shown and left after each end is held
-//! against a ledger. `docs/architecture/scheduler.md` says how to look into a seed.
+//! Several clients on one store under the scheduler: acknowledged commits, snapshots, and the content after each end
+//! are compared with a ledger. `docs/architecture/scheduler.md` explains how to examine a seed.
 //!
-//! `BENNU_SIM_SCHEDULES` runs from `BENNU_SIM_SEED` on.
+//! Runs `BENNU_SIM_SCHEDULES` seeds from `BENNU_SIM_SEED`.
 
 mod acts;
 mod client;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const LIVES: Lives = Lives { count: 3, acts: 14, end: None };
 
-/// How often what is to be tried was reached.
+/// How often each tested situation occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reached {
     large: u64,
@@ -63,7 +63,7 @@ fn schedule(seed: u64, lives: Lives, left_out: Option<&'static str>) -> Result<E
     run(Settings { seed, left_out }, move || life::lives(lives))
 }
 
-/// Runs the seeds from `first` on until one fails. Returns what was reached.
+/// Runs the seeds from `first` until one fails. Returns the counters.
 fn schedules(first: u64, count: u64, lives: Lives, left_out: Option<&'static str>) -> Result<Reached, String> {
     let (next, reached, failed) = (AtomicU64::new(0), Mutex::new(Reached::default()), Mutex::new(None));
     std::thread::scope(|scope| {
@@ -97,7 +97,7 @@ fn whatever_the_order_what_is_acknowledged_is_kept_and_what_is_shown_was_so() {
     assert!(reached.is_all(), "{reached:?}");
 }
 
-/// `BENNU_SIM_SCHEDULE=1000003` runs this seed alone, twice.
+/// `BENNU_SIM_SCHEDULE=1000003` runs only this seed, twice.
 #[test]
 fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     let mut traces = BTreeSet::new();
@@ -114,7 +114,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     }
 }
 
-/// Parts of the store that are left out, one at a time.
+/// Parts of the store that are disabled one at a time.
 const PARTS: [&str; 7] = [
     "the end of commits in close",
     "the sync before a commit is shown",
@@ -125,7 +125,7 @@ const PARTS: [&str; 7] = [
     "the commit lock of a refresh",
 ];
 
-/// The test can fail.
+/// Checks that the test can fail.
 #[test]
 fn leaving_out_a_part_is_noticed() {
     for part in PARTS {
@@ -140,7 +140,7 @@ fn leaving_out_a_part_is_noticed() {
     }
 }
 
-/// What waits or asks for the time past the seam would stop a run, or make it another one each time.
+/// Code that waits or reads the clock without the seam would block a run or make it irreproducible.
 #[test]
 fn the_store_reaches_threads_time_and_syncs_through_its_seam_only() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store-fjall/src");

@@ -1,6 +1,6 @@
-//! The power goes within a life under the scheduler. A process lives it with its system calls recorded; the same seed
-//! without a recorder gives the ledger, and what is left at any event must be what some commit has left, at or behind
-//! the last one that was said to be durable by then. Also when the power goes once more in the opening that follows.
+//! Power loss within a life under the scheduler. A process runs the life with its system calls recorded; the same seed
+//! without recording gives the ledger. The folder at any event must have the state after some commit that is not before
+//! the last one reported as durable. Also with another power loss during the following opening.
 
 use super::ledger::Ledger;
 use super::life::{self, End};
@@ -13,16 +13,16 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
 
-/// Of each client.
+/// Acts of each client.
 const ACTS: u64 = 14;
 const CHILD: &str = "SCHEDULES_CHILD";
 const OPENING_CHILD: &str = "SCHEDULES_OPENING_CHILD";
-/// Points of each life, and of an opening.
+/// Points per life, and per opening.
 const POINTS: u64 = 16;
-/// At one in so many of them the power goes once more in the opening that follows.
+/// At one in this many points power is lost again during the following opening.
 const AGAIN: u64 = 12;
 
-/// Not a test of its own: the recorded process is this test.
+/// Not a test by itself: run in the recorded process.
 #[test]
 fn child_that_is_recorded() {
     if let Some(root) = std::env::var_os(CHILD) {
@@ -33,7 +33,7 @@ fn child_that_is_recorded() {
     }
 }
 
-/// Not a test of its own: as the other one, and only opens what is there.
+/// Not a test by itself: run in the recorded process that only opens the folder.
 #[test]
 fn child_that_opens() {
     if let Some(root) = std::env::var_os(OPENING_CHILD) {
@@ -42,13 +42,13 @@ fn child_that_opens() {
     }
 }
 
-/// What the environment says is to be left out.
+/// The part that the environment disables.
 fn left_out() -> Option<&'static str> {
     let part = std::env::var("SCHEDULES_LEFT_OUT").ok()?;
     PARTS.into_iter().find(|known| *known == part)
 }
 
-/// Parts that only matter when the power goes.
+/// Parts that only matter for a power loss.
 const PARTS: [&str; 1] = ["the sync before commits are called durable"];
 
 fn live(
@@ -63,7 +63,7 @@ fn live(
     Ok((ended.trace, ended.value))
 }
 
-/// Lives a seed and lets the power go at some points. The error says what is lost.
+/// Runs a seed and loses power at some points. The error describes the loss.
 fn lose_power(shim: &Shim, seed: u64, left_out: Option<&'static str>) -> Result<(), String> {
     let parent = folder::in_memory();
     let base = parent.path().canonicalize().unwrap();
@@ -103,7 +103,7 @@ fn lose_power(shim: &Shim, seed: u64, left_out: Option<&'static str>) -> Result<
     Ok(())
 }
 
-/// What is left of a disk.
+/// The folder after a power loss.
 fn left(disk: &Disk, torn: Option<&mut Random>) -> tempfile::TempDir {
     let left = folder::in_memory();
     match torn {
@@ -116,14 +116,14 @@ fn left(disk: &Disk, torn: Option<&mut Random>) -> tempfile::TempDir {
     left
 }
 
-/// Opens what is left, and holds it against the ledger.
+/// Opens the remaining folder and compares it with the ledger.
 fn judge(left: &Path, ledger: &Ledger, durable: u64, seed: u64) -> Result<(), String> {
     let left = left.to_owned();
     let opened = run(Settings { seed, left_out: None }, move || life::found(&left)).map_err(|failure| failure.0)?;
     ledger.clone().left(durable, &opened.value?).map(drop)
 }
 
-/// The power goes once more, while what is left is opened.
+/// Loses power again, during the opening of the remaining folder.
 fn lose_power_again(
     shim: &Shim,
     image: &Image,
@@ -163,7 +163,7 @@ fn what_is_durable_survives_losses_of_power_in_any_order_of_threads() {
     }
 }
 
-/// The test can fail.
+/// Checks that the test can fail.
 #[test]
 fn leaving_out_a_sync_is_noticed() {
     let folder = folder::in_memory();

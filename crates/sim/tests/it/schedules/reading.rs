@@ -1,4 +1,4 @@
-//! Reading what a store holds.
+//! Reads the content of a store.
 
 use super::tables::Read;
 use crate::history::row;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use store::{CommitNo, FamilyId, KeyRange, ScanRequest, Snapshot, Store, StoreError, StoreResult, TableId};
 use store_fjall_sim::FjallStore;
 
-/// Tables as they were read.
+/// Tables as read.
 pub(crate) type Found = BTreeMap<u32, BTreeMap<u64, Read>>;
 
 /// One in five tables has two families.
@@ -21,16 +21,16 @@ pub(crate) fn family_of(table: u32, number: u64) -> FamilyId {
     FamilyId((number % u64::from(families_of(table))) as u16)
 }
 
-/// What a fragment says: who wrote it, and its stamp.
+/// The writer and the stamp of a fragment.
 pub(crate) fn read_row(number: u64, bytes: &[u8]) -> Read {
     let writer = row::writer_of(number, bytes).unwrap_or_else(|| panic!("row {number} has another content"));
     (writer, Fragment::parse(bytes).unwrap().commit().0)
 }
 
-/// All rows of a table; `None` when there is no such table.
+/// All rows of a table; `None` if it does not exist.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn table(
     store: &FjallStore,
     table: u32,
@@ -57,7 +57,7 @@ pub(crate) async fn table(
 /// All tables with these ids.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn all(store: &FjallStore, ids: Range<u32>) -> StoreResult<Found> {
     let mut found = BTreeMap::new();
     for id in ids {
@@ -66,25 +66,25 @@ pub(crate) async fn all(store: &FjallStore, ids: Range<u32>) -> StoreResult<Foun
     Ok(found)
 }
 
-/// A table as it is now.
+/// A table in the newest published state.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 async fn newest(store: &FjallStore, id: u32) -> StoreResult<Option<BTreeMap<u64, Read>>> {
     loop {
         let snapshot = store.snapshot(CommitNo(0)).await?;
         match table(store, id, &snapshot).await {
-            // A thread that is left aside may be so for longer than snapshots live.
+            // A delayed task may hold a snapshot longer than the age limit.
             Err(StoreError::SnapshotTooOld { .. }) => {}
             read => return read,
         }
     }
 }
 
-/// Nothing is damaged.
+/// Checks that nothing is damaged.
 ///
 /// # Errors
-/// The store's.
+/// Those of the store.
 pub(crate) async fn check(store: &FjallStore) -> StoreResult<()> {
     let report = store.check().await?;
     assert!(report.problems.is_empty(), "{:?}", report.problems);

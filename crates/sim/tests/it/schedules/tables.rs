@@ -1,19 +1,19 @@
-//! What the tables hold after so many commits.
+//! The expected tables after a number of commits.
 
 use std::collections::BTreeMap;
 
-/// A row as it must be.
+/// An expected row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     /// The number of the deed that wrote it.
     pub(crate) writer: u64,
-    /// The commit that showed it.
+    /// The commit that published the row.
     pub(crate) commit: u64,
-    /// Rows of a load have the number that was due when the load began.
+    /// Rows of a load carry a number that was reserved when the load began.
     pub(crate) loaded: bool,
 }
 
-/// A row as it was read: its writer and its stamp.
+/// A row as read: its writer and its stamp.
 pub(crate) type Read = (u64, u64);
 
 impl Row {
@@ -36,27 +36,27 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// The table that it is about.
+    /// The table of the change.
     pub(crate) fn table(self) -> u32 {
         let (Self::Create(table) | Self::Drop(table) | Self::Put(table, _) | Self::Delete(table, _)) = self;
         table
     }
 }
 
-/// What somebody does in one commit.
+/// The changes of one commit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deed {
     pub(crate) changes: Vec<Change>,
-    /// Table, row and who must have written it last.
+    /// Table, row, and expected last writer.
     pub(crate) conditions: Vec<(u32, u64, Option<u64>)>,
     pub(crate) loads: bool,
     pub(crate) fails_on_duplicates: bool,
-    /// Shown only when durable.
+    /// Published only once durable.
     pub(crate) sync: bool,
 }
 
 impl Deed {
-    /// Does it to the tables, as `writer` and in this commit. The error says why it must have been refused.
+    /// Applies the deed to the tables as `writer` with this commit number. The error is the reason to refuse it.
     pub(crate) fn apply(&self, tables: &mut Tables, writer: u64, commit: u64) -> Result<(), String> {
         for (table, row, expected) in &self.conditions {
             let found = tables.get(table).and_then(|rows| rows.get(row)).map(|row| row.writer);
@@ -88,7 +88,7 @@ impl Deed {
     }
 }
 
-/// What differs between a table as it must be and as it was read (`None`: there was no such table).
+/// Describes the difference between an expected table and the one read (`None` if there is no such table).
 pub(crate) fn difference(due: Option<&BTreeMap<u64, Row>>, read: Option<&BTreeMap<u64, Read>>) -> Option<String> {
     let (due, read) = match (due, read) {
         (None, None) => return None,

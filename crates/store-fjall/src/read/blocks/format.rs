@@ -1,4 +1,4 @@
-//! The bytes of lsm-tree's blocks, uncompressed: what stands where in data and index blocks.
+//! The uncompressed bytes of lsm-tree's data and index blocks.
 //!
 //! ```text
 //!   block        entries | FF | binary index | hash index | trailer (31 bytes)
@@ -7,9 +7,9 @@
 //!                kind u8 | seqno | shared | rest length | rest | value length | value  others; no value in tombstones
 //!   index entry  0 u8 | block offset | block size | seqno | key length | last key of that block
 //! ```
-//! Lengths and sequence numbers are LEB128. `shared` counts bytes of the key that begins the interval,
-//! not of the key before. Index blocks have an interval of one, so their binary index finds any entry.
-//! Everything is read with checks: damaged bytes give [`Malformed`], never a panic or a wrong slice.
+//! Lengths and sequence numbers are LEB128. `shared` is the length of the common prefix with the first key of the
+//! interval, not with the key before. Index blocks have an interval of one, so their binary index finds any entry. All
+//! reads are checked: damaged bytes give [`Malformed`], never a panic or a wrong slice.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -25,11 +25,11 @@ const WEAK_TOMBSTONE: u8 = 2;
 
 const TRAILER_LEN: usize = 31;
 
-/// The end of a block.
+/// The trailer of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer {
     restart_interval: u8,
-    /// Bytes of one number in the binary index: 2 or 4.
+    /// Size of a number in the binary index: 2 or 4 bytes.
     step: u8,
     restarts: u32,
     index_offset: u32,
@@ -52,12 +52,12 @@ impl Trailer {
         if restart_interval == 0 || !matches!(step, 2 | 4) { Err(Malformed) } else { Ok(trailer) }
     }
 
-    /// Intervals of the block; those of an index block are its entries.
+    /// Number of restart intervals; in an index block each entry is one.
     pub(crate) fn intervals(&self) -> u32 {
         self.restarts
     }
 
-    /// Where the `n`-th interval begins.
+    /// Offset of the `n`-th interval.
     fn restart(&self, block: &[u8], n: u32) -> Result<usize, Malformed> {
         let at = self.index_offset as usize + n as usize * usize::from(self.step);
         let tail = block.get(at..).ok_or(Malformed)?;
@@ -73,12 +73,13 @@ impl Trailer {
         (0..self.restarts).filter_map(|n| block.get(self.restart(block, n).ok()?).copied())
     }
 
-    /// How many intervals, from the first, satisfy `holds`, which is true of a number of them and then false.
+    /// The number of leading intervals for which `holds` is true. `holds` must be true up to some interval and false
+    /// after it.
     fn partition(&self, holds: impl FnMut(u32) -> Result<bool, Malformed>) -> Result<u32, Malformed> {
         self.partition_from(0, holds)
     }
 
-    /// The same where a guess is at hand: near behind it few are looked at.
+    /// As [`Self::partition`] with a galloping search from `guess`, which is fast if the result is near it.
     fn partition_from(
         &self,
         guess: u32,
@@ -112,7 +113,7 @@ impl Trailer {
     }
 }
 
-/// One entry of a data block. Its key is `head` and then `rest`.
+/// One entry of a data block. Its key is the concatenation of `head` and `rest`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) seqno: u64,
@@ -120,7 +121,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) rest: &'a [u8],
     pub(crate) tombstone: bool,
     pub(crate) value: &'a [u8],
-    /// Where `value` begins in the block.
+    /// Offset of `value` in the block.
     pub(crate) value_at: u32,
 }
 
@@ -134,28 +135,29 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Have both the same key? Neighbours mostly lie in one interval, where equal keys share equal heads.
+    /// Returns true if both entries have the same key. Neighbours are mostly in one interval, where equal keys have
+    /// equal heads.
     #[inline]
     pub(crate) fn has_key_of(&self, other: &Self) -> bool {
         if self.head.len() == other.head.len() {
             return self.rest == other.rest && self.head == other.head;
         }
         let (a, b) = if self.head.len() < other.head.len() { (self, other) } else { (other, self) };
-        // `a` has the shorter head: what `b` has beyond it must begin the rest of `a`.
+        // `a` has the shorter head: the rest of `b`'s head must be a prefix of `a`'s rest.
         match (b.head.split_at_checked(a.head.len()), a.rest.split_at_checked(b.head.len() - a.head.len())) {
             (Some((front, beyond)), Some((begin, end))) => front == a.head && beyond == begin && end == b.rest,
             _ => false,
         }
     }
 
-    /// Where `value` begins and ends in the block.
+    /// Start and end of `value` in the block.
     #[inline]
     pub(crate) fn span(&self) -> (u32, u32) {
         (self.value_at, self.value_at + self.value.len() as u32)
     }
 }
 
-/// Where [`Entries`] stopped, to go on later.
+/// The position of [`Entries`] in a block.
 #[derive(Clone, Debug)]
 pub(crate) struct Pause {
     unread_at: usize,
@@ -164,14 +166,14 @@ pub(crate) struct Pause {
     left: u32,
 }
 
-/// Walks the entries of a data block in order.
+/// Iterates over the entries of a data block.
 pub(crate) struct Entries<'a> {
-    /// What is not read yet, up to the end of the block.
+    /// The unread bytes, up to the end of the block.
     unread: &'a [u8],
     len: u32,
-    /// The key that began the interval.
+    /// The first key of the interval.
     head: &'a [u8],
-    /// Where `head` begins in the block.
+    /// Offset of `head` in the block.
     head_at: usize,
     interval: u8,
     left_in_interval: u8,
@@ -179,14 +181,14 @@ pub(crate) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// From the first entry of `block` on.
+    /// Starts at the first entry of `block`.
     pub(crate) fn new(block: &'a [u8], trailer: &Trailer) -> Result<Self, Malformed> {
         let len = u32::try_from(block.len()).map_err(|_| Malformed)?;
         let interval = trailer.restart_interval;
         Ok(Self { unread: block, len, head: &[], head_at: 0, interval, left_in_interval: 0, left: trailer.items })
     }
 
-    /// From the start of the interval in which the first entry with a key of at least `key` is, or of an earlier one.
+    /// Starts at or before the interval that contains the first key not below `key`.
     pub(crate) fn seek(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<Self, Malformed> {
         let below = Self::intervals_below(block, trailer, key)?;
         let first = below.saturating_sub(1);
@@ -197,7 +199,7 @@ impl<'a> Entries<'a> {
         Ok(entries)
     }
 
-    /// The entries of the `n`-th interval.
+    /// Reads the entries of the `n`-th interval.
     pub(crate) fn interval(block: &'a [u8], trailer: &Trailer, n: u32) -> Result<Self, Malformed> {
         let mut entries = Self::new(block, trailer)?;
         entries.unread = block.get(trailer.restart(block, n)?..).ok_or(Malformed)?;
@@ -207,13 +209,13 @@ impl<'a> Entries<'a> {
         Ok(entries)
     }
 
-    /// How many entries of `block`, from its first, are certainly below `key`: whole intervals are told.
+    /// A lower bound of the number of entries below `key`, rounded down to whole intervals.
     pub(crate) fn below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
         let below = Self::intervals_below(block, trailer, key)?;
         below.saturating_sub(1).checked_mul(u32::from(trailer.restart_interval)).ok_or(Malformed)
     }
 
-    /// How many intervals begin with a key below `key`.
+    /// The number of intervals whose first key is below `key`.
     pub(crate) fn intervals_below(block: &'a [u8], trailer: &Trailer, key: &[u8]) -> Result<u32, Malformed> {
         trailer.partition(|n| {
             let mut probe = Self::new(block, trailer)?;
@@ -222,7 +224,7 @@ impl<'a> Entries<'a> {
         })
     }
 
-    /// Goes on in `block` where `pause` says.
+    /// Continues in `block` at `pause`.
     pub(crate) fn resume(block: &'a [u8], trailer: &Trailer, pause: &Pause) -> Result<Self, Malformed> {
         let mut entries = Self::new(block, trailer)?;
         entries.unread = block.get(pause.unread_at..).ok_or(Malformed)?;
@@ -232,20 +234,20 @@ impl<'a> Entries<'a> {
         Ok(entries)
     }
 
-    /// Where this is; only valid for the same block.
+    /// The current position; only valid for the same block.
     pub(crate) fn pause(&self) -> Pause {
         let unread_at = self.len as usize - self.unread.len();
         let head = self.head_at..self.head_at + self.head.len();
         Pause { unread_at, head, left_in_interval: self.left_in_interval, left: self.left }
     }
 
-    /// Did the last entry begin an interval? Its whole key is its head.
+    /// Returns true if the last entry was the first of its interval, so that its whole key is its head.
     #[inline]
     pub(crate) fn begins_interval(&self) -> bool {
         self.left_in_interval + 1 == self.interval
     }
 
-    /// Entries that were not visited yet.
+    /// Number of unread entries.
     #[inline]
     pub(crate) fn left(&self) -> u32 {
         self.left
@@ -288,17 +290,17 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// One entry of an index block: a block and the last key in it.
+/// One entry of an index block: the handle of a block and its last key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexEntry<'a> {
     pub(crate) offset: u64,
     pub(crate) size: u32,
     pub(crate) end_key: &'a [u8],
-    /// Where `end_key` begins in the index block.
+    /// Offset of `end_key` in the index block.
     pub(crate) end_key_at: usize,
 }
 
-/// The `n`-th entry of an index block; `None` behind the last.
+/// The `n`-th entry of an index block; `None` after the last.
 pub(crate) fn index_entry<'a>(block: &'a [u8], trailer: &Trailer, n: u32) -> Result<Option<IndexEntry<'a>>, Malformed> {
     if n >= trailer.restarts {
         return Ok(None);
@@ -314,8 +316,8 @@ pub(crate) fn index_entry<'a>(block: &'a [u8], trailer: &Trailer, n: u32) -> Res
     Ok(Some(IndexEntry { offset, size, end_key, end_key_at }))
 }
 
-/// The first entry of an index block whose end key is not below `key`: the first block that may hold it.
-/// `guess`: it is perhaps this one or one of the next.
+/// The first entry of an index block whose end key is not below `key`: the first block that may contain it. The search
+/// starts at `guess`.
 pub(crate) fn seek_index(block: &[u8], trailer: &Trailer, guess: u32, key: &[u8]) -> Result<u32, Malformed> {
     trailer.partition_from(guess, |n| Ok(index_entry(block, trailer, n)?.is_some_and(|entry| entry.end_key < key)))
 }
@@ -340,13 +342,13 @@ fn varint(unread: &mut &[u8]) -> Result<u64, Malformed> {
     if first < 0x80 {
         return Ok(u64::from(first));
     }
-    // Lengths of rows.
+    // Typical for lengths of rows.
     let second = byte(unread)?;
     let value = u64::from(first & 0x7F) | u64::from(second & 0x7F) << 7;
     if second < 0x80 { Ok(value) } else { long_varint(value, unread) }
 }
 
-/// Nearly all numbers have one byte or two; apart, so that the loop does not weigh on them.
+/// A separate function, because nearly all numbers have one or two bytes and the loop would slow those down.
 #[inline(never)]
 fn long_varint(mut value: u64, unread: &mut &[u8]) -> Result<u64, Malformed> {
     for shift in (14..64).step_by(7) {
@@ -359,12 +361,12 @@ fn long_varint(mut value: u64, unread: &mut &[u8]) -> Result<u64, Malformed> {
     Err(Malformed)
 }
 
-/// Compares the key `head` and `rest` with `key`, without putting it together.
+/// Compares the key `head` + `rest` with `key` without concatenating.
 #[inline]
 pub(crate) fn compare_key(head: &[u8], rest: &[u8], key: &[u8]) -> Ordering {
     match key.split_at_checked(head.len()) {
         Some((front, back)) => head.cmp(front).then_with(|| rest.cmp(back)),
-        // `key` is shorter than `head`: the whole key here is longer, so equal fronts mean that it is greater.
+        // `key` is shorter than `head`, so this key is greater if it begins with `key`.
         None => match head.get(..key.len()).unwrap_or_default().cmp(key) {
             Ordering::Equal => Ordering::Greater,
             unequal => unequal,

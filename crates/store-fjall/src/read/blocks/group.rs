@@ -1,9 +1,8 @@
-//! Several rows by their keys at a time.
+//! Point reads of several keys at a time.
 //!
-//! A row of a large table lies in memory that no core has looked at lately, and each step on the way to it, to the end of its
-//! block, to the heads of the intervals, to the entries, waits for the one before. So the steps are taken for a group of keys
-//! side by side: a core goes on to the next key while it waits for the memory of one (Kocberber and others, "Asynchronous
-//! Memory Access Chaining", VLDB 2015).
+//! Rows of a large table are mostly not in the CPU cache, and each step to a row (the block's trailer, the heads of the
+//! intervals, the entries) waits for the one before. So each step is done for a group of keys before the next: the CPU
+//! overlaps their memory accesses (Kocberber and others, "Asynchronous Memory Access Chaining", VLDB 2015).
 
 use super::index::BlockRef;
 use super::points::{Found, Points, find};
@@ -13,10 +12,10 @@ use lsm_tree::table::filter::standard_bloom::Builder as Bloom;
 use std::sync::Arc;
 use store::StoreResult;
 
-/// Keys of a group: a core waits for about so many lines of memory at the same time.
+/// Keys per group: about the number of cache misses that a core can have outstanding.
 pub(crate) const GROUP: usize = 16;
 
-/// A key, by its place in the group, and the block that may hold it.
+/// A key, by its index in the group, and the block that may contain it.
 struct Approached {
     key: usize,
     table: Arc<TableReader>,
@@ -25,7 +24,7 @@ struct Approached {
 }
 
 impl Approached {
-    /// Is its block the first that may hold `key`, too, which is not below its own key?
+    /// Returns true if this block is also the first that may contain `key`. `key` must not be below this key.
     fn serves(&self, table: &TableReader, key: &[u8]) -> bool {
         self.table.is_same(table) && key <= self.at.end_key()
     }
@@ -36,17 +35,17 @@ impl Approached {
 }
 
 impl Points {
-    /// As [`Points::get`] for each of `keys`, some [`GROUP`] of them in ascending order.
+    /// As [`Points::get`] for up to [`GROUP`] keys in ascending order.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
     pub(crate) fn get_group(&mut self, view: &View, seqno: u64, keys: &[&[u8]]) -> StoreResult<Vec<Option<Lent>>> {
-        // `None`: not found so far; of those that are found some are deleted.
+        // `None`: not found so far. `Some(None)`: found a tombstone.
         let mut found: Vec<Option<Option<Lent>>> = keys.iter().map(|key| view.in_memtable(key, seqno)).collect();
         for (number, run) in view.runs.iter().enumerate() {
             let open = keys.iter().copied().enumerate().filter(|(key, _)| matches!(found.get(*key), Some(None)));
             let approached = self.approach(view, (number, run), open)?;
-            // The heads of all intervals at once: a search among them would wait for each in turn.
+            // Reads the heads of all intervals at once; a binary search would wait for each in turn.
             let blocks = approached.chunk_by(Approached::shares_block).filter_map(<[_]>::first);
             std::hint::black_box(blocks.fold(0, |sum, near| sum ^ near.block.touch_intervals()));
             for Approached { key: place, table, at, block } in approached {
@@ -55,7 +54,7 @@ impl Points {
                 match find(&block, key, visible_below).map_err(|damage| table.damaged(at.offset, damage))? {
                     Found::Version(version) => *found = Some(version),
                     Found::Nothing => {}
-                    // Older versions of the key are in the next block.
+                    // Older versions of the key may be in the next block.
                     Found::ReadOn => *found = Some(self.get(view, seqno, key)?),
                 }
             }
@@ -63,7 +62,7 @@ impl Points {
         Ok(found.into_iter().map(Option::flatten).collect())
     }
 
-    /// The blocks of a run that may hold the keys.
+    /// The blocks of a run that may contain the keys.
     fn approach<'k>(
         &mut self,
         view: &View,

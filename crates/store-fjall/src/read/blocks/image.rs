@@ -1,10 +1,10 @@
-//! A keyspace as one snapshot sees it, whole, and independent of the tree.
+//! The state of a keyspace for one snapshot, independent of the tree.
 //!
-//! A tree keeps every version of itself from that of the oldest snapshot on, and with each the memtable that was
-//! active then: one old reader holds everything written since, flushed or not. An image holds one version only.
-//! What it names does not change: tables are never rewritten in place, and of the memtable, which may go on growing,
-//! a reader takes the entries below its sequence number. So it serves without fjall's snapshot, for as long as
-//! it is held; compaction deletes a table's file with the last handle.
+//! A tree keeps all its versions from that of the oldest snapshot on, each with the memtable that was active then: one
+//! old reader would keep everything written since, flushed or not. An image holds only one version. Its content is
+//! immutable: tables are never rewritten in place, and of a memtable that still grows a reader only uses entries below
+//! its sequence number. So an image can be read without fjall's snapshot as long as it is held; compaction deletes a
+//! table's file with the last handle.
 
 use super::lens::{self, Iterate, Rows};
 use super::overlay::Lent;
@@ -15,24 +15,24 @@ use fjall::{AnyTree, Keyspace};
 use std::sync::Arc;
 use store::StoreResult;
 
-/// What a keyspace consists of for readers at one sequence number.
+/// The content of a keyspace for readers at one sequence number.
 pub(crate) struct Image {
     /// The memtable that was active, or an empty one.
     pub(crate) memtable: Arc<Memtable>,
-    /// Its blocks; `None` when they cannot serve.
+    /// The block view; `None` if the blocks cannot be read directly.
     pub(crate) view: Option<Arc<View>>,
     iterate: Iterate,
-    /// In sealed memtables.
+    /// Bytes in sealed memtables.
     sealed_bytes: u64,
 }
 
 impl Image {
-    /// The image of `keyspace` for readers at `seqno`, which a held snapshot protects.
+    /// Takes the image of `keyspace` for readers at `seqno`, which a held snapshot protects.
     pub(crate) fn take(keyspace: &Keyspace, seqno: u64) -> Self {
         Self::of(keyspace, seqno, false)
     }
 
-    /// The same, to be held for long: without a memtable that holds later entries only.
+    /// As [`Self::take`] for a long time: excludes a memtable that contains only later entries.
     pub(crate) fn take_alone(keyspace: &Keyspace, seqno: u64) -> Self {
         Self::of(keyspace, seqno, true)
     }
@@ -45,7 +45,7 @@ impl Image {
         Self { memtable: seen.memtable, view: view.map(Arc::new), iterate: seen.iterate, sealed_bytes }
     }
 
-    /// What its memtables take.
+    /// Bytes of its memtables.
     pub(crate) fn memtable_bytes(&self) -> u64 {
         self.memtable.size().saturating_add(self.sealed_bytes)
     }
@@ -55,7 +55,7 @@ impl Image {
         (self.iterate)(range, seqno)
     }
 
-    /// The fragment under a stored key, found by the iterator.
+    /// Returns the fragment of a stored key, read with the iterator.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -66,7 +66,7 @@ impl Image {
         Ok(found.map(|(_, fragment)| Lent::whole(fragment)))
     }
 
-    /// Is it the image for readers at `seqno`, too? Only told for images with a view.
+    /// Returns true if the image is also valid at `seqno`. Always false for images without a view.
     pub(super) fn serves(&self, keyspace: &Keyspace, seqno: u64) -> bool {
         self.view.as_ref().is_some_and(|view| view.serves(&keyspace.tree, seqno))
     }

@@ -1,4 +1,4 @@
-//! The index of a table, walked: one level or two of blocks that tell where the data blocks are.
+//! Iterates over the index of a table: one or two levels of blocks with the handles of the data blocks.
 
 use super::format::{self, IndexEntry, Trailer};
 use super::table::{Caching, TableReader};
@@ -9,12 +9,12 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use store::StoreResult;
 
-/// Where a data block is, and the last key in it.
+/// The handle of a data block, and its last key.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockRef {
     pub(crate) offset: u64,
     pub(crate) size: u32,
-    /// The index block that says so.
+    /// The index block that contains `end_key`.
     page: Slice,
     end_key: Range<usize>,
 }
@@ -26,20 +26,20 @@ impl BlockRef {
     }
 }
 
-/// The top level of a table's index once it was read: every look into the table begins there.
+/// The top level of a table's index, cached after the first read.
 #[derive(Clone, Default)]
 pub(crate) struct TopIndex(Arc<OnceLock<(Slice, Trailer)>>);
 
-/// Walks the index of a table: its data blocks in key order.
+/// A cursor over the index of a table: its data blocks in key order.
 pub(crate) struct IndexCursor {
     caching: Caching,
-    /// The top level. Points to leaves, or, in small tables, to the data blocks.
+    /// The top level. Points to leaves or, in small tables, to the data blocks.
     top: Page,
     two_levels: bool,
     leaf: Option<Page>,
 }
 
-/// An index block, and the next entry to be read from it.
+/// An index block, and the position of the next entry.
 pub(super) struct Page {
     bytes: Slice,
     trailer: Trailer,
@@ -48,13 +48,13 @@ pub(super) struct Page {
 }
 
 impl IndexCursor {
-    /// In front of everything.
+    /// Positions before the first block.
     fn new(reader: &TableReader, caching: Caching) -> StoreResult<Self> {
         let top = Page::top(reader, caching)?;
         Ok(Self { caching, top, two_levels: reader.table.regions.index.is_some(), leaf: None })
     }
 
-    /// At the first block that may hold a key of at least `key`.
+    /// Positions at the first block that may contain a key not below `key`.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -64,7 +64,7 @@ impl IndexCursor {
         Ok(cursor)
     }
 
-    /// To the first block that may hold a key of at least `key`, from wherever it is; it is a cursor of this reader.
+    /// Moves to the first block that may contain a key not below `key`. The cursor must belong to `reader`.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -81,7 +81,7 @@ impl IndexCursor {
         Ok(())
     }
 
-    /// The next data block; `None` behind the last.
+    /// The next data block; `None` after the last.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -98,7 +98,7 @@ impl IndexCursor {
         }
     }
 
-    /// Behind the last block that may hold a key below `end`: [`Self::block_before`] goes back from there.
+    /// Positions after the last block that may contain a key below `end`, for [`Self::block_before`].
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -111,7 +111,7 @@ impl IndexCursor {
         Ok(cursor)
     }
 
-    /// The block before; `None` in front of the first.
+    /// The previous block; `None` before the first.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -130,7 +130,7 @@ impl IndexCursor {
         }
     }
 
-    /// As [`IndexCursor::seek`], but stays on the top level: its entries, which may be index blocks, come one by one.
+    /// As [`IndexCursor::seek`], but iterates over the top level only, whose entries may be index blocks.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -140,12 +140,12 @@ impl IndexCursor {
         Ok(cursor)
     }
 
-    /// Entries of the top level.
+    /// Number of entries in the top level.
     pub(crate) fn top_entries(&self) -> u32 {
         self.top.trailer.items
     }
 
-    /// How many entries of the top level are in front of `key`, and how many there are.
+    /// The number of top-level entries before `key`, and of all top-level entries.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -175,7 +175,7 @@ impl IndexCursor {
 }
 
 impl Page {
-    /// The top level of the table's index.
+    /// Reads the top level of the table's index.
     fn top(reader: &TableReader, caching: Caching) -> StoreResult<Self> {
         let handle = reader.table.regions.tli;
         if caching == Caching::Bypass {
@@ -185,7 +185,7 @@ impl Page {
             return Ok(Self { bytes: bytes.clone(), trailer: *trailer, offset: *handle.offset(), next: 0 });
         }
         let page = Self::load(reader, handle, caching)?;
-        // Another reader may have been faster, with the same bytes.
+        // Another reader may have set the same bytes first.
         drop(reader.top.0.set((page.bytes.clone(), page.trailer)));
         Ok(page)
     }
@@ -199,13 +199,13 @@ impl Page {
     }
 
     pub(super) fn seek(&mut self, reader: &TableReader, key: &[u8]) -> StoreResult<()> {
-        // Keys mostly come in order: the block that was read last is the one before the next.
+        // Keys mostly ascend, so the search starts at the last block.
         let found = format::seek_index(&self.bytes, &self.trailer, self.next.saturating_sub(1), key);
         self.next = found.map_err(|damage| reader.damaged(self.offset, damage))?;
         Ok(())
     }
 
-    /// Behind the first entry whose keys reach `end`, or behind all.
+    /// Positions after the first entry whose end key is not below `end`, or after the last entry.
     fn seek_end(&mut self, reader: &TableReader, end: Option<&[u8]>) -> StoreResult<()> {
         let entries = self.trailer.intervals();
         self.next = entries;

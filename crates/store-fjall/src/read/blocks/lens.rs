@@ -1,10 +1,9 @@
-//! Which memtables and tables a snapshot reads, told by the tree itself.
+//! Finds the memtables and tables that a snapshot reads.
 //!
-//! A tree keeps old versions of itself for the snapshots that are held. Only the version that was newest
-//! when a snapshot was taken is complete for it: compaction drops what a newer entry replaces or
-//! a newer tombstone deletes, even when the snapshot does not see that entry. lsm-tree finds the
-//! version, but keeps its tables private; what it does tell is the current version of a tree. So the
-//! version found is made the current one of an empty tree of our own, the lens, and looked at there.
+//! A tree keeps old versions of itself for held snapshots. Only the version that was newest when a snapshot was taken
+//! is complete for it: compaction drops entries that a newer entry replaces or a newer tombstone deletes, even if the
+//! snapshot does not see the newer one. lsm-tree finds the right version, but only exposes the tables of a tree's
+//! current version. So the version found is made the current one of an empty tree, the lens, and read there.
 
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree, Slice};
@@ -14,47 +13,47 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// Names tried for the folder of the lens.
+/// Maximum number of folder names tried for the lens.
 const MAX_TRIES: u32 = 100;
 
-/// One lens for the process: looking through it takes less than a microsecond. Under a mutex, since what
-/// it shows belongs to one caller at a time; never held while anything is read or waited for.
+/// One lens per process: using it takes less than a microsecond. The mutex gives its content to one caller at a time;
+/// it is not held during reads or waits.
 static LENS: OnceLock<Option<Mutex<AnyTree>>> = OnceLock::new();
 
 /// Rows in key order, from both ends.
 pub(crate) type Rows = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<(Slice, Slice)>> + Send>;
 
-/// Merges everything that a version of a tree consists of, for readers at a sequence number. The version is of a
-/// type that lsm-tree does not name, so it lives in a closure.
+/// A merging iterator over a version of a tree, for readers at a sequence number. lsm-tree's type of the version is not
+/// nameable, so a closure holds it.
 pub(super) type Iterate = Arc<dyn Fn(&StoredRange, u64) -> Rows + Send + Sync>;
 
-/// What a tree consists of, as a snapshot sees it.
+/// The content of a tree as a snapshot sees it.
 pub(super) struct Seen {
     pub(super) iterate: Iterate,
     pub(super) memtable: Arc<Memtable>,
-    /// The rest, when there is a lens.
+    /// The memtables' size and the tables, if there is a lens.
     pub(super) parts: Option<SeenParts>,
 }
 
-/// What the lens shows of a version.
+/// The parts of a version that the lens exposes.
 pub(super) struct SeenParts {
-    /// Memtables that wait for their flush. They cannot be reached one by one.
+    /// Number of memtables that wait for a flush. They are not accessible individually.
     pub(super) sealed: usize,
     pub(super) sealed_bytes: u64,
     /// Runs from the newest to the oldest.
     pub(super) runs: Vec<Vec<Table>>,
-    /// The number of the tree's version that has them.
+    /// The id of the tree version with these runs.
     pub(super) version: u64,
-    /// Data blocks of all tables.
+    /// Number of data blocks in all tables.
     pub(super) data_blocks: u64,
 }
 
-/// Looks at `tree` as of sequence number `seqno`, which a held snapshot protects. What is to be held for long is
-/// `alone`, without a memtable that came after the snapshot: rotations put it into the version of before.
+/// Reads the content of `tree` at `seqno`, which a held snapshot protects. With `alone`, for a long-lived image,
+/// excludes a memtable that was created after the snapshot: a rotation puts the new memtable into the previous version.
 pub(super) fn look(tree: &AnyTree, seqno: u64, alone: bool) -> Seen {
     let mut version = tree.get_version_history_lock().get_version_for_snapshot(seqno);
     if alone && version.active_memtable.items.iter().all(|entry| entry.key().seqno >= seqno) {
-        // By its number it stands for the last one that was sealed.
+        // The empty memtable has the id of the last sealed one.
         version.active_memtable = Arc::new(Memtable::new(version.active_memtable.id().saturating_sub(1)));
     }
     let memtable = version.active_memtable.clone();
@@ -64,7 +63,7 @@ pub(super) fn look(tree: &AnyTree, seqno: u64, alone: bool) -> Seen {
         let empty = lens.get_version_history_lock().latest_version();
         lens.get_version_history_lock().replace_latest_version(version.clone());
         let (sealed, current) = (lens.sealed_memtable_count(), lens.current_version());
-        // lsm-tree adds a memtable up once for each version that has it: here there is one version.
+        // lsm-tree sums a memtable once per version that has it; the lens has one version.
         let memtables = if sealed > 0 { lens.get_version_history_lock().memtable_size_sum() } else { 0 };
         lens.get_version_history_lock().replace_latest_version(empty);
         drop(lens);
@@ -84,7 +83,7 @@ pub(super) fn look(tree: &AnyTree, seqno: u64, alone: bool) -> Seen {
     Seen { iterate: Arc::new(iterate), memtable, parts }
 }
 
-/// Makes the lens. Its folder is needed only while it is made: nothing is ever written to it.
+/// Creates the lens. Its folder is needed only during creation: nothing is ever written to it.
 fn make() -> Option<AnyTree> {
     let unavailable = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, "scans cannot read data blocks and will be slower: no temporary folder");
@@ -98,7 +97,7 @@ fn make() -> Option<AnyTree> {
     opened.ok()
 }
 
-/// A new folder: one that is there already is what a process of the same id left behind, or is not ours.
+/// Creates a new folder. An existing one is from an earlier process with the same id, or foreign.
 fn make_folder() -> std::io::Result<PathBuf> {
     let mut tries = 0;
     loop {

@@ -1,12 +1,12 @@
-//! Which blocks of a scan stay in the block cache.
+//! Decides which blocks of a scan stay in the block cache.
 //!
-//! The first blocks of a range do: short ranges are read again and again. Of a long scan a block stays
+//! The first blocks of a range stay, because short ranges are often read again. A block of a long scan stays
 //!
-//! - when other long scans have read it lately: to keep a block costs as much as to read it once more from the
-//!   operating system's cache, and most large tables are scanned once in a while at most. The second scan keeps a
-//!   quarter of the blocks, the third a half, so that none takes twice the time;
-//! - if there is room: all long scans together get half of the cache, small trees first. A tree that cannot
-//!   stay whole keeps a part, always the same blocks: what is kept by a scan and displaced by its end serves nobody.
+//! - if other long scans have read it recently: inserting a block costs as much as reading it again from the operating
+//!   system's cache, and most large tables are scanned rarely. The second scan keeps a quarter of the blocks, the third
+//!   a half, so that none takes twice the time;
+//! - if there is room: all long scans together get half of the cache, small trees first. A tree that does not fit keeps
+//!   a part, always the same blocks, because blocks that a scan evicts before its end are of no use.
 
 use super::View;
 use super::table::Caching;
@@ -18,51 +18,51 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The first blocks of a range, which stay.
+/// The first blocks of a range, which are always cached.
 const SHORT_BLOCKS: u32 = 32;
 
-/// A scan is forgotten after this time.
+/// Long scans older than this are forgotten.
 const REMEMBERED: Duration = Duration::from_secs(3600);
 
-/// About so many counters are kept for a block: blocks that begin in the same stretch of the file are not told apart.
+/// Approximate number of counters per block: blocks that begin in the same stretch of the file share a counter.
 const COUNTERS_PER_BLOCK: u64 = 4;
 
-/// The scans behind the first one by which all blocks stay that may.
+/// Scans after the first one until all permitted blocks are cached.
 const FILLING_SCANS: u64 = 4;
 
 /// The long scans of a store's trees.
 #[derive(Default)]
 pub(crate) struct LongScans {
-    /// By the number of the tree. A short mutex.
+    /// By tree id. The mutex is held briefly.
     trees: Mutex<HashMap<u64, Arc<Tree>>>,
 }
 
 /// The long scans of one tree.
 struct Tree {
     scanned_at: Mutex<Instant>,
-    /// What its blocks would take in the cache.
+    /// Cache bytes for all blocks of the tree.
     wanted: AtomicU64,
-    /// Were blocks read by more than one scan?
+    /// Whether some blocks were read by more than one scan.
     read_again: AtomicBool,
-    /// Tables that were read, by their number. A short mutex.
+    /// Tables that were read, by their id. The mutex is held briefly.
     tables: Mutex<HashMap<u64, (Instant, Arc<BlocksRead>)>>,
 }
 
-/// How many long scans read the blocks of a table: a counter for each stretch of the file.
+/// Number of long scans that read the blocks of a table: one counter per stretch of the file.
 struct BlocksRead {
     scans: Box<[AtomicU8]>,
-    /// How long a stretch is.
+    /// Length of a stretch in bytes.
     stretch: u64,
 }
 
-/// How one scan caches the blocks of one run.
+/// The cache policy of one scan for the blocks of one run.
 pub(crate) struct ScanCaching {
     scans: Arc<LongScans>,
     tree: u64,
-    /// Data blocks of the tree.
+    /// Number of data blocks in the tree.
     data_blocks: u64,
     granted: u64,
-    /// Blocks read so far, up to the number from which on the scan is long, and their bytes in the cache.
+    /// Blocks read so far, up to [`SHORT_BLOCKS`], and their uncompressed bytes.
     blocks: u32,
     bytes: u64,
     long: Option<LongScan>,
@@ -70,14 +70,14 @@ pub(crate) struct ScanCaching {
 
 struct LongScan {
     tree: Arc<Tree>,
-    /// Of 2^32 blocks so many may stay.
+    /// The share of blocks that may stay, as a fraction of 2^32.
     share: u64,
-    /// The table that is being read.
+    /// The current table.
     table: Option<(u64, Arc<BlocksRead>)>,
 }
 
 impl LongScans {
-    /// Enters a long scan of a tree; returns the share of its blocks that may stay, of 2^32.
+    /// Registers a long scan of a tree and computes the share of its blocks that may stay.
     fn begin(&self, id: u64, wanted: u64, granted: u64) -> LongScan {
         let mut trees = self.trees.lock();
         trees.retain(|other, tree| *other == id || tree.scanned_at.lock().elapsed() < REMEMBERED);
@@ -123,8 +123,7 @@ impl BlocksRead {
         Self { scans: (0..=file_size / stretch).map(|_| AtomicU8::new(0)).collect(), stretch }
     }
 
-    /// Counts a scan of the block at `offset`; returns how many there were before, up to some number beyond
-    /// [`FILLING_SCANS`].
+    /// Counts a scan of the block at `offset`. Returns the number of scans before, saturating above [`FILLING_SCANS`].
     fn count(&self, offset: u64) -> u64 {
         let at = usize::try_from(offset / self.stretch).unwrap_or(usize::MAX);
         let Some(counter) = self.scans.get(at) else { return 0 };
@@ -137,24 +136,24 @@ impl BlocksRead {
 }
 
 impl ScanCaching {
-    /// For the blocks of a run of `view`.
+    /// The policy for the blocks of a run of `view`.
     pub(crate) fn new(scans: &Arc<LongScans>, view: &View) -> Self {
         let (tree, data_blocks, granted) = (view.files.tree_id, view.data_blocks, view.cache_bytes / 2);
         Self { scans: Arc::clone(scans), tree, data_blocks, granted, blocks: 0, bytes: 0, long: None }
     }
 
-    /// How the next block is cached: the one at `offset` of `table`.
+    /// The caching of the next block: the one at `offset` of `table`.
     pub(super) fn of_block(&mut self, table: &Table, offset: u64) -> Caching {
         if self.blocks < SHORT_BLOCKS {
             return Caching::Fill;
         }
-        // Blocks of a tree are about alike.
+        // Assumes that the blocks of a tree have similar sizes.
         let wanted = self.data_blocks.saturating_mul(self.bytes / u64::from(SHORT_BLOCKS));
         let begin = || self.scans.begin(self.tree, wanted, self.granted);
         self.long.get_or_insert_with(begin).of_block(table, offset)
     }
 
-    /// The block has so many bytes.
+    /// Records the size of the block that was read.
     pub(super) fn has_read(&mut self, bytes: usize) {
         if self.blocks < SHORT_BLOCKS {
             self.blocks += 1;
@@ -174,9 +173,9 @@ impl LongScan {
             return Caching::Look;
         }
         self.tree.read_again.store(true, Ordering::Relaxed);
-        // The upper half of a product with an odd constant: spread evenly, and the same in every scan.
+        // The upper half of a product with an odd constant: spreads evenly, and equally in every scan.
         let spread = offset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        // Of the blocks that may stay, the first quarter from the second scan on, and so on.
+        // The second scan keeps the first quarter of the permitted blocks, and so on.
         if spread * FILLING_SCANS < self.share.min(1 << 32) * scans && spread < self.share {
             Caching::Fill
         } else {
@@ -200,7 +199,7 @@ mod tests {
         let scans = LongScans::default();
         let small = scans.begin(1, 40, 100);
         assert!(small.share >= WHOLE);
-        // Read once, it takes nothing.
+        // A tree that was read once takes nothing.
         assert_eq!(scans.begin(2, 1000, 100).share, WHOLE / 10);
         read_again(&small);
         let large = scans.begin(2, 1000, 100);

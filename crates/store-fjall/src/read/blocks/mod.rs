@@ -1,20 +1,20 @@
-//! The one module that knows lsm-tree's hidden types and the bytes of its tables.
+//! The only module that uses lsm-tree's hidden types and the bytes of its tables.
 //!
 //! Written for **fjall =3.1.13 and lsm-tree =3.1.10** (table version 3). The types it uses are public but
-//! hidden in their documentation, and may change in any release: the versions are pinned, and before
-//! a newer one is taken this module is read again and the property tests of `read/` are run.
+//! `doc(hidden)`, and may change in any release: the versions are pinned, and an upgrade requires a review of this
+//! module and the property tests of `read/`.
 //!
 //! ```text
-//!   keyspace  memtable (active)            all that is newer or older than the base run: the overlay,
-//!             level 0   run, run, ..       newest visible version per key, streamed (`overlay.rs`)
+//!   keyspace  memtable (active)            everything outside the base run: the overlay, the
+//!             level 0   run, run, ..       newest visible version of each key, streamed (`overlay.rs`)
 //!             level 1..5
 //!             level 6   run of tables  <── the run with most entries in the range is the base: its
 //!                                          data blocks are read one by one (`table.rs`, `index.rs`, `run.rs`)
 //! ```
-//! A table is data blocks, an index of them (perhaps of two levels) and a meta block. A version of a key
-//! is visible at snapshot `s` when its sequence number is below `s`; tables made by ingestion carry one
-//! number for all their entries, to be added to what is in the block. All versions of a key lie in one
-//! table of a run, newest first, but may lie in neighbouring blocks.
+//! A table consists of data blocks, an index of them (of one or two levels) and a meta block. A version of a key is
+//! visible at snapshot `s` if its sequence number is below `s`. Tables of an ingestion have one global number, which is
+//! added to the numbers in the blocks. All versions of a key are in one table of a run, newest first, possibly in
+//! neighbouring blocks.
 
 mod format;
 mod group;

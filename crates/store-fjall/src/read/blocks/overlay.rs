@@ -1,7 +1,6 @@
-//! Everything outside the base run: for each key the newest version visible at the snapshot, in key order.
+//! The overlay: for each key outside the base run, the newest version visible at the snapshot, in key order.
 //!
-//! Streamed: one entry of each source is held, one block of each run, and a few hundred entries of the
-//! memtable.
+//! Streamed: holds one entry per source, one block per run, and a few hundred entries of the memtable.
 
 use super::format::Pause;
 use super::table::DataBlock;
@@ -15,8 +14,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 use store::{StoreError, StoreResult};
 
-/// Entries copied from the memtable at once: first few, since most scans are short, then more, since finding
-/// the place again costs as much as some tens of them.
+/// Entries copied from the memtable at a time: few at first, because most scans are short, then more, because each
+/// chunk needs a seek that costs as much as some tens of entries.
 const MEMTABLE_CHUNKS: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// The newest visible version of a key outside the base run.
@@ -24,11 +23,11 @@ const MEMTABLE_CHUNKS: std::ops::RangeInclusive<usize> = 16..=256;
 pub(crate) struct Change {
     pub(crate) key: Slice,
     pub(crate) seqno: u64,
-    /// `None`: a tombstone.
+    /// `None` for a tombstone.
     pub(crate) fragment: Option<Lent>,
 }
 
-/// A part of a block or memtable entry, which it keeps in memory.
+/// A slice of a block or memtable entry, which it keeps in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Lent {
     owner: Slice,
@@ -37,12 +36,12 @@ pub(crate) struct Lent {
 }
 
 impl Lent {
-    /// The bytes of `owner` from one place to another.
+    /// A slice of `owner`.
     pub(super) fn new(owner: &Slice, (start, end): (u32, u32)) -> Self {
         Self { owner: owner.clone(), start, end }
     }
 
-    /// All of them.
+    /// All bytes of `owner`.
     pub(crate) fn whole(owner: Slice) -> Self {
         let end = owner.len() as u32;
         Self { owner, start: 0, end }
@@ -54,9 +53,9 @@ impl Lent {
     }
 }
 
-/// The changes of one range, in key order.
+/// The overlay of one range, in key order.
 pub(crate) struct Overlay {
-    /// From the newest to the oldest; those at their end are taken out.
+    /// From the newest to the oldest; exhausted sources are removed.
     sources: Vec<Source>,
     next: Option<Change>,
 }
@@ -67,14 +66,14 @@ struct Source {
     rest: Versions,
 }
 
-/// Visible versions by key, newest first.
+/// Visible versions in key order, newest first.
 enum Versions {
     Memtable(MemtableEntries),
     Run(Box<RunEntries>),
 }
 
 impl Overlay {
-    /// The changes of `range` in the memtable of `view` and in `runs` of it.
+    /// Opens the overlay of `range` over the memtable of `view` and its `runs`.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -98,7 +97,7 @@ impl Overlay {
         Ok(overlay)
     }
 
-    /// Sources that hold something.
+    /// Number of non-empty sources.
     pub(crate) fn source_count(&self) -> usize {
         self.sources.len()
     }
@@ -121,7 +120,7 @@ impl Overlay {
         Ok(taken)
     }
 
-    /// Finds the smallest key and its newest version, and passes over its others.
+    /// Finds the newest version of the smallest key and skips its other versions.
     fn advance(&mut self) -> StoreResult<()> {
         let Some(newest) = self.newest() else {
             self.next = None;
@@ -144,7 +143,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// Few sources: looking at each is cheaper than keeping a heap. On a tie the newer source wins.
+    /// A linear search, because there are few sources and a heap would cost more. On a tie the newer source wins.
     fn newest(&self) -> Option<usize> {
         let mut sources = self.sources.iter().enumerate();
         let mut newest = sources.next()?;
@@ -158,14 +157,14 @@ impl Overlay {
 }
 
 impl Change {
-    /// By key, newest first.
+    /// Orders by key, newest first.
     fn is_before(&self, other: &Self) -> bool {
         self.key.cmp(&other.key).then(other.seqno.cmp(&self.seqno)).is_lt()
     }
 }
 
 impl Source {
-    /// Goes behind `key`; `false` when nothing is left.
+    /// Skips `key`. Returns false if no entries are left.
     fn pass(&mut self, key: &[u8]) -> StoreResult<bool> {
         while self.head.key == key {
             match self.rest.next_version()? {
@@ -186,16 +185,16 @@ impl Versions {
     }
 }
 
-/// Entries of a memtable, copied chunk by chunk: its own iterator borrows it.
+/// Entries of a memtable, copied in chunks, because its own iterator borrows it.
 pub(crate) struct MemtableEntries {
     memtable: Arc<Memtable>,
     seqno: u64,
     chunk: VecDeque<InternalValue>,
-    /// How long the next chunk is.
+    /// Length of the next chunk.
     chunk_len: usize,
-    /// Where the first chunk begins.
+    /// Start of the first chunk.
     start: Option<Slice>,
-    /// Where the next one does: behind this.
+    /// Last entry of the previous chunk, after which the next one starts.
     last: Option<InternalValue>,
     end: Option<Slice>,
     done: bool,
@@ -218,7 +217,7 @@ impl MemtableEntries {
         }
     }
 
-    /// How many there are, at most `most`.
+    /// Counts the entries, up to `most`.
     pub(crate) fn count_up_to(mut self, most: u64) -> u64 {
         (0..most).take_while(|_| self.next_version().is_some()).count() as u64
     }
@@ -237,7 +236,7 @@ impl MemtableEntries {
     }
 
     fn refill(&mut self) {
-        // Within a key the highest number comes first: so this is in front of every version of `key`.
+        // Versions of a key are ordered by descending sequence number, so this sorts before every version of `key`.
         let before = |key: &Slice| InternalValue::from_components(key.clone(), [], u64::MAX, ValueType::Value).key;
         let start = match (&self.last, &self.start) {
             (Some(last), _) => Bound::Excluded(last.key.clone()),
@@ -260,7 +259,7 @@ struct RunEntries {
     caching: ScanCaching,
     range: StoredRange,
     block: Option<OpenBlock>,
-    /// The key of the next entry is put together here.
+    /// Buffer for the key of the next entry.
     key: Vec<u8>,
 }
 
@@ -269,7 +268,7 @@ struct OpenBlock {
     pause: Pause,
     visible_below: u64,
     base_seqno: u64,
-    /// Where it is, for the error when it is malformed.
+    /// The error to return if an entry is malformed.
     damaged: StoreError,
 }
 
@@ -302,7 +301,7 @@ impl RunEntries {
 }
 
 impl OpenBlock {
-    /// The next visible version with a key of at least `start`.
+    /// The next visible version with a key not below `start`.
     fn next_version(&mut self, key: &mut Vec<u8>, start: &[u8]) -> Result<Option<Change>, Malformed> {
         let mut entries = Entries::resume(&self.data.bytes, &self.data.trailer, &self.pause)?;
         while let Some(entry) = entries.next_entry()? {

@@ -1,5 +1,5 @@
-//! One row by its key, out of the memtable, filters and blocks of a view. It finds what fjall's own get finds, with
-//! less work; keys that lie near each other find the block that was read for the one before.
+//! Point reads from the memtable, filters and blocks of a view. Finds what fjall's own get finds, with less work:
+//! neighbouring keys reuse the block of the key before.
 
 use super::format::Entries;
 use super::index::{BlockRef, IndexCursor};
@@ -11,18 +11,18 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use store::StoreResult;
 
-/// Looks up one key after the other.
+/// Reads keys one after the other.
 #[derive(Default)]
 pub(crate) struct Points {
-    /// The block of the last key.
+    /// The block of the previous key.
     last: Option<LastBlock>,
-    /// The table of the last key in each run.
+    /// The table of the previous key in each run.
     pub(super) open: Vec<Option<OpenTable>>,
-    /// For the stored key of the next row, kept by whoever asks.
+    /// Buffer of the caller for the next stored key.
     pub(crate) key: Vec<u8>,
 }
 
-/// A table that stays open for the keys that follow.
+/// A table that is kept open for the next keys.
 pub(super) struct OpenTable {
     reader: Arc<TableReader>,
     index: Option<IndexCursor>,
@@ -34,19 +34,18 @@ struct LastBlock {
     data: DataBlock,
 }
 
-/// What a block says about a key.
+/// The result of searching a key in a block.
 pub(super) enum Found {
-    /// The newest visible version; `None`: a tombstone.
+    /// The newest visible version; `None` for a tombstone.
     Version(Option<Lent>),
-    /// No visible version, and none in later blocks.
+    /// No visible version here or in later blocks.
     Nothing,
-    /// No visible version so far.
+    /// No visible version here; later blocks may have one.
     ReadOn,
 }
 
 impl Points {
-    /// The newest version of the stored key `key` that is visible at `seqno`; `None` when there is none or it is a
-    /// tombstone.
+    /// The newest version of the stored key `key` visible at `seqno`; `None` if there is none or if it is a tombstone.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -66,8 +65,8 @@ impl Points {
                 }
             }
             let mut may_hold = || table.may_hold(key, *hash.get_or_insert_with(|| Bloom::get_hash(key)));
-            // Most keys that are asked for are there, and in the oldest run: a block of it that is in memory tells as
-            // much as its filter.
+            // Most requested keys exist in the oldest run, so for that run a cached block is searched without asking
+            // the filter.
             let oldest = at + 1 == view.runs.len();
             if (oldest || may_hold()?)
                 && let Some(version) = self.read(at, &table, key, visible_below, || Ok(!oldest || may_hold()?))?
@@ -78,7 +77,7 @@ impl Points {
         Ok(None)
     }
 
-    /// The reader of the table of the `at`-th run that may hold `key`.
+    /// The reader of the table in the `at`-th run that may contain `key`.
     pub(super) fn reader(&mut self, at: usize, run: &Run, view: &View, key: &[u8]) -> Option<Arc<TableReader>> {
         if at >= self.open.len() {
             self.open.resize_with(view.runs.len().max(at + 1), || None);
@@ -92,7 +91,7 @@ impl Points {
         Some(reader)
     }
 
-    /// The index of a run's table, in front of the first block that may hold the key.
+    /// The index cursor of a run's table, positioned before the first block that may contain `key`.
     pub(super) fn index_at<'t>(
         open: &'t mut [Option<OpenTable>],
         run: usize,
@@ -109,7 +108,8 @@ impl Points {
         }))
     }
 
-    /// From the first block of the table that may hold the key. `may_hold` is asked before a block is read from disk.
+    /// Reads from the first block of the table that may contain `key`. `may_hold` is called before a block is read from
+    /// disk.
     fn read(
         &mut self,
         run: usize,
@@ -138,14 +138,14 @@ impl Points {
 }
 
 impl LastBlock {
-    /// `None`: the key is not one of those that this block would be read for.
+    /// Searches the block; `None` if `key` may be in another block.
     fn find(&self, table: &TableReader, key: &[u8], visible_below: u64) -> StoreResult<Option<Found>> {
         if key > self.at.end_key() {
             return Ok(None);
         }
         let damaged = |damage| table.damaged(self.at.offset, damage);
         let first = Entries::new(&self.data.bytes, &self.data.trailer).and_then(|mut entries| entries.next_entry());
-        // Newer versions of the first key may lie in the block before.
+        // The block before may contain newer versions of the first key.
         match first.map_err(damaged)? {
             Some(first) if first.head < key => find(&self.data, key, visible_below).map(Some).map_err(damaged),
             _ => Ok(None),
@@ -155,8 +155,8 @@ impl LastBlock {
 
 pub(super) fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<Found, Malformed> {
     let mut entries = Entries::seek(&data.bytes, &data.trailer, key)?;
-    // How much of `key` the first key of the interval has. What an entry shares with that key then tells how the two
-    // compare, mostly without a look at their bytes.
+    // Length of the common prefix of `key` and the first key of the interval. Comparing it with the length that an
+    // entry shares with that first key mostly gives the order without comparing bytes.
     let mut common = 0;
     while let Some(entry) = entries.next_entry()? {
         let order = if entries.begins_interval() {
@@ -179,7 +179,7 @@ pub(super) fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<F
     Ok(Found::ReadOn)
 }
 
-/// How many first bytes both have.
+/// Length of the common prefix.
 fn common_len(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! A run: tables in key order that do not overlap. Its blocks come one after the other.
+//! A run: tables in key order that do not overlap.
 
 use super::index::{BlockRef, IndexCursor, TopIndex};
 use super::table::{Caching, DataBlock, TableReader};
@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use store::StoreResult;
 
-/// Up to so many data blocks are walked one by one for a cut: finer than needed is cheap enough.
+/// Up to this many data blocks are visited one by one for a split, even if a coarser one would do.
 const WALKED_BLOCKS: u64 = 4096;
 
-/// A walk backward over more tables is left to others.
+/// A backward scan of more tables uses the iterator.
 const MOST_TABLES: usize = 4;
 
 /// Neighbouring tables of one run. Cheap to clone.
@@ -20,11 +20,11 @@ const MOST_TABLES: usize = 4;
 pub(crate) struct Run {
     /// The whole run.
     all: Arc<[KnownTable]>,
-    /// Those that are meant.
+    /// The selected tables.
     part: Range<usize>,
 }
 
-/// A table and what was found out about it.
+/// A table and cached properties of it.
 pub(crate) struct KnownTable {
     table: Table,
     /// See [`TableReader::has_one_version_per_key`].
@@ -33,34 +33,34 @@ pub(crate) struct KnownTable {
 }
 
 impl Run {
-    /// `None` when there is no table.
+    /// `None` if there are no tables.
     pub(crate) fn new(tables: Vec<Table>) -> Option<Self> {
         let part = 0..tables.len();
         let known = |table| KnownTable { table, one_version_per_key: OnceLock::new(), top: TopIndex::default() };
         (!tables.is_empty()).then(|| Self { all: tables.into_iter().map(known).collect(), part })
     }
 
-    /// Its tables, with what was found out about them.
+    /// The selected tables with their cached properties.
     pub(crate) fn known(&self) -> &[KnownTable] {
         self.all.get(self.part.clone()).unwrap_or_default()
     }
 
-    /// Its tables.
+    /// The selected tables.
     pub(crate) fn tables(&self) -> impl DoubleEndedIterator<Item = &Table> {
         self.known().iter().map(|known| &known.table)
     }
 
-    /// Has it no table?
+    /// Returns true if no table is selected.
     pub(crate) fn is_empty(&self) -> bool {
         self.part.is_empty()
     }
 
-    /// Entries: versions and tombstones are counted too.
+    /// Number of entries, including old versions and tombstones.
     pub(crate) fn items(&self) -> u64 {
         self.tables().map(|table| table.metadata.item_count).sum()
     }
 
-    /// The tables that may hold keys of `range`.
+    /// Selects the tables that may contain keys of `range`.
     pub(crate) fn within(&self, range: &StoredRange) -> Self {
         let known = self.known();
         let from = known.partition_point(|known| &known.table.metadata.key_range.max()[..] < range.start.as_slice());
@@ -70,7 +70,7 @@ impl Run {
         Self { all: Arc::clone(&self.all), part: from..from + taken }
     }
 
-    /// Reads the table that may hold `key`.
+    /// The reader of the table that may contain `key`.
     pub(crate) fn reader_for(&self, files: &Files, key: &[u8]) -> Option<TableReader> {
         let known = self.known();
         let at = known.partition_point(|known| &known.table.metadata.key_range.max()[..] < key);
@@ -78,8 +78,8 @@ impl Run {
         (&known.table.metadata.key_range.min()[..] <= key).then(|| known.reader(files))
     }
 
-    /// Divides `range`, but for its last part, into stretches of at least `blocks` data blocks. Where there are
-    /// many, to the fineness of the top level of the indexes.
+    /// Divides `range`, except its last part, into stretches of at least `blocks` data blocks. With many blocks, at the
+    /// granularity of the indexes' top level.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -110,7 +110,7 @@ impl Run {
         Ok(stretches)
     }
 
-    /// Data blocks in tables that may hold keys of `range`.
+    /// Number of data blocks in tables that may contain keys of `range`.
     pub(crate) fn blocks(&self, range: &StoredRange) -> u64 {
         self.within(range).tables().map(|table| table.metadata.data_block_count).sum()
     }
@@ -121,8 +121,7 @@ impl KnownTable {
         &self.table
     }
 
-    /// The part of the table's blocks that `range` takes, as a fraction, to about the fineness of the top level of its
-    /// index.
+    /// The fraction of the table's blocks in `range`, estimated from the top level of its index.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -133,7 +132,7 @@ impl KnownTable {
             Some(end) => IndexCursor::position(&reader, end)?.0,
             None => all,
         };
-        // The blocks at both borders count half each.
+        // The blocks at both bounds count half each.
         let all = u64::from(all) * 2;
         Ok(((u64::from(to.saturating_sub(from)) * 2 + 1).min(all), all))
     }
@@ -142,8 +141,8 @@ impl KnownTable {
         TableReader::new(files, self.table.clone(), self.top.clone())
     }
 
-    /// Can no entry be a tombstone, invisible at `seqno`, or an older version of a key of this table?
-    /// Then each entry is one row as of this run. `reader` is the table's own.
+    /// Returns true if each entry is one row for this run: no tombstones, no entries invisible at `seqno`, and one
+    /// version per key. `reader` must be that of this table.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -160,19 +159,19 @@ impl KnownTable {
     }
 }
 
-/// Keys that end with `last`, and how many data blocks hold them.
+/// A key range up to `last`, and its number of data blocks.
 pub(crate) struct Stretch {
     pub(crate) last: Vec<u8>,
     pub(crate) weight: u64,
 }
 
-/// Walks the data blocks of a run from a key on.
+/// A cursor over the data blocks of a run, starting at a key.
 pub(crate) struct RunCursor {
     start: Vec<u8>,
     /// Sequence number of the snapshot.
     seqno: u64,
     files: Files,
-    /// Tables not yet begun; `None` over no tables.
+    /// Remaining tables; `None` without tables.
     ahead: Option<Run>,
     open: Option<OpenTable>,
     index_caching: Caching,
@@ -184,31 +183,31 @@ struct OpenTable {
     plain: bool,
 }
 
-/// A data block that was reached but not yet read.
+/// A data block that is not read yet.
 pub(crate) struct RunBlock<'a> {
     reader: &'a TableReader,
     at: BlockRef,
-    /// Is every entry a row? See [`KnownTable::is_plain`].
+    /// Whether every entry is a row, see [`KnownTable::is_plain`].
     pub(crate) plain: bool,
-    /// Entries are visible when their sequence number, as it stands in the block, is below this.
+    /// Entries are visible if their sequence number in the block is below this.
     pub(crate) visible_below: u64,
-    /// To be added to the sequence numbers in the block.
+    /// Added to the sequence numbers in the block.
     pub(crate) base_seqno: u64,
 }
 
 impl RunCursor {
-    /// At the first block of `run` that may hold a key of at least `start`.
+    /// Positions at the first block of `run` that may contain a key not below `start`.
     pub(crate) fn new(files: &Files, run: Option<Run>, start: Vec<u8>, seqno: u64) -> Self {
         Self { start, seqno, files: files.clone(), ahead: run, open: None, index_caching: Caching::Fill }
     }
 
-    /// Reads indexes from disk, too.
+    /// Bypasses the cache for indexes, too.
     pub(crate) fn past_the_cache(self) -> Self {
         Self { index_caching: Caching::Bypass, ..self }
     }
 
-    /// Passes over the next table if none of its blocks was reached yet, `fits` says so of its first and
-    /// last key, and every entry in it is a row; returns the number of these.
+    /// Skips the next table if none of its blocks was read yet, `fits` holds for its first and last key, and every
+    /// entry in it is a row. Returns the number of rows.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -227,7 +226,7 @@ impl RunCursor {
         Ok(Some(items))
     }
 
-    /// The next block; `None` behind the last.
+    /// The next block; `None` after the last.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -244,7 +243,7 @@ impl RunCursor {
             }
             let Some(open) = &mut self.open else { return Ok(None) };
             if let Some(at) = open.index.next_block(&open.reader)? {
-                // Borrowed again, since the loop may drop the table otherwise.
+                // Borrowed again, because the loop may otherwise drop the table.
                 return Ok(self.open.as_ref().map(|open| open.block(at, self.seqno)));
             }
             self.open = None;
@@ -252,21 +251,21 @@ impl RunCursor {
     }
 }
 
-/// Walks the data blocks of a run backward.
+/// A backward cursor over the data blocks of a run.
 pub(crate) struct BackCursor {
     files: Files,
-    /// Up to which key, not inclusive.
+    /// Upper bound of the keys, exclusive.
     end: Option<Vec<u8>>,
-    /// Tables not yet begun; `None` over no tables.
+    /// Remaining tables; `None` without tables.
     ahead: Option<Run>,
     open: Option<(TableReader, IndexCursor)>,
-    /// Where the last block was.
+    /// Offset of the last block.
     offset: u64,
 }
 
 impl BackCursor {
-    /// At the last block of `run` that may hold a key below `end`. `None` when some entries may be no rows, or the
-    /// tables are too many to be asked.
+    /// Positions at the last block of `run` that may contain a key below `end`. `None` if some entries may not be rows,
+    /// or if there are too many tables to check.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -283,7 +282,7 @@ impl BackCursor {
         Ok(Some(Self { files: files.clone(), end: end.map(<[u8]>::to_vec), ahead: run, open: None, offset: 0 }))
     }
 
-    /// The block before; `None` in front of the first.
+    /// The previous block; `None` before the first.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -329,12 +328,12 @@ impl OpenTable {
 }
 
 impl RunBlock<'_> {
-    /// The last key in it.
+    /// The last key of the block.
     pub(crate) fn end_key(&self) -> &[u8] {
         self.at.end_key()
     }
 
-    /// Reads it.
+    /// Reads the block.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -352,7 +351,7 @@ impl RunBlock<'_> {
         Ok(data)
     }
 
-    /// Where it is, for messages.
+    /// Describes the location of the block, for messages.
     pub(crate) fn place(&self) -> String {
         self.reader.place(self.at.offset)
     }

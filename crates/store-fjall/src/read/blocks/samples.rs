@@ -1,8 +1,8 @@
-//! About how many entries of a memtable lie in a range.
+//! Estimates the number of memtable entries in a range.
 //!
-//! A memtable is a list in key order: it can be walked, and tells nothing about places in it. Few entries are counted.
-//! Of a memtable with more of them some keys are kept, at equal distances, by which the rest is judged; it is walked
-//! again when it has grown by a quarter.
+//! A memtable is a skip list without positions. Up to [`COUNTED`] entries are counted. For more, keys at equal
+//! distances are sampled, and the sample estimates the rest. A memtable is sampled again when it has grown by a
+//! quarter.
 
 use super::overlay::MemtableEntries;
 use crate::read::range::StoredRange;
@@ -12,29 +12,29 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use store::TableSize;
 
-/// Entries of a range that are counted one by one.
+/// Maximum number of entries that are counted.
 const COUNTED: u64 = 256;
 
-/// About how many keys are kept of a memtable: an estimate is off by one part in so many of all its entries.
+/// Approximate number of sampled keys: the error of an estimate is about `1 / KEYS` of all entries.
 const KEYS: usize = 512;
 
-/// Keys of memtables.
+/// Samples of memtables.
 #[derive(Default)]
 pub(crate) struct Samples {
-    /// By keyspace and number. Held for one lookup or change.
+    /// By keyspace id and memtable id. Held for one lookup or change.
     kept: Mutex<HashMap<(u64, u64), Arc<Sample>>>,
 }
 
 struct Sample {
     memtable: Weak<Memtable>,
-    /// How many entries it had.
+    /// Number of entries when the sample was taken.
     entries: usize,
-    /// In order.
+    /// Sampled keys in order.
     keys: Vec<Vec<u8>>,
 }
 
 impl Samples {
-    /// About what a memtable of that keyspace holds of `range`: exact when it is little, or all.
+    /// Estimates the size of `range` in a memtable of that keyspace. Exact for few entries.
     pub(crate) fn share(&self, keyspace: u64, memtable: &Arc<Memtable>, range: &StoredRange) -> TableSize {
         let all = memtable.len();
         if all == 0 {
@@ -59,7 +59,7 @@ impl Samples {
         sample
     }
 
-    /// Forgets memtables that are no more.
+    /// Removes samples of dropped memtables.
     pub(crate) fn forget_gone(&self) {
         self.kept.lock().retain(|_, sample| sample.memtable.strong_count() > 0);
     }
@@ -73,7 +73,7 @@ impl Sample {
         Self { memtable: Arc::downgrade(memtable), entries, keys }
     }
 
-    /// Of `all` entries those in `range`.
+    /// Estimates how many of `all` entries are in `range`.
     fn rows_in(&self, range: &StoredRange, all: u64) -> u64 {
         let before = |bound: &[u8]| self.keys.partition_point(|key| key.as_slice() < bound);
         let end = range.end.as_deref().map_or(self.keys.len(), before);

@@ -1,4 +1,4 @@
-//! Reading the blocks of one table, through the block cache or past it.
+//! Reads the blocks of one table, through the block cache or bypassing it.
 
 use super::format::{self, Malformed, Trailer};
 use super::index::{BlockRef, Page, TopIndex};
@@ -18,44 +18,44 @@ pub(crate) struct TableReader {
     pub(crate) table: Table,
     id: GlobalTableId,
     descriptors: Option<Arc<DescriptorTable>>,
-    /// Opened at the first block that is not in the cache.
+    /// Opened for the first block that is not in the cache.
     file: OnceLock<Arc<File>>,
     pub(super) top: TopIndex,
 }
 
-/// Entries in key order, uncompressed.
+/// A data block: entries in key order, uncompressed.
 #[derive(Clone, Debug)]
 pub(crate) struct DataBlock {
     pub(crate) bytes: Slice,
     pub(crate) trailer: Trailer,
 }
 
-/// Where a block is looked for, and whether it stays in memory.
+/// How a block read uses the block cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caching {
-    /// In the cache, then on disk; kept in the cache.
+    /// Reads from the cache, then from disk; fills the cache.
     Fill,
-    /// In the cache, then on disk; not kept.
+    /// Reads from the cache, then from disk; does not fill the cache.
     Look,
-    /// On disk: to see what is really there.
+    /// Reads from disk, to verify the file.
     Bypass,
 }
 
 impl DataBlock {
-    /// Reads a byte of the head of each interval; what comes of it means nothing.
+    /// Reads the first byte of each interval to load it into the CPU cache. The result has no meaning.
     pub(super) fn touch_intervals(&self) -> u8 {
         self.trailer.heads(&self.bytes).fold(0, |sum, head| sum ^ head)
     }
 }
 
 impl TableReader {
-    /// For `table` of the tree of `files`.
+    /// The reader of `table`, a table of the tree of `files`.
     pub(crate) fn new(files: &Files, table: Table, top: TopIndex) -> Self {
         let id = (files.tree_id, table.id()).into();
         Self { table, id, descriptors: files.descriptors.clone(), file: OnceLock::new(), top }
     }
 
-    /// Is it of the same table?
+    /// Returns true if both read the same table.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.table.id() == other.table.id()
     }
@@ -71,7 +71,7 @@ impl TableReader {
         self.open(at, bytes)
     }
 
-    /// A data block, if it is in the cache.
+    /// Returns a data block if it is in the cache.
     ///
     /// # Errors
     /// Damaged bytes.
@@ -85,7 +85,7 @@ impl TableReader {
         Ok(DataBlock { bytes, trailer })
     }
 
-    /// Are there as many keys in it as entries?
+    /// Returns true if the table has as many keys as entries.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -93,7 +93,7 @@ impl TableReader {
         Ok(self.meta_number(b"key_count")? == Some(self.table.metadata.item_count))
     }
 
-    /// May a key with this hash be in it? Its filter says so, if it has one.
+    /// Asks the table's filter whether it may contain `key`. Returns true without a filter.
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
@@ -103,7 +103,7 @@ impl TableReader {
             return filter.maybe_contains_hash(hash).map_err(failed);
         }
         let handle = match self.table.regions.filter_tli {
-            // In parts, each for a stretch of keys.
+            // Partitioned filter: one part per key range.
             Some(parts) => {
                 let mut parts = Page::load(self, parts, Caching::Fill)?;
                 parts.seek(self, key)?;
@@ -116,7 +116,7 @@ impl TableReader {
         StandardBloomFilterReader::new(&bytes).map(|filter| filter.contains_hash(hash)).map_err(failed)
     }
 
-    /// A number that the meta block has and lsm-tree does not hand out.
+    /// Reads a number of the meta block that lsm-tree does not expose.
     fn meta_number(&self, name: &[u8]) -> StoreResult<Option<u64>> {
         let handle = self.table.regions.metadata;
         let bytes = self.load(handle, BlockType::Meta, CompressionType::None, Caching::Fill)?;
@@ -181,7 +181,7 @@ impl TableReader {
         StoreError::Corrupted { detail: format!("{}: malformed", self.place(offset)) }
     }
 
-    /// The block at `offset`, for messages.
+    /// Describes the block at `offset`, for messages.
     pub(crate) fn place(&self, offset: u64) -> String {
         format!("block at {offset} of {}", self.table.path.display())
     }

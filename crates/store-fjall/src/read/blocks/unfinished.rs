@@ -1,4 +1,4 @@
-//! Table files that belong to no version of their tree: whose are they?
+//! Identifies table files that belong to no version of their tree.
 
 use super::format::{Entries, Trailer};
 use fjall::CompressionType;
@@ -9,11 +9,11 @@ use std::io::BufReader;
 use std::path::Path;
 use store::CommitNo;
 
-/// Was the file at `path` written by an ingestion with rows of `commit`, to which no version of the tree has a number yet?
+/// Returns true if the file at `path` was written by an unfinished ingestion of `commit`.
 ///
-/// Its first block says so: a row carries the number of its commit, and a tombstone that an ingestion wrote has the
-/// sequence number 0, which flushes and compactions do not give to tombstones: whether the ingestion wrote any is told
-/// by `deletes`. A file without a whole block says nothing.
+/// Its first block shows that: rows have the commit number in their header. Tombstones of an ingestion have sequence
+/// number 0, unlike those of flushes and compactions; `deletes` says whether the ingestion wrote any. False for a file
+/// without a complete block.
 pub(crate) fn is_unfinished_run_of(path: &Path, commit: CommitNo, deletes: bool) -> bool {
     let first_block = File::open(path).ok().map(BufReader::new).and_then(|mut file| {
         let block = Block::from_reader(&mut file, CompressionType::Lz4).ok()?;

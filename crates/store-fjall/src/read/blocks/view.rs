@@ -1,4 +1,4 @@
-//! What a keyspace consists of at one moment: its memtable and its runs of tables.
+//! The content of a keyspace: its memtable and its runs of tables.
 
 use super::lens::SeenParts;
 use super::overlay::MemtableEntries;
@@ -10,28 +10,28 @@ use lsm_tree::{DescriptorTable, Memtable, Table};
 use std::sync::Arc;
 use store::TableSize;
 
-/// How often a rough view is looked for while flushes go on.
+/// Attempts to get a consistent rough view during flushes.
 const MAX_TRIES: u32 = 4;
 
-/// A memtable and tables that together hold every version visible at a snapshot. Holding it keeps the
-/// files: compaction removes a table's file only when the last handle is gone.
+/// A memtable and tables that together contain every version visible at a snapshot. A view keeps its files: compaction
+/// removes a table's file only with the last handle.
 pub(crate) struct View {
     pub(crate) memtable: Arc<Memtable>,
-    /// Memtables that wait for their flush, in a rough view.
+    /// Memtables that wait for their flush; only in a rough view.
     sealed: Vec<Arc<Memtable>>,
     /// Runs from the newest to the oldest.
     pub(crate) runs: Vec<Run>,
     pub(crate) files: Files,
-    /// The version of the tree that has these runs, and a sequence number for which it is complete.
+    /// The tree version with these runs, and the sequence number that the view was taken for.
     version: u64,
     seqno: u64,
-    /// Data blocks of the whole tree.
+    /// Number of data blocks in the whole tree.
     pub(super) data_blocks: u64,
-    /// What the block cache holds, in bytes of uncompressed blocks.
+    /// Capacity of the block cache in bytes of uncompressed blocks.
     pub(super) cache_bytes: u64,
 }
 
-/// What the tables of a tree have in common beyond the block cache.
+/// Properties of the tree that its table readers need.
 #[derive(Clone)]
 pub(crate) struct Files {
     pub(crate) tree_id: u64,
@@ -39,9 +39,9 @@ pub(crate) struct Files {
 }
 
 impl View {
-    /// The view of what was seen of `tree` for readers at `seqno`. `None` when the blocks cannot serve a reader:
-    /// some rows are in sealed memtables, which are out of reach until they are flushed and a newer snapshot is
-    /// taken, or values are kept apart from keys.
+    /// The view of `tree` for readers at `seqno`. `None` if the blocks do not contain all rows: some are in sealed
+    /// memtables, which are inaccessible until they are flushed and a newer snapshot is taken, or values are separated
+    /// from keys.
     pub(super) fn of(tree: &AnyTree, seqno: u64, memtable: Arc<Memtable>, parts: SeenParts) -> Option<Self> {
         if matches!(tree, AnyTree::Blob(_)) || parts.sealed > 0 {
             return None;
@@ -50,19 +50,19 @@ impl View {
         Some(Self { version, seqno, ..Self::new(tree, memtable, runs, data_blocks) })
     }
 
-    /// Is it the view for readers at `seqno`, too? Versions of a tree and its memtables follow one another, and
-    /// none comes again: when both are still those of this view, there was no other in between.
+    /// Returns true if the view is also valid at `seqno`. Tree versions and memtables are never reused, so if both are
+    /// still those of this view, nothing changed in between.
     pub(crate) fn serves(&self, tree: &AnyTree, seqno: u64) -> bool {
         self.seqno <= seqno
             && tree.current_version().id() == self.version
             && Arc::ptr_eq(&tree.active_memtable(), &self.memtable)
     }
 
-    /// What the keyspace of `source` consists of now, as far as it overlaps `range`: for estimates and checks, which do not
-    /// need to agree with a snapshot.
+    /// The current content of the keyspace of `source`, as far as it overlaps `range`. For estimates and verification,
+    /// which need not match a snapshot.
     pub(crate) fn roughly(source: &ReadSource, range: &StoredRange) -> Self {
         let (tree, mut tries) = (&source.keyspace.tree, 0);
-        // Rows that a flush moves from memtables to a table meanwhile would be in both, or in none.
+        // Otherwise rows that a concurrent flush moves from a memtable to a table would be in both or in neither.
         let (memtable, sealed, version) = loop {
             tries += 1;
             let (memtable, version) = (tree.active_memtable(), tree.current_version());
@@ -93,8 +93,7 @@ impl View {
         Self { memtable, sealed, runs, files, version: 0, seqno: 0, data_blocks, cache_bytes }
     }
 
-    /// The newest version of the stored key `key` that is visible at `seqno`, if it is in memory; in it `None` for a
-    /// tombstone.
+    /// The newest version of the stored key `key` visible at `seqno` in the memtable. `Some(None)` for a tombstone.
     pub(super) fn in_memtable(&self, key: &[u8], seqno: u64) -> Option<Option<Lent>> {
         if self.memtable.is_empty() {
             return None;
@@ -103,18 +102,18 @@ impl View {
         Some((!found.key.is_tombstone()).then(|| Lent::whole(found.value)))
     }
 
-    /// About what the memtables hold of `range`, each by itself.
+    /// Estimates the size of `range` in each memtable.
     pub(crate) fn memtable_shares(&self, source: &ReadSource, range: &StoredRange) -> Vec<TableSize> {
         let share = |memtable| source.views.samples.share(source.keyspace.id(), memtable, range);
         self.sealed.iter().chain([&self.memtable]).map(share).collect()
     }
 
-    /// Has the memtable an entry in `range`, visible or not?
+    /// Returns true if the memtable has an entry in `range`, visible or not.
     pub(crate) fn memtable_has_any(&self, range: &StoredRange) -> bool {
         !self.memtable.is_empty() && MemtableEntries::new(self.memtable.clone(), range, u64::MAX).count_up_to(1) > 0
     }
 
-    /// What may hold keys of `range`: the run with most entries in its tables, and the others.
+    /// The runs that may contain keys of `range`: the one with the most entries in its tables, and the others.
     pub(crate) fn base_and_rest(&self, range: &StoredRange) -> (Option<Run>, Vec<Run>) {
         let mut rest: Vec<Run> = self.runs.iter().map(|run| run.within(range)).collect();
         rest.retain(|run| !run.is_empty());
@@ -126,14 +125,14 @@ impl View {
         (base.map(|base| rest.remove(base)), rest)
     }
 
-    /// The run with most entries.
+    /// The run with the most entries.
     pub(crate) fn base(&self) -> Option<&Run> {
         self.runs.iter().max_by_key(|run| run.items())
     }
 }
 
 impl ReadSource {
-    /// The blocks of `run` from the first that may hold keys of `range`, as of this source's snapshot.
+    /// The blocks of `run` from the first that may contain keys of `range`, at this source's snapshot.
     pub(crate) fn blocks(&self, files: &Files, run: Option<Run>, range: &StoredRange) -> RunCursor {
         RunCursor::new(files, run, range.start.clone(), self.seqno())
     }

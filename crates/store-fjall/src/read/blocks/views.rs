@@ -1,8 +1,7 @@
-//! Views of keyspaces, kept from one scan to the next: most scans are short, and for them finding out what a
-//! keyspace consists of is a large part of the work.
+//! A cache of images and views of keyspaces: most scans are short, and building a view would be a large part of their
+//! cost.
 //!
-//! A view holds a memtable and files. So those that nobody used lately are forgotten soon, lest a flushed
-//! memtable stays in memory and a compacted table on disk.
+//! A view keeps a memtable and files in use, so unused views are dropped soon.
 
 use super::{Image, LongScans, Samples};
 use crate::memtables::Memtables;
@@ -12,22 +11,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The views of a store's keyspaces.
+/// The cached images of a store's keyspaces.
 #[derive(Default)]
 pub(crate) struct Views {
-    /// By the number of their keyspace. Held for one lookup or change.
+    /// By keyspace id. Held for one lookup or change.
     kept: Mutex<HashMap<u64, Arc<Kept>>>,
-    /// What long scans have read.
+    /// The history of long scans.
     pub(crate) scans: Arc<LongScans>,
-    /// Memtables that may be sealed.
+    /// The memtables of the store, including sealed ones.
     pub(crate) memtables: Arc<Memtables>,
-    /// Where the entries of memtables lie.
+    /// Key samples of memtables.
     pub(crate) samples: Samples,
 }
 
 struct Kept {
     image: Arc<Image>,
-    /// Was it handed out since [`Views::forget_unused`] came by?
+    /// Whether it was used since the last [`Views::forget_unused`].
     used: AtomicBool,
 }
 
@@ -43,13 +42,13 @@ impl Views {
         if image.serves(keyspace, seqno) {
             let kept = Arc::new(Kept { image: Arc::clone(&image), used: AtomicBool::new(true) });
             let replaced = self.kept.lock().insert(keyspace.id(), kept);
-            // Its memtable and files may go with it: not while others wait for the lock.
+            // Dropped outside of the lock, because that may free a memtable and files.
             drop(replaced);
         }
         image
     }
 
-    /// Forgets what was not used since the last call.
+    /// Drops images that were not used since the last call.
     pub(crate) fn forget_unused(&self) {
         let is_unused = |kept: &Kept| !kept.used.swap(false, Ordering::Relaxed);
         let unused: Vec<_> = self.kept.lock().extract_if(|_, kept| is_unused(kept)).collect();

@@ -1,4 +1,4 @@
-//! A keyspace with small blocks, the map that it must equal, and scans collected into plain vectors.
+//! Fixtures: a keyspace with small blocks, a map of the expected rows, and scans collected into vectors.
 
 use crate::read::{Position, ReadSource, Views, scan};
 use bytes::Bytes;
@@ -11,12 +11,12 @@ use tempfile::TempDir;
 
 pub(super) type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Where the rows are put.
+/// The kind of keyspace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
-    /// Behind a slot, with rows of other slots on both sides.
+    /// Rows have a slot prefix, with rows of other slots on both sides.
     pub(super) shared: bool,
-    /// Indexes of two levels, and no block of them pinned.
+    /// Indexes have two levels, and none of their blocks is pinned.
     pub(super) partitioned: bool,
     pub(super) block_bytes: u32,
 }
@@ -25,19 +25,19 @@ impl Kind {
     pub(super) const OWN: Self = Self { shared: false, partitioned: false, block_bytes: 256 };
 }
 
-/// A database in a folder that goes away.
+/// A database in a temporary folder.
 pub(super) struct Bed {
     pub(super) db: Database,
     pub(super) keyspace: Keyspace,
     pub(super) prefix: Bytes,
-    /// What a reader must see now.
+    /// The rows that a reader must see now.
     pub(super) rows: Rows,
     pub(super) folder: TempDir,
     /// Shared by all readers, as in a store.
     views: Arc<Views>,
 }
 
-/// Rows as a scan gave them.
+/// The rows of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     pub(super) keys: Vec<Vec<u8>>,
@@ -77,7 +77,7 @@ impl Bed {
         bed
     }
 
-    /// Rows of the slots in front and behind.
+    /// Writes rows of the slots before and after.
     fn put_neighbours(&self) {
         for slot in [[0, 0, 1, 0xFE], [0, 0, 2, 0]] {
             for n in 0..40_u16 {
@@ -110,7 +110,7 @@ impl Bed {
         self.rows.extend(rows);
     }
 
-    /// Seals the memtable, as a store does, without a flush.
+    /// Seals the memtable without a flush, as a store does.
     pub(super) fn seal(&self) {
         self.views.memtables.note(&self.keyspace);
         self.keyspace.tree.rotate_memtable().unwrap();
@@ -159,17 +159,17 @@ pub(super) fn collect(source: &ReadSource, request: ScanRequest) -> Collected {
     collected
 }
 
-/// How a fragment looks to a filter on layout 7.
+/// How a filter on layout 7 sees a fragment.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Dense,
-    /// Its one column is NULL.
+    /// The only column is NULL.
     Null,
     OtherLayout,
     Sparse,
 }
 
-/// A fragment with one column of 4 bytes and `pad` bytes more.
+/// A fragment with one column of 4 bytes, and `pad` further bytes.
 pub(super) fn fragment(value: u32, pad: usize, form: Form) -> Vec<u8> {
     let (flags, layout) = match form {
         Form::Sparse => (0, 7),
@@ -184,7 +184,7 @@ pub(super) fn fragment(value: u32, pad: usize, form: Form) -> Vec<u8> {
     bytes
 }
 
-/// `lo <= value <= hi` of [`fragment`].
+/// A filter `lo <= value <= hi` on [`fragment`].
 pub(super) fn between(lo: u32, hi: u32) -> Filter {
     let bound = |value: u32| Bytes::copy_from_slice(&value.to_be_bytes());
     let predicate = FixedPredicate { offset: 21, width: 4, null_bit: (20, 1), lo: bound(lo), hi: bound(hi) };

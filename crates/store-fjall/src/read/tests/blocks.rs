@@ -1,4 +1,4 @@
-//! The block path where it matters: that it is taken, what it counts, and how ranges end in it.
+//! Block scans: that they are used, what they count, and how ranges end within blocks.
 
 use super::bed::{Bed, Form, Kind, between, collect, fragment, request};
 use store::{KeyRange, Scan};
@@ -27,7 +27,7 @@ fn ranges_are_read_from_blocks_forward_and_where_nothing_is_merged_backward() {
     let back = collect(&bed.source(), few.clone());
     assert_eq!((back.rows, back.counters.block_rows), (5, 4));
     assert!(back.keys.iter().rev().eq(&forward.keys));
-    // A change elsewhere is no hindrance; one in the range is the iterator's.
+    // A change outside the range has no effect; one in the range needs the iterator.
     bed.put(key(15), fragment(1, 0, Form::Dense));
     assert_eq!(collect(&bed.source(), few.clone()).counters.block_rows, 4);
     bed.put(key(11), fragment(1, 0, Form::Dense));
@@ -47,7 +47,7 @@ fn a_walk_backward_gives_what_the_walk_forward_gives() {
             let forward = collect(&bed.source(), wanted.clone());
             wanted.reverse = true;
             let back = collect(&bed.source(), wanted.clone());
-            // Among rows of other slots there are tables that overlap.
+            // With rows of other slots some tables overlap.
             let from_blocks = if kind.shared { 0 } else { u64::from(end.min(2000) - start.min(2000)) };
             assert_eq!(back.counters.block_rows, from_blocks, "{kind:?} {start} {end}");
             assert!(back.keys.iter().rev().eq(&forward.keys), "{kind:?} {start} {end}");
@@ -91,7 +91,7 @@ fn a_filter_that_few_rows_pass_still_gives_each_of_them() {
 #[test]
 fn rows_older_than_the_base_run_are_neither_lost_nor_newer() {
     let mut bed = Bed::new(Kind::OWN);
-    // The older rows are compacted to the lowest level, and the newer run is the larger one.
+    // The older rows are compacted to the lowest level, and the newer run is larger.
     (0..2000).step_by(50).for_each(|i| bed.put(key(i), fragment(i, 0, Form::Dense)));
     bed.flush();
     bed.compact();
@@ -151,7 +151,7 @@ fn a_held_snapshot_finds_what_a_compaction_dropped_meanwhile() {
     (0..1000).for_each(|i| bed.put(key(i), fragment(i, 9, Form::Dense)));
     bed.flush();
     let (held, rows) = (bed.source(), bed.rows.clone());
-    // Entries that the snapshot does not see: compaction lets them replace and delete those that it does.
+    // Entries that the snapshot does not see: compaction may drop the entries that it does see because of them.
     (0..500).for_each(|i| bed.put(key(i), fragment(0, 0, Form::Dense)));
     (500..900).for_each(|i| bed.delete(&key(i)));
     bed.flush();
@@ -165,7 +165,7 @@ fn a_held_snapshot_finds_what_a_compaction_dropped_meanwhile() {
 fn many_versions_of_a_key_are_one_row_and_do_not_hide_its_neighbours() {
     for block_bytes in [256, 16_384] {
         let mut bed = Bed::new(Kind { block_bytes, ..Kind::OWN });
-        // Held from the start: no version may be dropped.
+        // Held from the start, so that no version is dropped.
         let _held = bed.source();
         for n in 0..60 {
             for version in 0..if n % 7 == 0 { 50 } else { 1 } {

@@ -1,4 +1,4 @@
-//! What scans leave in the block cache.
+//! Which blocks scans leave in the block cache.
 
 use super::bed::{Bed, Form, Kind, collect, fragment, request};
 use crate::read::get;
@@ -65,7 +65,7 @@ fn rows_that_points_read_stay_in_the_cache_through_scans() {
     for _ in 0..10 {
         collect(&bed.source(), everything());
     }
-    // With the file overwritten in place, what is not in the cache cannot be read.
+    // The files are overwritten in place, so that only cached blocks can be read.
     let tables = bed.keyspace.path().join("tables");
     for file in fs::read_dir(tables).unwrap() {
         let path = file.unwrap().path();

@@ -1,4 +1,4 @@
-//! Scans while others write, flush and compact: each sees one state, whole.
+//! Scans concurrent to writes, flushes and compactions: each sees one consistent state.
 
 use super::bed::{Bed, Form, Kind, collect, fragment, request};
 use std::sync::Mutex;
@@ -12,8 +12,8 @@ fn key(n: u32) -> Vec<u8> {
     n.to_be_bytes().to_vec()
 }
 
-/// Each batch moves a row to its other key and rewrites some, all with the number of the batch. So a state
-/// always has as many rows, and the rewritten ones agree.
+/// Each batch moves a row to its other key and rewrites some rows, all with the number of the batch. So every state has
+/// the same number of rows, and the rewritten ones are equal.
 fn write(bed: &Bed, commit: &Mutex<()>, stop: &AtomicBool) {
     let mut at = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -44,7 +44,7 @@ fn reorganise(bed: &Bed, stop: &AtomicBool) {
     }
 }
 
-/// Returns whether the rows came from blocks.
+/// Scans once. Returns whether the rows came from blocks.
 fn scan_once(bed: &Bed, commit: &Mutex<()>) -> bool {
     let source = {
         let _commit = commit.lock().unwrap();

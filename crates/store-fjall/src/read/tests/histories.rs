@@ -1,4 +1,4 @@
-//! Random histories: after them, and at each snapshot held meanwhile, every scan gives the map's rows.
+//! Random histories: after each, and at each snapshot held in between, every scan returns the rows of the map.
 
 use super::bed::{Bed, Form, Kind, Rows, between, collect, fragment, request};
 use crate::read::blocks::{Lent, Points};
@@ -9,15 +9,15 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use store::{KeyRange, ScanRequest};
 
-/// Keys are few, so that most writes meet an older version.
+/// Few keys, so that most writes replace an older version.
 const KEYS: u16 = 300;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// From this key on, so many neighbours.
+    /// Writes this many neighbours from this key on.
     Put(u16, u16, u32, usize, u8),
     Delete(u16, u16),
-    /// Spread over all keys with this distance.
+    /// Writes keys with this distance.
     PutSpread(u16, u32),
     DeleteSpread(u16),
     Ingest(u16, u16, u32),
@@ -42,7 +42,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Keys of several lengths, some the beginning of others.
+/// Keys of several lengths, some a prefix of others.
 fn key(n: u16) -> Vec<u8> {
     let mut key = (n / 3).to_be_bytes().to_vec();
     key.extend(std::iter::repeat_n(n as u8, usize::from(n % 3) * 4));
@@ -81,7 +81,7 @@ fn play(bed: &mut Bed, step: &Step, held: &mut Vec<(ReadSource, Rows)>) {
     }
 }
 
-/// What is asked of a history.
+/// A random scan request.
 #[derive(Clone, Debug)]
 struct Question {
     cuts: Vec<(Index, bool, bool)>,
@@ -112,7 +112,7 @@ fn question() -> impl Strategy<Value = Question> {
 }
 
 impl Question {
-    /// Sorted, disjoint ranges: some points, some open to both sides.
+    /// Sorted, disjoint ranges: some points, some unbounded.
     fn ranges(&self) -> Vec<KeyRange> {
         let mut borders: Vec<_> = self.cuts.iter().map(|(at, _, _)| at.index(usize::from(KEYS)) as u16).collect();
         borders.sort_unstable();
@@ -158,7 +158,7 @@ impl Question {
             expected.reverse();
         }
         if let Some(limit) = self.limit {
-            // Rows that cannot be judged do not count.
+            // Undecided rows do not count.
             let passing = expected.iter().enumerate().filter(|(_, (_, row))| verdict(row) == Verdict::Pass);
             let end = passing.map(|(at, _)| at + 1).nth(limit as usize - 1);
             expected.truncate(end.unwrap_or(usize::MAX));
@@ -194,7 +194,7 @@ proptest! {
     }
 }
 
-/// Single rows, there or not: from blocks, from the block of the row before, and as fjall finds them; and many at once.
+/// Single rows, existing or not: from blocks, from the previous block, and with fjall's get; and many rows at once.
 fn check_points(source: &ReadSource, rows: &Rows) {
     let (view, mut points) = (source.view(), Points::default());
     for n in (0..KEYS).chain((0..KEYS).rev()) {
@@ -209,7 +209,7 @@ fn check_points(source: &ReadSource, rows: &Rows) {
             assert_eq!(found.as_ref().map(Lent::bytes), expected, "key {n}");
         }
     }
-    // Many at once: neighbours, such as lie apart, and some twice.
+    // Many rows at once: neighbours, distant ones, and repeated ones.
     for apart in [1, 7, 30] {
         let keys: Vec<Vec<u8>> = (0..KEYS).chain(0..KEYS / 2).rev().step_by(apart).map(key).collect();
         let found = get(source, keys.iter().map(Vec::as_slice)).unwrap();
@@ -219,7 +219,7 @@ fn check_points(source: &ReadSource, rows: &Rows) {
     }
 }
 
-/// More by `BENNU_READ_CASES`, for a longer search.
+/// The number of cases; `BENNU_READ_CASES` sets more for a longer search.
 fn cases() -> u32 {
     std::env::var("BENNU_READ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40)
 }

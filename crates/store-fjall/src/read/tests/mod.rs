@@ -1,4 +1,4 @@
-//! Every way of reading against a sorted map: random histories in own and shared keyspaces.
+//! Every way of reading compared with a sorted map: random histories in own and shared keyspaces.
 
 mod bed;
 mod blocks;

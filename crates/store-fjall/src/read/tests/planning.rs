@@ -1,4 +1,4 @@
-//! Estimates and cuts.
+//! Estimates and splits.
 
 use super::bed::{Bed, Form, Kind, collect, fragment, request};
 use crate::read::{estimate::estimate, split::split};

@@ -1,4 +1,4 @@
-//! How fast rows are read: `cargo test --release -p bennu-store-fjall rates -- --ignored --nocapture`.
+//! Read throughput: `cargo test --release -p bennu-store-fjall rates -- --ignored --nocapture`.
 
 use super::bed::{Bed, Form, Kind, between, fragment, request};
 use crate::read::blocks::Points;
@@ -13,7 +13,7 @@ fn key(n: u32) -> Vec<u8> {
     [u64::from(n / 4).to_be_bytes().as_slice(), &(n % 4).to_be_bytes()].concat()
 }
 
-/// The best of five runs.
+/// The best time of five runs.
 fn time(source: &ReadSource, request: &ScanRequest) -> Duration {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let run = |_| {
@@ -53,8 +53,8 @@ fn rates_of_scans() {
     }
 }
 
-/// Nanoseconds of one get where `each` keys are asked for at once, about half of `gap` rows apart; `alone`: one after the
-/// other. The best of five runs.
+/// Nanoseconds per get, with `each` keys per call at an average distance of half of `gap` rows; with `alone` one key
+/// per call. The best of five runs.
 fn time_of_gets(source: &ReadSource, each: u32, gap: u32, alone: bool) -> f64 {
     let runs = 200_000 / each;
     let run = |_| {

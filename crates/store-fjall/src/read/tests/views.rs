@@ -1,4 +1,4 @@
-//! Views that are kept from scan to scan: the same while the tree is, and never a wrong one.
+//! Cached views: reused while the tree is unchanged, and never outdated.
 
 use super::bed::{Bed, Form, Kind, collect, fragment, request};
 use crate::read::{Image, Position, ReadSource};
