@@ -1,4 +1,4 @@
-//! Types for literals and parameters, and casts where an operand is not of the type that is wanted.
+//! Types of literals and parameters, and casts of operands to the type that an operation expects.
 
 use crate::binder::{Binder, plain};
 use crate::error::{BindError, BindErrorKind, BindResult};
@@ -8,7 +8,7 @@ use builtins::{Ty, TypeId, Volatility, digits};
 use types::{Datum, coerce, temporal, text};
 
 impl Binder<'_> {
-    /// The value as one of type `to`; `None` if there is no such cast in this context.
+    /// Casts the value to type `to`. Returns `None` if there is no such cast in this context.
     pub(crate) fn try_coerce(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Option<Scalar>> {
         if value.ty.id == TypeId::UNKNOWN {
             return self.coerce_unknown(value, to, context).map(Some);
@@ -32,14 +32,14 @@ impl Binder<'_> {
             Via::Text => CastVia::Text,
             Via::Elements => CastVia::Elements,
         };
-        // An oid is a number of its own kind.
+        // The oid types have a representation of their own, so their constants are not relabelled.
         let same_kind = matches!(via, CastVia::Relabel) && !to.id.is_oid() && !value.ty.id.is_oid();
         let is_null = matches!(value.kind, Kind::Const(Datum::Null));
         if is_null || same_kind && matches!(value.kind, Kind::Const(_)) {
             let relabelled = Scalar { ty: plain(to.id), ..value };
             return Ok(Some(self.fit(relabelled, to, context)));
         }
-        // A cast that the statement asks for says that each value has its own digits.
+        // The result of an explicit cast has no common scale: each value keeps its own digits.
         let asked = context == CastContext::Explicit || to.id != TypeId::NUMERIC;
         let digits = if asked { None } else { digits::of_integer(value.ty.id) };
         let (span, arg) = (value.span, Box::new(value));
@@ -47,7 +47,7 @@ impl Binder<'_> {
         Ok(Some(self.fit(cast, to, context)))
     }
 
-    /// As [`Self::try_coerce`], for operands that resolution has found to fit.
+    /// As [`Self::try_coerce`], for operands that overload resolution has accepted.
     pub(crate) fn coerce(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Scalar> {
         let (from, span) = (value.ty, value.span);
         match self.try_coerce(value, to, context)? {
@@ -59,7 +59,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Applies the length, digits or scale of a type.
+    /// Applies the type modifier of `to`: length, precision or scale.
     fn fit(&self, value: Scalar, to: Ty, context: CastContext) -> Scalar {
         if to.typmod == -1 || value.ty.typmod == to.typmod {
             return value;
@@ -81,11 +81,11 @@ impl Binder<'_> {
                 if let Some(moment) = self.moment(&text, to, span)? {
                     return Ok(self.fit(moment, to, context));
                 }
-                // Elements are cut as by a cast from values without limits.
+                // An explicit cast truncates array elements, so the literal is read without the type modifier.
                 let cut = context == CastContext::Explicit && to.typmod != -1 && to.id.element().is_some();
                 let read = if cut { plain(to.id) } else { to };
                 let kind = match self.input(&text, read, context, span) {
-                    // Whoever computes it says so: a value of another type may be wrong before that.
+                    // Execution reports an out-of-range numeric, because a value of another type may fail before it.
                     Err(error) if to.id == TypeId::NUMERIC && error.is_out_of_range() => {
                         let arg = Scalar { kind: Kind::Const(Datum::Text(text)), ty: Ty::TEXT, span };
                         Kind::Cast { via: CastVia::Text, arg: Box::new(arg), context: CastContext::Explicit }
@@ -113,7 +113,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` as dates or times: values of the session.
+    /// Reads `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` as dates or times of the session.
     fn moment(&mut self, text: &str, to: Ty, span: Span) -> BindResult<Option<Scalar>> {
         let days = match text.trim().to_ascii_lowercase().as_str() {
             "now" => {
@@ -144,13 +144,13 @@ impl Binder<'_> {
         self.coerce(day, plain(to.id), CastContext::Explicit).map(Some)
     }
 
-    /// The statement's meaning is the session's.
+    /// Marks the statement as stable and dependent on the session.
     pub(crate) fn note_stable(&mut self) {
         self.facts.session_bound = true;
         self.facts.volatility = self.facts.volatility.max(Volatility::Stable);
     }
 
-    /// What the input function of a type makes of a literal.
+    /// Converts a literal as the input function of the type does.
     pub(crate) fn input(&mut self, text: &str, to: Ty, context: CastContext, span: Span) -> BindResult<Datum> {
         self.note_session(to.id);
         let wrong = |error| BindError::new(BindErrorKind::Value(error), span);
@@ -169,7 +169,7 @@ impl Binder<'_> {
         }
         match text::parse_in(&ty, text, self.env.rules) {
             Err(error) if matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP) => {
-                // The name of a zone says nothing to these types, but that it is one is checked.
+                // These types ignore the name of a time zone, but PostgreSQL checks that the zone exists.
                 let Some(local) = temporal::without_zone_name(text, self.env.rules) else { return Err(wrong(error)) };
                 text::parse_in(&ty, local, self.env.rules).map_err(|_| wrong(error))
             }
@@ -177,7 +177,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Casts all to their common type; `what` they are in. Without any type they are text.
+    /// Casts all values to their common type, text if none has a type; `what` names the construct in messages.
     pub(crate) fn unify(&mut self, values: &mut Vec<Scalar>, what: &'static str) -> BindResult<Ty> {
         let types: Vec<Ty> = values.iter().map(|value| value.ty).collect();
         let common = match common_type(&types) {
@@ -199,7 +199,7 @@ impl Binder<'_> {
         Ok(common)
     }
 
-    /// As [`Self::unify`], of values of which one becomes the result: numerics have one form, too.
+    /// As [`Self::unify`], for values of which one becomes the result: numerics get common digits, too.
     pub(crate) fn unify_values(&mut self, values: &mut Vec<Scalar>, what: &'static str) -> BindResult<Ty> {
         let ty = self.unify(values, what)?;
         if ty.id != TypeId::NUMERIC {
@@ -215,7 +215,7 @@ impl Binder<'_> {
         Ok(Ty { digits, ..ty })
     }
 
-    /// A literal or parameter that nothing has given a type is text in an output list.
+    /// Casts an untyped literal or parameter of an output list to text.
     pub(crate) fn output_type(&mut self, value: Scalar) -> BindResult<Scalar> {
         match value.ty.id {
             TypeId::UNKNOWN => self.coerce(value, Ty::TEXT, CastContext::Implicit),
@@ -223,12 +223,12 @@ impl Binder<'_> {
         }
     }
 
-    /// A boolean; `what` wants it.
+    /// Casts to boolean; `what` names the construct in messages.
     pub(crate) fn must_be_boolean(&mut self, value: Scalar, what: &'static str) -> BindResult<Scalar> {
         self.must_be(value, Ty::BOOL, "boolean", what)
     }
 
-    /// A value that can be assigned to a type; `what` wants it.
+    /// Casts to the type of a construct, which `what` names in messages.
     pub(crate) fn must_be(
         &mut self,
         value: Scalar,
@@ -250,7 +250,9 @@ impl Binder<'_> {
         }
     }
 
-    /// Texts of dates and times depend on the session's zone and style.
+    /// Notes that texts of dates and times depend on the session's time zone and DateStyle, and those of OID alias
+    /// types on
+    /// the catalogs.
     fn note_session(&mut self, id: TypeId) {
         let element = id.element().unwrap_or(id);
         self.facts.catalogs |= element.oid_alias().is_some();
@@ -260,7 +262,7 @@ impl Binder<'_> {
     }
 }
 
-/// The numeric in another form.
+/// Converts a numeric to the form with these digits (precision and scale).
 pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
     let (ty, span) = (Ty { digits, ..value.ty }, value.span);
     let kind = match (value.kind, digits) {
@@ -277,7 +279,7 @@ pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
     Scalar { kind, ty, span }
 }
 
-/// The value as one of its type without a length or digits, which a cast to the bare type asks for.
+/// Removes the type modifier, as a cast to the bare type does.
 pub(crate) fn without_limits(value: Scalar) -> Scalar {
     let (ty, span) = (Ty { typmod: -1, ..value.ty }, value.span);
     let kind = match value.kind {
@@ -294,18 +296,18 @@ pub(crate) fn null_of(ty: Ty) -> Scalar {
     Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() }
 }
 
-/// Arrays of `char(n)` are kept as arrays of text.
+/// Is it an array of `char(n)`? Such arrays are kept as arrays of text.
 fn is_array_of_chars(ty: Ty) -> bool {
     ty.id.element() == Some(TypeId::BPCHAR)
 }
 
-/// Words that PostgreSQL reads as the time of the statement.
+/// Does the text contain a word that PostgreSQL reads as the time of the statement?
 fn names_the_clock(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphabetic());
     words.map(str::to_ascii_lowercase).any(|word| matches!(word.as_str(), "now" | "today" | "tomorrow" | "yesterday"))
 }
 
-/// The name of a type as messages show it.
+/// Returns the name of a type as messages show it.
 pub(crate) fn name_of(ty: Ty) -> String {
     ty.id.sql_name()
 }
