@@ -74,14 +74,14 @@ pub enum Kind {
         /// The test.
         test: BoolTest,
     },
-    /// CASE WHEN; the form with an operand has equalities for arms.
+    /// CASE WHEN. CASE with an operand that is not volatile has equalities as conditions.
     Case {
         /// Conditions and results.
         arms: Vec<(Scalar, Scalar)>,
         /// ELSE.
         other: Option<Box<Scalar>>,
     },
-    /// CASE with an operand, which is evaluated once: the first arm whose value equals the operand.
+    /// CASE with a volatile operand, which is evaluated once: the first arm whose value equals the operand.
     CaseOf {
         /// `=` of the operand and the values, which have one type.
         eq: FuncId,
@@ -138,7 +138,7 @@ pub enum Kind {
     AnyArray {
         /// The operator's function, of type boolean.
         op: FuncId,
-        /// What.
+        /// The operand.
         arg: Box<Scalar>,
         /// The array.
         array: Box<Scalar>,
