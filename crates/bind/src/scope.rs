@@ -56,7 +56,7 @@ pub(crate) struct ScopeItem {
     pub(crate) columns: ItemColumns,
     /// Indexes of columns that only a qualified name references, since USING merges them.
     pub(crate) qualified_only: Vec<usize>,
-    /// It stands in a FROM that is not complete: only LATERAL sees it.
+    /// It is in a FROM that is not complete: only LATERAL sees it.
     pub(crate) pending: bool,
     /// It is on the left of a right or full join, so that a LATERAL reference to it is an error.
     pub(crate) lateral_error: bool,

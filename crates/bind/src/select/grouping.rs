@@ -63,7 +63,7 @@ pub(crate) struct PendingGrouping {
 struct Grouped {
     /// Keys that are expressions, and their columns.
     computed: Vec<(Scalar, ColId)>,
-    /// Columns that the grouping has.
+    /// Columns of the grouping.
     cols: BTreeSet<ColId>,
     /// Columns that depend on a grouped primary key: they become keys if they are read.
     dependent: BTreeSet<ColId>,
