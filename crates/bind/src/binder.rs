@@ -342,8 +342,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Binds stored SQL text, such as a view, with its own search path and without the scopes, CTEs and positions of
-    /// the
-    /// statement that refers to it.
+    /// the statement that refers to it.
     pub(crate) fn within_view<T>(
         &mut self,
         path: Vec<String>,

@@ -251,8 +251,7 @@ impl Binder<'_> {
     }
 
     /// Notes that texts of dates and times depend on the session's time zone and DateStyle, and those of OID alias
-    /// types on
-    /// the catalogs.
+    /// types on the catalogs.
     fn note_session(&mut self, id: TypeId) {
         let element = id.element().unwrap_or(id);
         self.facts.catalogs |= element.oid_alias().is_some();

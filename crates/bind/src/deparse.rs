@@ -1,8 +1,7 @@
 //! Prints expressions over a table as PostgreSQL does: each literal with its type, each cast explicit.
 //!
 //! `pretty` omits parentheses that are not needed. Functions that once had SQL syntax of their own (`EXTRACT`) are
-//! printed
-//! as calls. Source: `ruleutils.c`.
+//! printed as calls. Source: `ruleutils.c`.
 
 use crate::over_table::OverTable;
 use crate::tree::{CastContext, ColId, Kind, Scalar};

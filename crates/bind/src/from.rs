@@ -153,8 +153,7 @@ impl Binder<'_> {
     }
 
     /// Returns the columns of the view's definition, cast to the types recorded there: a `*` in the stored query may
-    /// expand to
-    /// more columns by now, and a catalog's column may have another type.
+    /// expand to more columns by now, and a catalog's column may have another type.
     fn as_defined(&mut self, view: &View, rows: Rows) -> BindResult<Rows> {
         let by_place = rows.outputs.len() == view.columns.len();
         let (mut outputs, mut exprs) = (Vec::with_capacity(view.columns.len()), Vec::new());

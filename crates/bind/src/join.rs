@@ -106,8 +106,7 @@ impl Binder<'_> {
     }
 
     /// Gives new ids to columns from outside that the right side of a left join outputs, `LEFT JOIN LATERAL (SELECT
-    /// a.v)`:
-    /// these outputs are NULL where the right side has no row.
+    /// a.v)`: these outputs are NULL where the right side has no row.
     fn give_own_columns(&mut self, side: &mut Source, left: &[ScopeItem]) -> BindResult<()> {
         let mut exprs = Vec::new();
         let mut own = HashMap::new();

@@ -10,8 +10,7 @@
 //! - `coerce` types literals and parameters and adds casts to the tree.
 //!
 //! Invariants: the stages after binding do not rewrite syntax or look up names again. A feature that Bennu does not
-//! have
-//! is reported by its name as [`BindErrorKind::Unsupported`] (0A000).
+//! have is reported by its name as [`BindErrorKind::Unsupported`] (0A000).
 //!
 //! Read next: `tree`.
 

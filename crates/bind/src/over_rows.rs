@@ -1,6 +1,5 @@
 //! Expressions over given rows, described by the names and types of their columns: CHECK constraints, generated
-//! columns,
-//! index expressions, defaults, COPY's WHERE.
+//! columns, index expressions, defaults, COPY's WHERE.
 
 use crate::binder::{Binder, plain};
 use crate::clause::Clause;

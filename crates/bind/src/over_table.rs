@@ -83,8 +83,7 @@ fn replace(value: &mut Scalar, id_of: &dyn Fn(ColId) -> Option<ColId>) -> bool {
 }
 
 /// Does a value depend on the session or on the time of the statement? Not everything that PostgreSQL calls stable
-/// does:
-/// Bennu has one DateStyle only, and `1 || 'x'` is the same in every session.
+/// does: Bennu has one DateStyle only, and `1 || 'x'` is the same in every session.
 pub fn asks_session(value: &Scalar) -> bool {
     let by_zone = |ty: TypeId| matches!(ty.element().unwrap_or(ty), TypeId::TIMESTAMPTZ | TypeId::INTERVAL);
     let mut asks = match &value.kind {

@@ -46,8 +46,7 @@ struct Base {
 
 impl Binder<'_> {
     /// Binds the CTEs of WITH RECURSIVE. All names are in scope from the start, but a CTE that is not bound yet cannot
-    /// be
-    /// read.
+    /// be read.
     pub(crate) fn with_recursive(&mut self, with: &ast::With) -> BindResult<()> {
         let first = self.ctes.len();
         for cte in &with.cte_tables {
@@ -145,8 +144,7 @@ impl Binder<'_> {
     }
 
     /// Binds the recursive term, with a value for each column. If the digits of a numeric column differ between the
-    /// terms,
-    /// the column gets no fixed digits, and the recursive term is bound again.
+    /// terms, the column gets no fixed digits, and the recursive term is bound again.
     fn step(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize, base: &mut Base) -> BindResult<Option<Step>> {
         if self.retries >= MOST_RETRIES {
             // Binding again would double the work at each level of nested recursive queries.

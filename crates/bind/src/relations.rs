@@ -67,8 +67,7 @@ pub struct OwnFunction {
 /// The relations of one version of the catalog.
 pub trait Relations {
     /// Returns the relation that a name refers to: in `schema` if there is one, else the first in `path`, and without a
-    /// path
-    /// the first in the session's search path.
+    /// path the first in the session's search path.
     fn find(&self, path: Option<&[String]>, schema: Option<&str>, name: &str) -> Option<Found>;
 
     /// Returns the schema name of a table, for references such as `s.t.a`.

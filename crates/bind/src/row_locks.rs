@@ -1,10 +1,8 @@
 //! SELECT … FOR UPDATE and other locking clauses: which tables of FROM are locked, and which columns are their keys.
 //!
 //! A locking clause applies to the tables of FROM, and through derived tables and views to the tables of their FROM.
-//! The
-//! keys of the tables are columns of the query's rows: the nodes above a scan pass columns of their input on, and
-//! queries with
-//! nodes that do not (grouping, DISTINCT, set operations) cannot be locked.
+//! The keys of the tables are columns of the query's rows: the nodes above a scan pass columns of their input on, and
+//! queries with nodes that do not (grouping, DISTINCT, set operations) cannot be locked.
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};

@@ -11,8 +11,7 @@ pub(crate) fn same(a: &Scalar, b: &Scalar) -> bool {
 }
 
 /// Are they equal, including subqueries of the same meaning? The column ids of these differ: `scans` has them for
-/// tables,
-/// `oids` for computed relations.
+/// tables, `oids` for computed relations.
 pub(crate) fn alike(a: &Scalar, b: &Scalar, scans: &[Scanned], oids: &[Option<ColId>]) -> bool {
     equal(a, b, &mut Pairs::of(scans, oids))
 }

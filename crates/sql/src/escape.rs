@@ -41,8 +41,7 @@ pub(crate) fn is_computed(tokens: &[TokenWithSpan]) -> bool {
 }
 
 /// Parses `[NOT] LIKE`, `[NOT] ILIKE` and `[NOT] SIMILAR TO` with a pattern, after an operand; `None` if another
-/// operator
-/// follows. `precedence` is that of LIKE.
+/// operator follows. `precedence` is that of LIKE.
 pub(crate) fn matched(parser: &mut Parser<'_>, operand: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
     let words = |n: usize| match &parser.peek_nth_token_ref(n).token {
         Token::Word(word) => word.keyword,

@@ -1,8 +1,7 @@
 //! Subqueries with a locking clause, such as that of `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs LIMIT 9 FOR UPDATE)`.
 //!
 //! They stay in a statement's tree as sqlparser parses them. The caller executes them one by one, the innermost first,
-//! and
-//! replaces each by its rows.
+//! and replaces each by its rows.
 
 use crate::Statement;
 use crate::parser::read_row_lock;
@@ -80,8 +79,7 @@ impl LockingSubquery {
     /// row.
     ///
     /// `rows` are constants, as many in each as the subquery has columns, and `constant` is a query that returns
-    /// exactly these
-    /// rows.
+    /// exactly these rows.
     #[must_use]
     pub fn replaced(&self, statement: &Statement, rows: &[Vec<Expr>], constant: &Query) -> Option<Statement> {
         let mut statement = statement.clone();

@@ -1,6 +1,5 @@
 //! Aggregate calls. Each becomes a column of the grouping of the query that it belongs to: the innermost query whose
-//! columns
-//! its arguments reference, which may be one around the query that contains the call.
+//! columns its arguments reference, which may be one around the query that contains the call.
 
 use crate::binder::Binder;
 use crate::call_error::AggregateError;
@@ -240,8 +239,7 @@ impl Binder<'_> {
     }
 
     /// Moves the operands to a query further out: subqueries below that query do not read columns that only the
-    /// operands
-    /// reference.
+    /// operands reference.
     fn move_out(&mut self, level: u8, parts: &mut Parts, read: Read) -> BindResult<()> {
         parts.values_mut().for_each(|value| nearer(value, level));
         let owner = self.scopes.len() - 1 - usize::from(level);

@@ -71,8 +71,7 @@ impl Binder<'_> {
     }
 
     /// Binds the operand of CASE. An untyped one is text, as in PostgreSQL. Each condition evaluates a copy of the
-    /// operand,
-    /// unless it is volatile.
+    /// operand, unless it is volatile.
     fn case_operand(&mut self, operand: &ast::Expr) -> BindResult<Scalar> {
         let operand = self.scalar(operand)?;
         self.output_type(operand)

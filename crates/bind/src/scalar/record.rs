@@ -1,8 +1,7 @@
 //! Fields of rows: `(f(x)).n`, `(t.r).n`.
 //!
 //! A record column stands for the columns of its fields, which the nodes below have side by side. It can be passed on
-//! and
-//! split into its fields, but is never materialized.
+//! and split into its fields, but is never materialized.
 
 use crate::binder::Binder;
 use crate::clause::Clause;

@@ -1,8 +1,7 @@
 //! The system column `tableoid`: the oid of the table that a row belongs to.
 //!
 //! It is a constant, since tables have no child tables. On the nullable side of an outer join it is NULL where a NOT
-//! NULL
-//! column of the table is.
+//! NULL column of the table is.
 
 use super::{ItemColumns, ScopeItem};
 use crate::binder::{Binder, plain};

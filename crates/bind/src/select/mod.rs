@@ -51,8 +51,7 @@ struct Above<'s> {
 
 impl Binder<'_> {
     /// Binds a SELECT with its ORDER BY. If `untyped`, outputs may keep the type unknown, since the enclosing set
-    /// operation
-    /// or INSERT determines it.
+    /// operation or INSERT determines it.
     pub(crate) fn select(
         &mut self,
         select: &ast::Select,

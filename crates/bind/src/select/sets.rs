@@ -1,6 +1,5 @@
 //! Set-returning functions in a SELECT: calls that read no other set are expanded side by side in one node, and calls
-//! that
-//! read these in the next node above.
+//! that read these in the next node above.
 //!
 //! Sets that group keys read are expanded below the grouping, those that windows read below the windows, and all others
 //! above both.

@@ -1,8 +1,7 @@
 //! INSERT, UPSERT, UPDATE, DELETE: the target table, and the parts that these statements share.
 //!
 //! A row of the target is up to three references to its table: the existing row (`old`), the proposed row (`excluded`)
-//! and
-//! the written row (RETURNING). Which columns of each are read is known when the whole statement is bound.
+//! and the written row (RETURNING). Which columns of each are read is known when the whole statement is bound.
 
 mod assignments;
 mod insert;
@@ -94,8 +93,7 @@ impl Binder<'_> {
     }
 
     /// Casts a value by assignment to the type of a column or of its elements, without the type modifier: writing the
-    /// value
-    /// applies it.
+    /// value applies it.
     fn assigned_as(&mut self, column: &Column, to: Ty, value: Scalar) -> BindResult<Scalar> {
         let (from, span) = (value.ty, value.span);
         match self.try_coerce(value, to, CastContext::Assignment)? {

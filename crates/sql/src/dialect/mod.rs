@@ -1,10 +1,8 @@
 //! sqlparser's PostgreSQL dialect without two of its features, and with PostgreSQL's operator precedence.
 //!
 //! Names of arguments are plain identifiers (`f(a => 1)`): sqlparser would try an expression there and read each
-//! argument
-//! twice, which takes time exponential in the depth of `f(f(f(…)))`. `x NOT NULL` is not an operator, since it would
-//! consume
-//! the NOT NULL after a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
+//! argument twice, which takes time exponential in the depth of `f(f(f(…)))`. `x NOT NULL` is not an operator, since it
+//! would consume the NOT NULL after a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
 mod between;
 mod parentheses;
@@ -27,8 +25,7 @@ use types::keyword::is_bare_label;
 #[derive(Debug)]
 pub(crate) struct BennuDialect {
     /// How many operands may still be parsed. sqlparser backtracks, in some places twice per level of nesting, so a
-    /// syntax
-    /// error deep inside a text would take time exponential in the depth.
+    /// syntax error deep inside a text would take time exponential in the depth.
     fuel: Cell<usize>,
     /// How many expressions may still be copied: nested `BETWEEN SYMMETRIC` doubles with each level.
     copies: Cell<usize>,
@@ -166,8 +163,7 @@ impl Dialect for BennuDialect {
 
     /// Counts operands and stops without fuel: this error ends all attempts of sqlparser. Signs bind tighter than in
     /// sqlparser. Keywords that cannot begin an operand are refused: sqlparser takes nearly every word for a column, so
-    /// that
-    /// `SELECT a, FROM t` would select a column `from`.
+    /// that `SELECT a, FROM t` would select a column `from`.
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         if !self.takes_fuel() {
             return Some(Err(ParserError::RecursionLimitExceeded));
@@ -247,8 +243,7 @@ impl Dialect for BennuDialect {
     }
 
     /// Words that may follow a column are labels after AS only: `INSERT … SELECT 1 ON CONFLICT …`. MINUS is no bare
-    /// label
-    /// either, so that its use as a set operator is refused by name.
+    /// label either, so that its use as a set operator is refused by name.
     fn is_column_alias(&self, keyword: &Keyword, _: &mut Parser<'_>) -> bool {
         *keyword != Keyword::MINUS && is_bare_label(&format!("{keyword:?}"))
     }
@@ -258,8 +253,7 @@ impl Dialect for BennuDialect {
     }
 
     /// Operators without a precedence of their own in PostgreSQL's grammar, such as `~` and `OPERATOR(pg_catalog.=)`,
-    /// bind
-    /// as `||`.
+    /// bind as `||`.
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         match (token(parser, 0), keyword(parser, 0), token(parser, 1), keyword(parser, 1)) {
             (_, Keyword::NOT, _, Keyword::NULL) => Some(Ok(self.prec_unknown())),

@@ -38,8 +38,7 @@ pub(super) fn subquery(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
 }
 
 /// Parses `x [NOT] IN ((SELECT …), …)`: a list whose first item begins with a parenthesis, which sqlparser reads as a
-/// query.
-/// Returns `None` if the parentheses may contain a query, or if another operator follows.
+/// query. Returns `None` if the parentheses may contain a query, or if another operator follows.
 pub(super) fn list(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
     let negated = keyword(parser, 0) == Keyword::NOT;
     let open = usize::from(negated) + 1;

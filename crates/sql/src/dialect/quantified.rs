@@ -1,6 +1,5 @@
 //! `x op ANY (…)` and `x op ALL (…)` over a query or an array. sqlparser supports them after some of the operators, and
-//! a
-//! query only if it begins with SELECT or WITH.
+//! a query only if it begins with SELECT or WITH.
 
 use super::{keyword, parentheses, token};
 use sqlparser::ast::{BinaryOperator, Expr};

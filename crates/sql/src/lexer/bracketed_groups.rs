@@ -1,6 +1,5 @@
 //! Grouping keys that begin with a parenthesis, in ROLLUP, CUBE and GROUPING SETS: sqlparser parses the parenthesis as
-//! a
-//! list of several keys.
+//! a list of several keys.
 //!
 //! ```text
 //!   CUBE ((a)::text, b)        CUBE (((a)::text), b)

@@ -5,8 +5,7 @@ use sqlparser::tokenizer::{Location, Span, TokenWithSpan};
 use types::TypeError;
 
 /// Reads the string at the start of `text`. Returns its value and its length in bytes; `None` if it is not such a
-/// string
-/// or is unterminated.
+/// string or is unterminated.
 ///
 /// # Errors
 /// [`TypeError::InvalidEncoding`] for bytes that are not valid text.

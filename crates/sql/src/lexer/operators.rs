@@ -1,8 +1,7 @@
 //! Splits operators that sqlparser's tokenizer reads too long.
 //!
 //! PostgreSQL's rule: an operator of several characters ends in `+` or `-` only if it contains one of `~!@#%^&|`, `?`
-//! or
-//! a back quote; so `a<-1` is `a < -1`. A `?` at the end is a parameter: `a>=?`.
+//! or a back quote; so `a<-1` is `a < -1`. A `?` at the end is a parameter: `a>=?`.
 //!
 //! `==`, which the tokenizer reads as `=`, becomes an operator that does not exist.
 

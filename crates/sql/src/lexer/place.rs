@@ -44,8 +44,7 @@ impl<'t> Places<'t> {
 
 impl Piece {
     /// Makes locations relative to the statement's first token, so that they are found in the statement's own text: in
-    /// a
-    /// text of many statements, only that part is walked.
+    /// a text of many statements, only that part is walked.
     pub(super) fn count_from_its_start(&mut self) {
         let Some(first) = self.tokens.first().map(|token| token.span.start) else { return };
         if (first.line, first.column) == (1, 1) || first.line == 0 {

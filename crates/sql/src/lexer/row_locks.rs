@@ -1,7 +1,6 @@
-//! Locking clauses in the form that sqlparser parses: `FOR NO KEY UPDATE OF a, b NOWAIT` becomes
-//! `FOR UPDATE OF "for no key update".a.b NOWAIT`, since sqlparser has two strengths and one table. A clause in front
-//! of
-//! LIMIT, OFFSET or FETCH is moved after them.
+//! Locking clauses in the form that sqlparser parses: `FOR NO KEY UPDATE OF a, b NOWAIT` becomes `FOR UPDATE OF "for no
+//! key update".a.b NOWAIT`, since sqlparser has two strengths and one table. A clause in front of LIMIT, OFFSET or
+//! FETCH is moved after them.
 //!
 //! The first part of that name is the strength; `parser/row_locks.rs` splits the name. Subqueries keep this form, also
 //! when they are printed, so a clause in this form stays as it is.

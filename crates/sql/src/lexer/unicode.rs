@@ -160,8 +160,7 @@ fn code(text: &str) -> Option<(u32, usize)> {
 }
 
 /// Reads such a string at the start of `text` whose backslashes the tokenizer cannot read. Returns a placeholder token
-/// and
-/// the string's length in bytes; `None` if it is not such a string or is unterminated.
+/// and the string's length in bytes; `None` if it is not such a string or is unterminated.
 pub(super) fn with_backslashes(text: &str) -> Option<(Token, usize)> {
     let body = text.strip_prefix(['u', 'U'])?.strip_prefix("&'")?;
     let mut quotes = body.match_indices('\'').map(|(at, _)| at).peekable();

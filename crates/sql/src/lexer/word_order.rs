@@ -1,7 +1,7 @@
-//! Word orders that sqlparser parses: `'1 day'::interval PRECEDING` becomes `INTERVAL '1 day' PRECEDING`,
-//! `INTERVAL(2) '1.234'` becomes `INTERVAL '1.234' SECOND(2)`, `TRIM(BOTH FROM x)` becomes `TRIM(BOTH x)`,
-//! `SUBSTRING(x FOR 3 FROM 2)` becomes `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is dropped, and the number of
-//! `FETCH FIRST -1 ROWS` becomes one token.
+//! Word orders that sqlparser parses: `'1 day'::interval PRECEDING` becomes `INTERVAL '1 day' PRECEDING`, `INTERVAL(2)
+//! '1.234'` becomes `INTERVAL '1.234' SECOND(2)`, `TRIM(BOTH FROM x)` becomes `TRIM(BOTH x)`, `SUBSTRING(x FOR 3 FROM
+//! 2)` becomes `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is dropped, and the number of `FETCH FIRST -1 ROWS`
+//! becomes one token.
 
 use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};

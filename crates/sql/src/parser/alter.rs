@@ -138,8 +138,7 @@ fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
 }
 
 /// Parses `CASCADE INDEX ALL` or `CASCADE INDEX i, j` at the end of a Phoenix statement. Returns the indexes, `None`
-/// for
-/// all.
+/// for all.
 fn cascade_index(c: &mut Cursor<'_>) -> Parse<Option<Option<Vec<String>>>> {
     if !c.eat_all(&["CASCADE", "INDEX"]) {
         return Ok(None);

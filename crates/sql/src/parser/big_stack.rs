@@ -1,8 +1,7 @@
 //! A thread with a large stack, for the rare statement with thousands of ANDs and ORs.
 //!
 //! sqlparser builds such a chain as a tree that leans to one side, and dropping the tree after an error deep inside
-//! takes
-//! stack for each level. Once `rewrite` has balanced the tree, any thread can hold it.
+//! takes stack for each level. Once `rewrite` has balanced the tree, any thread can hold it.
 
 use crate::SqlError;
 use crate::lexer::position_at;

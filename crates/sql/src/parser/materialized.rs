@@ -65,8 +65,7 @@ pub(super) fn drop_views(c: &mut Cursor<'_>) -> Parse<Statement> {
 }
 
 /// Parses `ALTER MATERIALIZED VIEW` with the grammar of ALTER TABLE. Resolving the name refuses actions that only
-/// tables
-/// have.
+/// tables have.
 pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["ALTER", "MATERIALIZED", "VIEW"])?;
     let if_exists = c.if_exists();

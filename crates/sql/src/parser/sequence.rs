@@ -84,8 +84,7 @@ fn options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
 }
 
 /// Parses changes of an identity column: `SET GENERATED {ALWAYS | BY DEFAULT}`, `SET option` and `RESTART`, in any
-/// order.
-/// Returns `None` if none of them begins here.
+/// order. Returns `None` if none of them begins here.
 pub(super) fn identity_change(c: &mut Cursor<'_>) -> Parse<Option<IdentityChange>> {
     let (mut change, mut any) = (IdentityChange::default(), false);
     loop {

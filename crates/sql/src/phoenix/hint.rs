@@ -1,8 +1,7 @@
 //! `/*+ INDEX(t i) NO_CACHE */` after SELECT, UPSERT, INSERT, UPDATE or DELETE: Phoenix's hints.
 //!
 //! A hint applies to the whole statement, and after the SELECT of a subquery to the tables in its FROM. Unknown hints
-//! are
-//! kept: the execution of the statement reports them. Elsewhere such a comment is a plain comment.
+//! are kept: the execution of the statement reports them. Elsewhere such a comment is a plain comment.
 
 use crate::ast::{Select, TableFactor, Visitor};
 use crate::lexer::Piece;

@@ -1,11 +1,9 @@
 //! Limits on the depth of a syntax tree, computed from the tokens before the tree is built.
 //!
 //! Traversing, copying or dropping a tree takes stack for its depth, and a tree is as deep as its parentheses, its
-//! CASEs
-//! and its chains: `a + b + c` leans to the left, one level per operator, and so do the tables of a FROM; each CTE of a
-//! WITH may read the one before. `rewrite` balances chains of AND and OR, so they count only during parsing, which runs
-//! on
-//! a thread with a large stack if necessary.
+//! CASEs and its chains: `a + b + c` leans to the left, one level per operator, and so do the tables of a FROM; each
+//! CTE of a WITH may read the one before. `rewrite` balances chains of AND and OR, so they count only during parsing,
+//! which runs on a thread with a large stack if necessary.
 //!
 //! ```text
 //!   (1 + 2 + 3) * 4, 5      at `)` : 2 operators            -> the level above holds something of depth 3

@@ -14,8 +14,8 @@ pub(in crate::parser) fn at_create(c: &Cursor<'_>) -> bool {
     (1..4).find(|n| !kind(*n)).is_some_and(|n| c.at_nth(n, "INDEX"))
 }
 
-/// Parses CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) …, and Phoenix's
-/// CREATE [UNCOVERED] [LOCAL] INDEX ….
+/// Parses CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) …, and Phoenix's CREATE
+/// [UNCOVERED] [LOCAL] INDEX ….
 pub(in crate::parser) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CREATE")?;
     let (mut unique, mut local, mut uncovered) = (false, false, false);
