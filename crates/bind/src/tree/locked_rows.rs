@@ -16,7 +16,7 @@ pub struct LockedRows {
     pub limit: Option<Scalar>,
     /// OFFSET.
     pub offset: Option<Scalar>,
-    /// Is each row one of a single table, judged by what stands in it alone?
+    /// Does the query only scan one table, without subqueries, WITH, LIMIT and OFFSET?
     pub own: bool,
 }
 

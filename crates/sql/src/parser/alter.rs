@@ -40,7 +40,7 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     Err(unsupported::statement(c))
 }
 
-/// Nothing of a view can be changed but its name and its owner, who stays the same.
+/// Parses ALTER VIEW. Only the name of a view can change; OWNER TO is accepted for the current user.
 fn alter_view(c: &mut Cursor<'_>) -> Parse<Statement> {
     let place = c.location();
     c.need_all(&["ALTER", "VIEW"])?;
