@@ -17,82 +17,82 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use types::Datum;
 
-/// Views within views, at most.
+/// Maximum nesting depth of views.
 const MAX_VIEW_DEPTH: usize = 32;
-/// References to views, those within views included.
+/// Maximum number of view references in a statement, those within views included.
 const MAX_VIEWS: usize = 128;
-/// Parts of expressions that may be copied: operands within operands double with each level.
+/// Maximum number of expression nodes that may be copied: copies of nested operands double with each level.
 const MAX_COPIED: usize = 4096;
-/// Operands of so few parts are copied freely: a list may have any number of items, and these cannot grow.
+/// Operands of at most this many nodes are not counted: a list may have any number of items, and these cannot grow.
 const SMALL: usize = 4;
-/// So many bytes of a constant count as a part.
+/// This many bytes of a constant count as one node.
 const BYTES_OF_A_PART: usize = 1024;
 
-/// Ids, names in sight and what is known so far.
+/// The state of the binder: ids, scopes, parameters and the facts collected so far.
 pub(crate) struct Binder<'a> {
     pub(crate) relations: &'a dyn Relations,
     pub(crate) env: &'a Environment<'a>,
     pub(crate) lines: Lines<'a>,
     pub(crate) cols: Vec<ColInfo>,
     pub(crate) params: Vec<Parameter>,
-    /// Parameters that stood without a type where nothing gave them one.
+    /// Parameters whose type was still unknown in a context that does not determine it.
     pub(crate) untyped: Vec<(ParamId, Span)>,
-    /// By [`RelId`].
+    /// Table references, indexed by [`RelId`].
     pub(crate) scans: Vec<Scanned>,
-    /// Fields of columns that are rows, by the column: names and columns of their own.
+    /// Names and column ids of the fields of a record column, by the record's column.
     pub(crate) records: std::collections::HashMap<ColId, Vec<(String, ColId)>>,
-    /// By number of reference: `tableoid` of a computed relation, if something reads it.
+    /// Column ids of `tableoid` of computed relations, by reference number; `None` if nothing reads it.
     pub(crate) computed: Vec<Option<ColId>>,
     next_cte: u32,
     pub(crate) needs: Needs,
     pub(crate) facts: Facts,
-    /// Queries around the place that is bound, the innermost last.
+    /// Scopes of the enclosing queries, the innermost last.
     pub(crate) scopes: Vec<Scope>,
-    /// The relations of the query that was bound last: its LIMIT must not name their columns.
+    /// FROM items of the query that was bound last: its LIMIT must not reference their columns.
     pub(crate) left_items: Vec<ScopeItem>,
-    /// Queries of WITH in sight, the innermost last.
+    /// CTEs in scope, the innermost last.
     pub(crate) ctes: Vec<CteEntry>,
-    /// Subqueries around the place, the innermost last.
+    /// Enclosing subqueries, the innermost last.
     pub(crate) boundaries: Vec<Boundary>,
-    /// The search path of the view that is bound.
+    /// Search path of the view being bound.
     pub(crate) path: Option<Vec<String>>,
     pub(crate) view_depth: usize,
-    /// Parts of expressions that were copied so far.
+    /// Number of expression nodes copied so far.
     copied: usize,
-    /// Views that were bound so far: those that read each other twice double with each level.
+    /// Number of view references bound so far: views that read one another twice double it with each level.
     views: usize,
-    /// Second terms of recursive queries that were bound again.
+    /// Number of times a recursive term was bound again.
     pub(crate) retries: usize,
-    /// How deep the expression is that is bound.
+    /// Nesting depth of the expression being bound.
     pub(crate) depth: usize,
     /// May `$n` be used?
     pub(crate) has_parameters: bool,
-    /// Locking clauses that the SELECT that is bound next is under.
+    /// Locking clauses that apply to the SELECT that is bound next.
     pub(crate) pending_locks: Vec<crate::row_locks::Locking>,
     /// Tables whose rows are locked.
     pub(crate) locked: Vec<crate::row_locks::LockedScan>,
-    /// Queries of WITH that are bound, in the order in which they can be computed.
+    /// Bound CTEs, in dependency order.
     pub(crate) cte_bodies: Vec<crate::tree::Cte>,
 }
 
-/// `$n`.
+/// A parameter `$n`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parameter {
-    /// `unknown` until something wants it to be of a type.
+    /// `unknown` until a context determines it.
     pub(crate) ty: Ty,
-    /// Where it stands first.
+    /// Its first occurrence.
     pub(crate) span: Span,
-    /// Is it in the statement?
+    /// Is it declared by the client or used in the statement?
     pub(crate) used: bool,
 }
 
-/// A reference to a table. Its columns get ids as they are named.
+/// A reference to a table. Its columns get ids on first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Scanned {
     pub(crate) table: Arc<Table>,
-    /// By ordinal.
+    /// Column ids by ordinal; `None` for columns that the statement does not read.
     pub(crate) ids: Vec<Option<ColId>>,
-    /// Is it on a side of an outer join that may be missing?
+    /// Is it on the nullable side of an outer join?
     pub(crate) nullable: bool,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The bound statement; parameters that nothing gave a type are an error.
+    /// Returns the bound statement. A parameter without a type is an error.
     pub(crate) fn finish(mut self, mut body: Body) -> BindResult<Bound> {
         for (at, param) in self.params.iter().enumerate() {
             if param.ty.id == TypeId::UNKNOWN {
@@ -157,7 +157,7 @@ impl<'a> Binder<'a> {
         Ok(Bound { body, cols: self.cols, params, needs: self.needs, facts: self.facts })
     }
 
-    /// Tells each scan which columns the statement reads, now that all of it is bound.
+    /// Fills in the columns that each scan reads, now that the whole statement is bound.
     fn fill_scans(&self, body: &mut Body) {
         match body {
             Body::Query(query) => self.fill_query(query),
@@ -242,7 +242,7 @@ impl<'a> Binder<'a> {
         id.ok_or_else(|| BindError::new(BindErrorKind::TooManyColumns, Span::default()))
     }
 
-    /// A column that an expression computes.
+    /// Adds a column for a computed expression.
     pub(crate) fn computed(&mut self, name: &str, value: &Scalar) -> BindResult<ColId> {
         let nullable = self.is_nullable(value);
         self.new_col(ColInfo { name: name.to_owned(), ty: value.ty, nullable, origin: None })
@@ -269,7 +269,7 @@ impl<'a> Binder<'a> {
         CteId(self.next_cte - 1)
     }
 
-    /// The column of a table, of which something wants the value.
+    /// Returns the column id of a table's column, and adds the column on first use.
     pub(crate) fn table_col(&mut self, rel: RelId, ordinal: usize) -> BindResult<ColId> {
         let missing = || BindError::new(BindErrorKind::TooManyColumns, Span::default());
         let scanned = self.scans.get(rel.0 as usize).ok_or_else(missing)?;
@@ -289,7 +289,7 @@ impl<'a> Binder<'a> {
         Ok(id)
     }
 
-    /// The parameter as an expression; `place` is where it stands.
+    /// Returns the parameter as an expression; `span` is where it occurs.
     pub(crate) fn parameter(&mut self, number: u16, span: Span) -> BindResult<Scalar> {
         if !self.has_parameters {
             return self.error(BindErrorKind::NoParameter { number }, span);
@@ -306,7 +306,7 @@ impl<'a> Binder<'a> {
         Ok(Scalar { kind: Kind::Param(ParamId(id)), ty: param.ty, span })
     }
 
-    /// A copy of an operand that is judged twice.
+    /// Copies an operand that the bound tree needs twice, within the limit on copies.
     pub(crate) fn copy(&mut self, value: &Scalar) -> BindResult<Scalar> {
         let parts = parts_of(value);
         if parts > SMALL {
@@ -322,17 +322,17 @@ impl<'a> Binder<'a> {
         self.lines.span(place)
     }
 
-    /// What no statement should lead to.
+    /// Returns an internal error, which no statement should cause.
     pub(crate) fn internal(&self, what: impl Into<Cow<'static, str>>) -> BindError {
         BindError::new(BindErrorKind::Internal { what: what.into() }, Span::default())
     }
 
-    /// What no part of this database has.
+    /// Returns 0A000 for a feature that Bennu does not have.
     pub(crate) fn unsupported<T>(&self, feature: impl Into<Cow<'static, str>>) -> BindResult<T> {
         self.error(BindErrorKind::Unsupported { feature: feature.into() }, Span::default())
     }
 
-    /// What no part of this database has, and where it stands.
+    /// As [`Self::unsupported`], with a position.
     pub(crate) fn unsupported_at<T>(&self, feature: impl Into<Cow<'static, str>>, span: Span) -> BindResult<T> {
         self.error(BindErrorKind::Unsupported { feature: feature.into() }, span)
     }
@@ -341,7 +341,8 @@ impl<'a> Binder<'a> {
         Err(BindError::new(kind, span))
     }
 
-    /// Binds the text of a view: with its own search path, without names and positions of what is around it.
+    /// Binds stored SQL text, such as a view, with its own search path and without the scopes, CTEs and positions of
+    /// the statement that refers to it.
     pub(crate) fn within_view<T>(
         &mut self,
         path: Vec<String>,
@@ -365,7 +366,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// How many parts an expression has. A subquery is never small.
+/// Returns the number of nodes of an expression. A subquery counts as more than `SMALL`.
 fn parts_of(value: &Scalar) -> usize {
     let mut parts = match &value.kind {
         Kind::Const(Datum::Text(text)) => 1 + text.len() / BYTES_OF_A_PART,

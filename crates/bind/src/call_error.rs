@@ -1,8 +1,8 @@
-//! What can be wrong with calls of aggregates, window functions and set-returning functions, in PostgreSQL's words.
+//! Errors of calls of aggregates, window functions and set-returning functions, in PostgreSQL's wording.
 
 use crate::clause::Clause;
 
-/// A window function or a window that cannot be.
+/// An invalid window function call or window definition.
 #[derive(Clone, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are the parts of the message")]
 pub enum WindowError {
@@ -30,7 +30,7 @@ pub enum WindowError {
     /// 42803.
     #[error("aggregate function calls cannot contain window function calls")]
     InAggregate,
-    /// 42P20: bounds, and the order that they need.
+    /// 42P20: invalid frame bounds, or a frame mode without the ORDER BY that it needs.
     #[error("{message}")]
     Frame { message: &'static str },
     /// 42P10.
@@ -65,7 +65,7 @@ pub enum WindowError {
     OrderedSet { name: String },
 }
 
-/// A set-returning function where no set can be.
+/// A set-returning function in a context that does not allow one.
 #[derive(Clone, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are the parts of the message")]
 pub enum SetError {
@@ -80,7 +80,7 @@ pub enum SetError {
     WithinFrom,
 }
 
-/// A call of an aggregate that cannot be, or words of such a call around another function.
+/// An invalid aggregate call, or aggregate syntax around another function.
 #[derive(Clone, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are the parts of the message")]
 pub enum AggregateError {

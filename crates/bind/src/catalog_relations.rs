@@ -1,4 +1,4 @@
-//! Relations whose rows are computed, in FROM: catalogs and sequences.
+//! Computed relations in FROM: system catalogs and sequences.
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
@@ -12,7 +12,7 @@ use sql::ast;
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// `pg_class`, `information_schema.tables AS t (a, b)`.
+    /// Binds a computed relation: `pg_class`, `information_schema.tables AS t (a, b)`.
     pub(crate) fn computed_in_from(
         &mut self,
         relation: Arc<ComputedRelation>,
@@ -31,7 +31,7 @@ impl Binder<'_> {
         }
         let reference = self.computed.len();
         self.computed.push(None);
-        // What it says depends on the session.
+        // The rows depend on the session.
         self.facts.session_bound = true;
         self.facts.catalogs = true;
         self.facts.volatility = self.facts.volatility.max(builtins::Volatility::Stable);
@@ -51,7 +51,7 @@ impl Binder<'_> {
         Ok(columns)
     }
 
-    /// The database of a name must be the one there is.
+    /// Checks that the database of a qualified name is the only one, `DATABASE_NAME`.
     pub(crate) fn check_database(&self, database: &str, whole: &str, span: Span) -> BindResult<()> {
         match database {
             DATABASE_NAME => Ok(()),

@@ -1,8 +1,8 @@
-//! Functions of catalogs whose rows have several columns, in FROM, and functions with a schema.
+//! Catalog functions in FROM whose rows have several columns, and schema-qualified functions.
 //!
 //! - `pg_get_keywords()` and `pg_show_all_settings()` are computed relations.
-//! - `pg_options_to_table(x)` takes the elements of `x`, `name=value`, apart.
-//! - `information_schema._pg_expandarray(x)` has each element of `x`, and its place from 1.
+//! - `pg_options_to_table(x)` splits the elements of `x`, which have the form `name=value`.
+//! - `information_schema._pg_expandarray(x)` returns each element of `x` and its index, counted from 1.
 
 use crate::binder::{Binder, plain};
 use crate::clause::Clause;
@@ -17,7 +17,7 @@ use builtins::Ty;
 use sql::ast;
 use types::Datum;
 
-/// Columns of rows by their names.
+/// The columns of a row by name.
 type Columns = Vec<(String, ColId)>;
 
 /// The columns of `information_schema._pg_expandarray`.
@@ -29,7 +29,7 @@ pub(crate) fn is_expand_array(schema: &ast::Ident, name: &ast::Ident) -> bool {
 }
 
 impl Binder<'_> {
-    /// The rows of such a function; `None`: the name is another's.
+    /// Binds a call of such a function. Returns `None` for any other name.
     pub(crate) fn catalog_rows(
         &mut self,
         name: &str,
@@ -96,7 +96,7 @@ impl Binder<'_> {
         Ok((Rel::Unnest { input: Box::new(Rel::OneRow), calls, ordinality: None, outer: false }, columns))
     }
 
-    /// The calls that give elements and their places beside each other, and their columns.
+    /// Returns the calls that give the elements and their indexes side by side, and the columns of both.
     pub(crate) fn element_and_place(&mut self, array: Scalar, span: Span) -> BindResult<(Vec<SetCall>, Columns)> {
         let one = || Scalar { kind: Kind::Const(Datum::Int4(1)), ty: Ty::INT4, span };
         let length = self.call_named("array_length", vec![array.clone(), one()], span)?;
@@ -107,7 +107,7 @@ impl Binder<'_> {
         Ok((vec![elements, places], columns))
     }
 
-    /// A call of a function with another schema than `pg_catalog`.
+    /// Binds a call of a function with another schema than `pg_catalog`.
     pub(crate) fn function_of_schema(
         &mut self,
         idents: &[&ast::Ident],
@@ -124,7 +124,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A name with a schema that has no functions.
+    /// Returns the error for a schema-qualified function that does not exist.
     pub(crate) fn no_function_of_schema(&self, idents: &[&ast::Ident], args: &[Scalar]) -> BindError {
         let span = idents.iter().fold(Span::default(), |all, ident| all.with(self.span(ident.span)));
         if let [schema, _] = idents

@@ -1,4 +1,4 @@
-//! Types that only catalogs have: their names in casts, and what their input functions make of literals.
+//! Types that only system catalogs use: their names in casts, and the conversion of literals to them.
 
 use crate::binder::{Binder, plain};
 use crate::error::BindResult;
@@ -9,10 +9,10 @@ use builtins::{Ty, TypeId};
 use sql::ast;
 use types::Datum;
 
-/// Bytes of a `name`, at most.
+/// Maximum length of a `name` in bytes.
 const LONGEST_NAME: usize = 63;
 
-/// The type of a name that only catalogs' columns have: `regclass`, `"char"`, `name[]`.
+/// Resolves the name of a type that only catalog columns have: `regclass`, `"char"`, `name[]`.
 pub(crate) fn catalog_type(data_type: &ast::DataType) -> Option<Ty> {
     use ast::ArrayElemTypeDef as Def;
     match data_type {
@@ -33,13 +33,13 @@ fn named(name: &ast::ObjectName) -> Option<Ty> {
     };
     let ty = PgType::by_name(&fold(ident)).filter(|ty| ty.kind == "b")?;
     let id = TypeId(ty.oid);
-    // Without quotes it is another type.
+    // Without quotes, `char` is `character`.
     let is_word = id == TypeId::CHAR && ident.quote_style.is_none();
     (plain(id).data_type().is_none() && !is_word).then(|| plain(id))
 }
 
 impl Binder<'_> {
-    /// A literal as a value of a type that only catalogs have; `None`: the type is another.
+    /// Converts a literal to a type that only catalogs have. Returns `None` for any other type.
     pub(crate) fn catalog_literal(
         &mut self,
         text: &str,
@@ -54,7 +54,7 @@ impl Binder<'_> {
             TypeId::CSTRING | TypeId::PG_LSN => known(Datum::Text(text.to_owned())),
             TypeId::XID | TypeId::CID => known(self.input(text, Ty::INT8, context, span)?),
             id if id.oid_alias().is_some() => {
-                // What it means is known to the catalog that the statement is planned with.
+                // The value depends on the catalog that the statement is planned with.
                 self.facts.session_bound = true;
                 self.facts.catalogs = true;
                 let arg = Scalar { kind: Kind::Const(Datum::Text(text.to_owned())), ty: Ty::TEXT, span };
@@ -70,7 +70,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A literal of an array of such types: its elements are cast one by one.
+    /// Converts a literal to an array of such a type: its elements are cast one by one.
     fn array_literal(
         &mut self,
         text: &str,
@@ -90,7 +90,7 @@ impl Binder<'_> {
         Ok(Some(Scalar { kind, ty: plain(id), span }))
     }
 
-    /// `typname[0]`: a letter of a name, counted from 0.
+    /// `typname[0]`: a character of a `name`, counted from 0.
     pub(crate) fn letter_of_name(&mut self, name: Scalar, index: &ast::Expr) -> BindResult<Scalar> {
         let span = name.span;
         let index = self.subscript(index)?;
@@ -101,7 +101,7 @@ impl Binder<'_> {
     }
 }
 
-/// As much of a text as a `name` holds.
+/// Truncates a text to the length of a `name`.
 fn shortened(text: &str) -> &str {
     let mut end = text.len().min(LONGEST_NAME);
     while !text.is_char_boundary(end) {

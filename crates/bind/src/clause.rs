@@ -1,6 +1,6 @@
-//! Clauses of queries and places of expressions, as messages name them.
+//! Clauses of queries and contexts of expressions, as error messages name them.
 
-/// A clause of a query, as messages name it.
+/// A clause of a query, as error messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the clause of its name")]
 pub enum Clause {
@@ -32,7 +32,7 @@ pub enum Clause {
 }
 
 impl Clause {
-    /// Expressions that are kept, or evaluated where no query runs, have no subqueries.
+    /// Are the expressions stored, or evaluated outside a query? Then they must not contain subqueries.
     pub(crate) fn is_over_one_row(self) -> bool {
         matches!(
             self,
@@ -48,7 +48,7 @@ impl Clause {
         )
     }
 
-    /// What must be a boolean there, as messages call it.
+    /// Returns the name for messages of a clause whose expression must be boolean.
     pub(crate) fn condition(self) -> Option<&'static str> {
         match self {
             Self::Check => Some("CHECK"),
@@ -57,7 +57,7 @@ impl Clause {
         }
     }
 
-    /// As messages name one such expression.
+    /// Returns the name for messages of a single expression of the clause.
     #[must_use]
     pub fn singular(self) -> String {
         self.to_string().trim_end_matches('s').to_owned()

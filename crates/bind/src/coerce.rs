@@ -1,4 +1,4 @@
-//! Types for literals and parameters, and casts where an operand is not of the type that is wanted.
+//! Types of literals and parameters, and casts of operands to the type that an operation expects.
 
 use crate::binder::{Binder, plain};
 use crate::error::{BindError, BindErrorKind, BindResult};
@@ -8,7 +8,7 @@ use builtins::{Ty, TypeId, Volatility, digits};
 use types::{Datum, coerce, temporal, text};
 
 impl Binder<'_> {
-    /// The value as one of type `to`; `None` if there is no such cast in this context.
+    /// Casts the value to type `to`. Returns `None` if there is no such cast in this context.
     pub(crate) fn try_coerce(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Option<Scalar>> {
         if value.ty.id == TypeId::UNKNOWN {
             return self.coerce_unknown(value, to, context).map(Some);
@@ -42,7 +42,7 @@ impl Binder<'_> {
             let relabelled = Scalar { ty: plain(to.id), ..value };
             return Ok(Some(self.fit(relabelled, to, context)));
         }
-        // A cast that the statement asks for says that each value has its own digits.
+        // The result of an explicit cast has no common scale: each value keeps its own digits.
         let asked = context == CastContext::Explicit || to.id != TypeId::NUMERIC;
         let digits = if asked { None } else { digits::of_integer(value.ty.id) };
         let (span, arg) = (value.span, Box::new(value));
@@ -50,7 +50,7 @@ impl Binder<'_> {
         Ok(Some(self.fit(cast, to, context)))
     }
 
-    /// As [`Self::try_coerce`], for operands that resolution has found to fit.
+    /// As [`Self::try_coerce`], for operands that overload resolution has accepted.
     pub(crate) fn coerce(&mut self, value: Scalar, to: Ty, context: CastContext) -> BindResult<Scalar> {
         let (from, span) = (value.ty, value.span);
         match self.try_coerce(value, to, context)? {
@@ -62,7 +62,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Applies the length, digits or scale of a type.
+    /// Applies the type modifier of `to`: length, precision or scale.
     fn fit(&self, value: Scalar, to: Ty, context: CastContext) -> Scalar {
         if to.typmod == -1 || value.ty.typmod == to.typmod {
             return value;
@@ -84,11 +84,11 @@ impl Binder<'_> {
                 if let Some(moment) = self.moment(&text, to, span)? {
                     return Ok(self.fit(moment, to, context));
                 }
-                // Elements are cut as by a cast from values without limits.
+                // An explicit cast truncates array elements, so the literal is read without the type modifier.
                 let cut = context == CastContext::Explicit && to.typmod != -1 && to.id.element().is_some();
                 let read = if cut { plain(to.id) } else { to };
                 let kind = match self.input(&text, read, context, span) {
-                    // Whoever computes it says so: a value of another type may be wrong before that.
+                    // Execution reports an out-of-range numeric, because a value of another type may fail before it.
                     Err(error) if to.id == TypeId::NUMERIC && error.is_out_of_range() => {
                         let arg = Scalar { kind: Kind::Const(Datum::Text(text)), ty: Ty::TEXT, span };
                         Kind::Cast { via: CastVia::Text, arg: Box::new(arg), context: CastContext::Explicit }
@@ -116,7 +116,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` as dates or times: values of the session.
+    /// Reads `'now'`, `'today'`, `'tomorrow'` and `'yesterday'` as dates or times of the session.
     fn moment(&mut self, text: &str, to: Ty, span: Span) -> BindResult<Option<Scalar>> {
         let days = match text.trim().to_ascii_lowercase().as_str() {
             "now" => {
@@ -147,13 +147,13 @@ impl Binder<'_> {
         self.coerce(day, plain(to.id), CastContext::Explicit).map(Some)
     }
 
-    /// The statement's meaning is the session's.
+    /// Marks the statement as stable and dependent on the session.
     pub(crate) fn note_stable(&mut self) {
         self.facts.session_bound = true;
         self.facts.volatility = self.facts.volatility.max(Volatility::Stable);
     }
 
-    /// What the input function of a type makes of a literal.
+    /// Converts a literal as the input function of the type does.
     pub(crate) fn input(&mut self, text: &str, to: Ty, context: CastContext, span: Span) -> BindResult<Datum> {
         self.note_catalogs(to.id);
         let wrong = |error| BindError::new(BindErrorKind::Value(error), span);
@@ -172,7 +172,7 @@ impl Binder<'_> {
         }
         match self.parse(&ty, text) {
             Err(error) if matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP) => {
-                // The name of a zone says nothing to these types, but that it is one is checked.
+                // These types ignore the name of a time zone, but PostgreSQL checks that the zone exists.
                 let Some(local) = temporal::without_zone_name(text, self.env.rules) else { return Err(wrong(error)) };
                 self.parse(&ty, local).map_err(|_| wrong(error))
             }
@@ -180,7 +180,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Casts all to their common type; `what` they are in. Without any type they are text.
+    /// Casts all values to their common type, text if none has a type; `what` names the construct in messages.
     pub(crate) fn unify(&mut self, values: &mut Vec<Scalar>, what: &'static str) -> BindResult<Ty> {
         let types: Vec<Ty> = values.iter().map(|value| value.ty).collect();
         let common = match common_type(&types) {
@@ -202,7 +202,7 @@ impl Binder<'_> {
         Ok(common)
     }
 
-    /// As [`Self::unify`], of values of which one becomes the result: numerics have one form, too.
+    /// As [`Self::unify`], for values of which one becomes the result: numerics get common digits, too.
     pub(crate) fn unify_values(&mut self, values: &mut Vec<Scalar>, what: &'static str) -> BindResult<Ty> {
         let ty = self.unify(values, what)?;
         if ty.id != TypeId::NUMERIC {
@@ -218,7 +218,7 @@ impl Binder<'_> {
         Ok(Ty { digits, ..ty })
     }
 
-    /// A literal or parameter that nothing has given a type is text in an output list.
+    /// Casts an untyped literal or parameter of an output list to text.
     pub(crate) fn output_type(&mut self, value: Scalar) -> BindResult<Scalar> {
         match value.ty.id {
             TypeId::UNKNOWN => self.coerce(value, Ty::TEXT, CastContext::Implicit),
@@ -226,12 +226,12 @@ impl Binder<'_> {
         }
     }
 
-    /// A boolean; `what` wants it.
+    /// Casts to boolean; `what` names the construct in messages.
     pub(crate) fn must_be_boolean(&mut self, value: Scalar, what: &'static str) -> BindResult<Scalar> {
         self.must_be(value, Ty::BOOL, "boolean", what)
     }
 
-    /// A value that can be assigned to a type; `what` wants it.
+    /// Casts to the type of a construct, which `what` names in messages.
     pub(crate) fn must_be(
         &mut self,
         value: Scalar,
@@ -253,18 +253,18 @@ impl Binder<'_> {
         }
     }
 
-    /// Texts of names of relations, types and their like mean what the catalog says.
+    /// Notes that values of OID alias types depend on the catalogs.
     fn note_catalogs(&mut self, id: TypeId) {
         self.facts.catalogs |= id.element().unwrap_or(id).oid_alias().is_some();
     }
 }
 
-/// Texts of these types and of arrays of them may depend on the session's zone and style.
+/// Whether texts of the type, or of its elements, may depend on the session's time zone and style.
 fn is_time(id: TypeId) -> bool {
     matches!(id.element().unwrap_or(id).category(), "D" | "T")
 }
 
-/// The numeric in another form.
+/// Converts a numeric to the form with these digits (precision and scale).
 pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
     let (ty, span) = (Ty { digits, ..value.ty }, value.span);
     let kind = match (value.kind, digits) {
@@ -281,7 +281,7 @@ pub(crate) fn with_digits(value: Scalar, digits: digits::Digits) -> Scalar {
     Scalar { kind, ty, span }
 }
 
-/// The value as one of its type without a length or digits, which a cast to the bare type asks for.
+/// Removes the type modifier, as a cast to the bare type does.
 pub(crate) fn without_limits(value: Scalar) -> Scalar {
     let (ty, span) = (Ty { typmod: -1, ..value.ty }, value.span);
     let kind = match value.kind {
@@ -298,18 +298,18 @@ pub(crate) fn null_of(ty: Ty) -> Scalar {
     Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() }
 }
 
-/// Arrays of `char(n)` are kept as arrays of text.
+/// Is it an array of `char(n)`? Such arrays are kept as arrays of text.
 fn is_array_of_chars(ty: Ty) -> bool {
     ty.id.element() == Some(TypeId::BPCHAR)
 }
 
-/// Words that PostgreSQL reads as the time of the statement.
+/// Does the text contain a word that PostgreSQL reads as the time of the statement?
 fn names_the_clock(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphabetic());
     words.map(str::to_ascii_lowercase).any(|word| matches!(word.as_str(), "now" | "today" | "tomorrow" | "yesterday"))
 }
 
-/// The name of a type as messages show it.
+/// Returns the name of a type as messages show it.
 pub(crate) fn name_of(ty: Ty) -> String {
     ty.id.sql_name()
 }

@@ -1,7 +1,7 @@
-//! Expressions over a table as PostgreSQL prints them: each literal with its type, each cast written out.
+//! Prints expressions over a table as PostgreSQL does: each literal with its type, each cast explicit.
 //!
-//! `pretty` leaves out parentheses that are not needed. What was a word and is a function now (`EXTRACT`) is printed as a
-//! call. Source: `ruleutils.c`.
+//! `pretty` omits parentheses that are not needed. Functions that once had SQL syntax of their own (`EXTRACT`) are
+//! printed as calls. Source: `ruleutils.c`.
 
 use crate::over_table::OverTable;
 use crate::tree::{CastContext, ColId, Kind, Scalar};
@@ -10,7 +10,7 @@ use catalog::Table;
 use types::ident::quote;
 use types::{Datum, text};
 
-/// The expression over the columns of `table`. `None`: it has a form that is not printed.
+/// Prints the expression over the columns of `table`. Returns `None` for a form that is not supported.
 pub fn deparse(expr: &OverTable, table: &Table, pretty: bool) -> Option<String> {
     let name = |id: ColId| {
         let (at, _) = expr.cols.iter().find(|(_, own)| *own == id)?;
@@ -59,7 +59,7 @@ impl Printer<'_> {
         }
     }
 
-    /// With the parentheses that an operation has unless it is pretty.
+    /// Adds the parentheses around an operation, unless printing is pretty.
     fn outer(&self, text: String) -> String {
         if self.pretty { text } else { format!("({text})") }
     }
@@ -121,7 +121,7 @@ impl Printer<'_> {
         Some(text)
     }
 
-    /// An operand, in parentheses where pretty printing needs them.
+    /// Prints an operand, in parentheses where pretty printing needs them.
     fn operand(&self, value: &Scalar, parent: &Scalar) -> Option<String> {
         self.inner(value, parent, true)
     }
@@ -136,7 +136,7 @@ impl Printer<'_> {
     }
 }
 
-/// As `isSimpleNode` says it.
+/// Decides as `isSimpleNode` of `ruleutils.c`.
 fn needs_parentheses(value: &Scalar, parent: &Scalar, first: bool) -> bool {
     let (own, above) = (operator_name(value), operator_name(parent));
     match (&value.kind, &parent.kind) {
@@ -168,7 +168,7 @@ fn is_call(value: &Scalar) -> bool {
     matches!(&value.kind, Kind::Call { func, .. } if builtins::operator_of(*func).is_none())
 }
 
-/// Function names that are words of the grammar stand in quotes.
+/// Quotes function names that are keywords of the grammar.
 fn quote_function(name: &str) -> String {
     match name {
         "substring" | "overlay" | "position" | "left" | "right" | "timestamp" | "time" | "interval" | "numeric" => {
@@ -178,7 +178,7 @@ fn quote_function(name: &str) -> String {
     }
 }
 
-/// A literal with its type, where that is not plain from its form.
+/// Prints a literal with its type, unless its form implies the type.
 fn constant(datum: &Datum, ty: Ty) -> String {
     let plain = Ty { typmod: -1, ..ty };
     match datum {

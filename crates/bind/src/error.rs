@@ -1,4 +1,4 @@
-//! What can be wrong with a statement's meaning, in PostgreSQL's words. `sqlstate.rs` has the SQLSTATE of each kind.
+//! Errors of binding, in PostgreSQL's wording. `sqlstate.rs` has the SQLSTATE of each kind.
 
 use crate::call_error::{AggregateError, SetError, WindowError};
 use crate::clause::Clause;
@@ -7,19 +7,19 @@ use crate::tree::Span;
 use std::borrow::Cow;
 use types::TypeError;
 
-/// A statement that means nothing.
+/// The error of a statement that cannot be bound.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct BindError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: Box<BindErrorKind>,
-    /// Where; empty: nowhere in the text.
+    /// Its position in the text; empty if it has none.
     pub span: Span,
-    /// What to do about it.
+    /// PostgreSQL's HINT.
     pub hint: Option<Cow<'static, str>>,
 }
 
-/// What is wrong.
+/// A kind of error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are the parts of the message")]
 pub enum BindErrorKind {
@@ -53,10 +53,10 @@ pub enum BindErrorKind {
     /// 42P01.
     #[error("missing FROM-clause entry for table \"{name}\"")]
     MissingFrom { name: String },
-    /// A relation that is there and cannot be named here (42P01).
+    /// A relation that exists but cannot be referenced from this part of the query (42P01).
     #[error("invalid reference to FROM-clause entry for table \"{name}\"")]
     InvalidFromReference { name: String },
-    /// LATERAL under a right or full join (42P10).
+    /// A LATERAL reference to the left side of a right or full join (42P10).
     #[error("invalid reference to FROM-clause entry for table \"{name}\"")]
     InvalidLateral { name: String },
     /// 42P09.
@@ -110,19 +110,19 @@ pub enum BindErrorKind {
     /// 42846.
     #[error("{what} could not convert type {from} to {to}")]
     CannotConvert { what: &'static str, from: String, to: String },
-    /// A literal that its type does not read: with the code of the inner error.
+    /// A literal that is invalid for its type, with the SQLSTATE of the inner error.
     #[error(transparent)]
     Value(#[from] TypeError),
-    /// 42804: of an expression that is no column's value.
+    /// 42804: for an expression that is not assigned to a column.
     #[error("an expression of type {from} cannot be coerced to the expected type {to}")]
     CannotAssign { from: String, to: String },
-    /// 42P02: an expression that stays has no parameters.
+    /// 42P02: CHECK constraints, defaults and similar expressions have no parameters.
     #[error("there is no parameter ${}", .number)]
     NoParameter { number: u16 },
     /// 0A000.
     #[error("cannot use subquery in {}", .clause.singular())]
     SubqueryNotAllowed { clause: Clause },
-    /// What a locking clause cannot be about (0A000).
+    /// An invalid locking clause (0A000).
     #[error("{message}")]
     RowLock { message: String },
     /// 42P01.
@@ -215,10 +215,10 @@ pub enum BindErrorKind {
     /// 42804.
     #[error("op ANY/ALL (array) requires operator to yield boolean")]
     AnyNotBoolean,
-    /// 42601 for what the parser lets through.
+    /// 42601 for errors of syntax that the parser does not detect.
     #[error("{message}")]
     Syntax { message: &'static str },
-    /// A column that a statement writes (42703).
+    /// A target column of a statement that writes rows (42703).
     #[error("column \"{column}\" of relation \"{table}\" does not exist")]
     UndefinedTarget { table: String, column: String },
     /// 42701.
@@ -245,13 +245,13 @@ pub enum BindErrorKind {
     /// 428C9.
     #[error("column \"{column}\" can only be updated to DEFAULT")]
     UpdatedAlways { column: String, generated: bool },
-    /// A window function or a window that cannot be.
+    /// An invalid window function call or window definition.
     #[error(transparent)]
     Window(#[from] WindowError),
-    /// A set-returning function where no set can be.
+    /// A set-returning function in a context that does not allow one.
     #[error(transparent)]
     Set(#[from] SetError),
-    /// A call of an aggregate that cannot be, or words of such a call around another function.
+    /// An invalid aggregate call, or aggregate syntax around another function.
     #[error(transparent)]
     Aggregate(#[from] AggregateError),
     /// 54011.
@@ -260,10 +260,10 @@ pub enum BindErrorKind {
     /// 54001.
     #[error("too many grouping sets present (maximum {limit})")]
     TooManySets { limit: usize },
-    /// 54001: what takes too much stack or memory to bind.
+    /// 54001: a construct that takes too much stack or memory to bind.
     #[error("{what} nested too deeply")]
     TooDeep { what: &'static str },
-    /// 54001: what takes too much memory to bind.
+    /// 54001: copies of operands that take too much memory.
     #[error(
         "statement is too complex: the copies of operands that are compared several times have more than {limit} parts"
     )]
@@ -274,7 +274,7 @@ pub enum BindErrorKind {
     /// 42P18.
     #[error("could not determine polymorphic type because input has type unknown")]
     UndeterminedType,
-    /// A recursive query that has no meaning (42P19), or that PostgreSQL has not either (0A000).
+    /// An invalid recursive query (42P19), or one that PostgreSQL does not support either (0A000).
     #[error("{}", .wrong.message(.name))]
     Recursion { name: String, wrong: RecursionError },
     /// 54023.
@@ -283,16 +283,16 @@ pub enum BindErrorKind {
     /// 42803.
     #[error("grouping operations are not allowed in {clause}")]
     GroupingNotAllowed { clause: Clause },
-    /// 42P08: nothing had given it a type where it stands.
+    /// 42P08: the type was still unknown in a context that does not determine it.
     #[error("could not determine data type of parameter ${}", .number)]
     LateParameter { number: u16 },
     /// 42804.
     #[error("row comparison operator must yield type boolean, not type {found}")]
     RowOperator { found: String },
-    /// What PostgreSQL does not have either, in its words (0A000).
+    /// A feature that PostgreSQL does not have either, in its wording (0A000).
     #[error("{message}")]
     NotSupported { message: &'static str },
-    /// What no part of this database has (0A000).
+    /// A feature that Bennu does not have (0A000).
     #[error("{feature} is not supported")]
     Unsupported { feature: Cow<'static, str> },
     /// 42601.
@@ -301,7 +301,7 @@ pub enum BindErrorKind {
     /// 42601.
     #[error("argument name \"{name}\" used more than once")]
     ArgumentTwice { name: String },
-    /// XX000: a defect of the binder, or a tree that the parser does not make.
+    /// XX000: a bug of the binder, or a tree that the parser does not produce.
     #[error("internal error: {what}")]
     Internal { what: Cow<'static, str> },
     /// 54000: more columns or parameters than ids.
@@ -319,12 +319,12 @@ impl BindError {
         self
     }
 
-    /// Is it a literal that its type could be and has no room for?
+    /// Is it a literal that is out of range for its type?
     pub(crate) fn is_out_of_range(&self) -> bool {
         matches!(*self.kind, BindErrorKind::Value(TypeError::TextOutOfRange { .. }))
     }
 
-    /// The second line that PostgreSQL shows below the message, where it has one.
+    /// Returns PostgreSQL's DETAIL, if the error has one.
     pub fn detail(&self) -> Option<String> {
         match self.kind.as_ref() {
             BindErrorKind::InconsistentParameter { known, wanted, .. } => Some(format!("{known} versus {wanted}")),

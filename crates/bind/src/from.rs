@@ -1,4 +1,4 @@
-//! FROM: tables, views, derived tables and queries of WITH.
+//! FROM: tables, views, derived tables and CTEs.
 
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind, BindResult};
@@ -18,12 +18,12 @@ use std::sync::Arc;
 pub(crate) struct Source {
     pub(crate) rel: Rel,
     pub(crate) items: Vec<ScopeItem>,
-    /// Columns of items on its left that it reads.
+    /// Columns of items on its left that it references.
     pub(crate) free: Vec<ColId>,
 }
 
 impl Binder<'_> {
-    /// The rows of FROM; what is in it is in the innermost scope from then on.
+    /// Returns the rows of FROM, and adds its items to the innermost scope.
     pub(crate) fn from(&mut self, tables: &[ast::TableWithJoins]) -> BindResult<Rel> {
         let mut all: Option<Rel> = None;
         for table in tables {
@@ -82,7 +82,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A table, a view or a query of WITH.
+    /// Binds a name in FROM: a table, a view or a CTE.
     fn named_relation(&mut self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let Some(idents) = parts(name) else { return self.unsupported("a computed name in FROM") };
         let names: Vec<String> = idents.iter().map(|ident| fold(ident)).collect();
@@ -130,7 +130,7 @@ impl Binder<'_> {
         Ok(Source { rel, items: vec![item], free: Vec::new() })
     }
 
-    /// A view is a derived table of the query that it is kept as.
+    /// Binds a view as a derived table of its stored query.
     fn view_in_from(&mut self, view: &View, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let Ok(query) = sql::parse_query(&view.query) else { return Err(self.internal("a view that is no query")) };
         let shown = alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name));
@@ -138,7 +138,7 @@ impl Binder<'_> {
         let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
         let rows = self.as_defined(view, rows)?;
         self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
-        // They are columns of this reference to the view alone.
+        // The columns belong to this reference to the view alone.
         for (number, (_, id)) in (1_i16..).zip(&rows.outputs) {
             if let Some(info) = self.cols.get_mut(id.index()) {
                 info.origin = Some((view.oid, number));
@@ -152,8 +152,8 @@ impl Binder<'_> {
         Ok(Source { rel: rows.rel, items: vec![item], free: Vec::new() })
     }
 
-    /// The columns that a view was made with, of the types that it has told of them: a `*` in its query may stand for more
-    /// by now, and a catalog's column may be of another type.
+    /// Returns the columns of the view's definition, cast to the types recorded there: a `*` in the stored query may
+    /// expand to more columns by now, and a catalog's column may have another type.
     fn as_defined(&mut self, view: &View, rows: Rows) -> BindResult<Rows> {
         let by_place = rows.outputs.len() == view.columns.len();
         let (mut outputs, mut exprs) = (Vec::with_capacity(view.columns.len()), Vec::new());
@@ -166,7 +166,7 @@ impl Binder<'_> {
                 return Err(self.internal(format!("view {} lost its column {}", view.name, column.name)));
             };
             let (ty, told) = (self.col_ty(*id), Ty::of(&column.ty));
-            // A view keeps the types of answers, which are not those of all catalogs' columns.
+            // A view records the types of result columns, which differ from the types of some catalogs' columns.
             if ty.answer_type().is_some_and(|ty| Ty::of(&ty).id == told.id) {
                 outputs.push((name.clone(), *id));
                 continue;
@@ -185,7 +185,7 @@ impl Binder<'_> {
         Ok(Rows { rel, outputs })
     }
 
-    /// `(a JOIN b ON …) AS j`: the columns of both under one name, which hides theirs.
+    /// Binds `(a JOIN b ON …) AS j`: the columns of both sides under one name, which hides the names of the sides.
     fn named_join(&mut self, source: Source, alias: &ast::TableAlias) -> BindResult<Source> {
         let mut columns = Vec::new();
         for column in self.visible(&source.items) {
@@ -215,7 +215,8 @@ impl Binder<'_> {
         Ok(Source { rel: rows.rel, items: vec![item], free })
     }
 
-    /// Binds what stands in FROM and reads items on its left only if it is lateral. Also gives what it reads of them.
+    /// Binds an item of FROM, which may reference the items on its left if `lateral`. Also returns the referenced
+    /// columns.
     pub(crate) fn beside<T>(
         &mut self,
         lateral: bool,
@@ -230,7 +231,7 @@ impl Binder<'_> {
         Ok((bound?, own.collect()))
     }
 
-    /// A relation of columns that are there, with the names of its alias.
+    /// Returns a scope item over existing columns, with the names of its alias.
     pub(crate) fn named_item(
         &mut self,
         own: Option<&str>,
@@ -258,14 +259,14 @@ impl Binder<'_> {
     }
 }
 
-/// The names of the table's first columns, those of an alias for the visible ones.
+/// Returns the names of the table's first columns. An alias renames visible columns only.
 fn renamed(table: &Table, given: &[ast::TableAliasColumnDef]) -> Vec<String> {
     let mut given = given.iter().map(|column| fold(&column.name));
     let name = |column: &Column| if column.hidden { Some(column.name.clone()) } else { given.next() };
     table.columns.iter().map_while(name).collect()
 }
 
-/// Two items of FROM with a comma between.
+/// Combines two FROM items with a cross join, or with an apply if the right one references the left one.
 pub(crate) fn cross(left: Rel, right: Rel, free: Vec<ColId>) -> Rel {
     let (outer, inner) = (Box::new(left), Box::new(right));
     match free.is_empty() {
@@ -274,7 +275,7 @@ pub(crate) fn cross(left: Rel, right: Rel, free: Vec<ColId>) -> Rel {
     }
 }
 
-/// The arrays of `LATERAL unnest(a, b)`.
+/// Returns the arrays of `LATERAL unnest(a, b)`.
 fn unnested_arrays(name: &ast::ObjectName, args: &[ast::FunctionArg]) -> Option<Vec<ast::Expr>> {
     let idents = parts(name)?;
     let (last, schema) = idents.split_last()?;

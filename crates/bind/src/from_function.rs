@@ -1,4 +1,4 @@
-//! Functions in FROM: sets of rows, and single values.
+//! Functions in FROM: set-returning functions, and scalar functions, which return one row.
 
 use crate::binder::Binder;
 use crate::call_error::WindowError;
@@ -13,10 +13,10 @@ use builtins::{Kind as FunctionKind, Ty, TypeId};
 use sql::ast;
 use types::Datum;
 
-/// Binds the arguments of a call where its clause is known.
+/// Binds the arguments of a call, within its clause.
 type BindArguments<'a, B> = &'a dyn Fn(&mut B) -> BindResult<Vec<Scalar>>;
 
-/// The rows of a function, and its columns by name.
+/// The rows of a function, and their columns by name.
 pub(crate) type FunctionRows = (Rel, Vec<(String, ColId)>);
 
 impl Binder<'_> {
@@ -57,7 +57,7 @@ impl Binder<'_> {
         self.function_rows(&name, &args, ordinality, alias, span)
     }
 
-    /// `UNNEST(a, b)`, of which several arrays go beside each other.
+    /// Binds `UNNEST(a, b)`, which expands several arrays side by side.
     pub(crate) fn unnest_in_from(
         &mut self,
         arrays: &[ast::Expr],
@@ -75,12 +75,12 @@ impl Binder<'_> {
         alias: Option<&ast::TableAlias>,
         span: Span,
     ) -> BindResult<Source> {
-        // A function reads what stands on its left as LATERAL does.
+        // A function in FROM may reference the items on its left, as with LATERAL.
         let ((rel, mut columns), free) = self.beside(true, |binder| {
             binder.in_clause(Clause::FunctionInFrom, |binder| binder.set_of(name, args, ordinality, span))
         })?;
         let shown = alias.map_or_else(|| name.to_owned(), |alias| fold(&alias.name));
-        // The only column is called as the relation is.
+        // A single column has the name of the relation.
         if let [(first, _), rest @ ..] = columns.as_mut_slice()
             && rest.len() == usize::from(ordinality)
         {
@@ -125,7 +125,7 @@ impl Binder<'_> {
         Ok((Rel::Unnest { input: Box::new(Rel::OneRow), calls, ordinality: counted, outer: false }, columns))
     }
 
-    /// Does a call of that name give rows? Aggregates and window functions have none here.
+    /// Does a call of that name return a set? Aggregates and window functions are errors here.
     fn returns_set(&self, name: &str, args: &[Scalar], span: Span) -> BindResult<bool> {
         if self.relations.own_function(name).is_some() {
             return Ok(false);
@@ -144,7 +144,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A function that gives one value gives one row of it.
+    /// Returns the value of a scalar function as one row.
     fn one_row_of(&mut self, name: &str, args: Vec<Scalar>, ordinality: bool, span: Span) -> BindResult<FunctionRows> {
         let value = self.call_named(name, args, span)?;
         let col = self.computed(name, &value)?;
@@ -167,7 +167,7 @@ impl Binder<'_> {
         }
         self.note_call(call.function.id);
         let args = self.call_arguments(&call, args)?;
-        // An element has the form of the array's numerics.
+        // An element has the digits of the array.
         let digits = match (call.returns.id, args.first()) {
             (TypeId::NUMERIC, Some(array)) if array.ty.id.element().is_some() => array.ty.digits,
             _ => None,
@@ -178,7 +178,7 @@ impl Binder<'_> {
     }
 }
 
-/// The arguments, if none has a name.
+/// Returns the arguments, unless one has a name.
 fn plain_arguments(list: &ast::FunctionArgumentList) -> Option<Vec<&ast::Expr>> {
     let plain = |arg| match arg {
         &ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ref expr)) => Some(expr),

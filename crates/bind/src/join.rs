@@ -77,7 +77,7 @@ impl Binder<'_> {
         Ok(source)
     }
 
-    /// The columns of USING under an alias, beside the relations that are joined.
+    /// Returns the scope item of `USING (…) AS alias`: the merged columns under an alias, beside the joined relations.
     fn named_merged(
         &mut self,
         name: String,
@@ -86,7 +86,7 @@ impl Binder<'_> {
     ) -> BindResult<ScopeItem> {
         self.refuse_lock(&name, "a join")?;
         self.remember(&name, None);
-        // Bare names and `*` find the columns without it.
+        // Unqualified names and `*` find the merged columns without the alias.
         let qualified_only = (0..merged.len()).collect();
         let item = ScopeItem::new(Some(name), None, ItemColumns::Named(merged.to_vec()));
         let item = ScopeItem { qualified_only, ..item };
@@ -94,7 +94,7 @@ impl Binder<'_> {
         Ok(item)
     }
 
-    /// The right side, which may be lateral to the left one.
+    /// Binds the right side, which may reference the left one laterally.
     fn right_side(&mut self, left: &Source, kind: JoinKind, factor: &ast::TableFactor) -> BindResult<Source> {
         let lateral_error = matches!(kind, JoinKind::Right | JoinKind::Full);
         let scope = self.scope();
@@ -105,8 +105,8 @@ impl Binder<'_> {
         right
     }
 
-    /// What a side of an outer join shows of columns from outside, `LEFT JOIN LATERAL (SELECT a.v)`, becomes columns of its own:
-    /// they are NULL where it has no row.
+    /// Gives new ids to columns from outside that the right side of a left join outputs, `LEFT JOIN LATERAL (SELECT
+    /// a.v)`: these outputs are NULL where the right side has no row.
     fn give_own_columns(&mut self, side: &mut Source, left: &[ScopeItem]) -> BindResult<()> {
         let mut exprs = Vec::new();
         let mut own = HashMap::new();
@@ -134,7 +134,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Of a column of these items, or of a query around: how many queries further out, seen from within a derived table here.
+    /// Returns how many query levels further out a column of `left` or of an enclosing query is, seen from a derived
+    /// table.
     fn level_outside(&self, col: ColId, left: &[ScopeItem]) -> Option<u8> {
         if left.iter().any(|item| self.has_col(item, col)) {
             return Some(1);
@@ -144,7 +145,7 @@ impl Binder<'_> {
         u8::try_from(out + 1).ok()
     }
 
-    /// ON sees the two sides of its join only.
+    /// Binds ON, whose scope is the two sides of the join.
     fn join_condition(
         &mut self,
         left: &[ScopeItem],
@@ -184,7 +185,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Columns of a side that may be missing.
+    /// Marks the columns of the nullable side of an outer join.
     fn make_nullable(&mut self, items: &[ScopeItem]) {
         for item in items {
             let ids: Vec<ColId> = match &item.columns {
@@ -235,7 +236,7 @@ impl Binder<'_> {
         names
     }
 
-    /// The column of one side that USING names. From now on only a qualified name reaches it there.
+    /// Returns the USING column of one side. From now on only a qualified name reaches it there.
     fn side(&mut self, source: &mut Source, name: &str, span: Span, side: &'static str) -> BindResult<Scalar> {
         let named: Vec<Visible> =
             self.visible(&source.items).into_iter().filter(|column| column.name == name).collect();
@@ -252,7 +253,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty: self.col_ty(id), span })
     }
 
-    /// The one column that two have become, of their common type.
+    /// Returns the merged column of a USING pair, of the common type.
     fn merged(&mut self, kind: JoinKind, left: Scalar, right: Scalar) -> BindResult<Scalar> {
         let mut sides = vec![left, right];
         let ty = self.unify(&mut sides, "JOIN/USING")?;
@@ -269,7 +270,7 @@ impl Binder<'_> {
     }
 }
 
-/// The columns of USING, and the alias that the lexer puts behind them.
+/// Splits the columns of USING from the alias that the lexer appends to them.
 fn split_alias(columns: &[ast::ObjectName]) -> (&[ast::ObjectName], Option<&ast::Ident>) {
     let Some((last, before)) = columns.split_last() else { return (columns, None) };
     match parts(last).as_deref() {

@@ -1,16 +1,16 @@
-//! From syntax to meaning: every name, type, function and operator of a statement is resolved here, once.
+//! Semantic analysis: resolves every name, type, function and operator of a statement, once.
 //!
 //! ```text
 //!   sql::Statement ──bind──> Bound (tree) ──> rows    short statements, row by row
 //!                                         └─> query   lowered to DataFusion
 //! ```
 //!
-//! - `scope` holds the names in sight, `from` fills it, `scalar` binds expressions over it.
-//! - `select` puts a SELECT together: grouping, output list, ORDER BY; `query` what stands around it.
-//! - `coerce` gives types to literals and parameters and puts casts into the tree.
+//! - `scope` holds the names in scope, `from` fills it, `scalar` binds expressions over it.
+//! - `select` binds a SELECT: grouping, output list, ORDER BY; `query` binds WITH, set operations and LIMIT around it.
+//! - `coerce` types literals and parameters and adds casts to the tree.
 //!
-//! Invariants: nothing below rewrites syntax, and nothing above looks up a name again. What this database does not have
-//! is [`BindErrorKind::Unsupported`] by its name (0A000), never a guess.
+//! Invariants: the stages after binding do not rewrite syntax or look up names again. A feature that Bennu does not
+//! have is reported by its name as [`BindErrorKind::Unsupported`] (0A000).
 //!
 //! Read next: `tree`.
 
@@ -60,10 +60,10 @@ pub use relations::{ComputedColumn, ComputedRelation, Environment, Found, OwnFun
 use builtins::Ty;
 use tree::Bound;
 
-/// Binds a statement. `declared` has the types of `$1`, `$2`, … that the client named.
+/// Binds a statement. `declared` has the types that the client declares for `$1`, `$2`, ….
 ///
 /// # Errors
-/// What PostgreSQL says of it; 0A000 for what is not supported.
+/// PostgreSQL's error for an invalid statement; 0A000 for features that are not supported.
 pub fn bind(
     statement: &sql::Statement,
     relations: &dyn Relations,

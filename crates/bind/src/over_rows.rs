@@ -1,5 +1,5 @@
-//! Expressions over rows that are at hand, known by the names and types of their columns: CHECK constraints, generated
-//! columns, parts of indexes, defaults, COPY's WHERE.
+//! Expressions over given rows, described by the names and types of their columns: CHECK constraints, generated
+//! columns, index expressions, defaults, COPY's WHERE.
 
 use crate::binder::{Binder, plain};
 use crate::clause::Clause;
@@ -12,47 +12,47 @@ use builtins::{Ty, TypeId};
 use sql::ast;
 use types::DataType;
 
-/// A row as expressions name it.
+/// A row that expressions can reference.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedRow<'a> {
-    /// What its columns are qualified with.
+    /// The qualifier of its columns.
     pub name: &'a str,
-    /// Names and types.
+    /// Names and types of its columns.
     pub columns: &'a [(String, DataType)],
 }
 
-/// Expressions of a clause, and what they may name.
+/// Expressions of a clause, and the rows that they can reference.
 #[derive(Clone, Copy, Debug)]
 pub struct RowExpressions<'a> {
-    /// The rows in sight.
+    /// The rows in scope.
     pub rows: &'a [NamedRow<'a>],
     /// The expressions.
     pub exprs: &'a [ast::Expr],
-    /// Where they stand.
+    /// The clause that contains them.
     pub clause: Clause,
-    /// The types that their values are assigned to, or none.
+    /// The targets that their values are assigned to, by position; may be empty.
     pub assigned_to: &'a [AssignedTo<'a>],
 }
 
-/// What a value is assigned to.
+/// The target of an assignment.
 #[derive(Clone, Copy, Debug)]
 pub struct AssignedTo<'a> {
     /// Its type.
     pub ty: DataType,
-    /// The column that it is.
+    /// Its name, if it is a column.
     pub column: Option<&'a str>,
 }
 
-/// Expressions over rows, as [`Body::Exprs`].
+/// Bound expressions over rows, as [`Body::Exprs`].
 #[derive(Clone, Debug)]
 pub struct OverRows {
-    /// Them.
+    /// The bound expressions.
     pub bound: Bound,
-    /// Row and place of each column.
+    /// Column id, index of its row and ordinal in the row.
     pub cols: Vec<(ColId, usize, usize)>,
 }
 
-/// Binds expressions of a clause without parameters; what they name are columns of the rows.
+/// Binds expressions of a clause over the columns of the rows, without parameters.
 ///
 /// # Errors
 /// As [`crate::bind`].
@@ -78,7 +78,7 @@ pub fn bind_over_rows(
         item.pending = false;
         items.push(item);
     }
-    // As in a view nothing around them is seen, but an error has its place where they stand in the statement.
+    // As in a view, nothing else is in scope, but errors keep their positions in the statement.
     let lines = std::mem::take(&mut binder.lines);
     let values = binder.within_view(Vec::new(), |binder| {
         binder.lines = lines;
@@ -99,10 +99,10 @@ pub fn bind_over_rows(
 }
 
 impl Binder<'_> {
-    /// A value cast for assignment to a type; its limits are applied where it is assigned.
+    /// Casts a value for assignment to a type without its type modifier, which the assignment applies.
     fn assigned_value(&mut self, clause: Clause, value: Scalar, target: AssignedTo<'_>) -> BindResult<Scalar> {
         let ty = Ty::of(&target.ty);
-        // The fields of an interval decide what its literals mean.
+        // The fields of an interval type determine how its literals are read.
         let to = if ty.id == TypeId::INTERVAL { ty } else { plain(ty.id) };
         let (from, span) = (value.ty, value.span);
         match self.try_coerce(value, to, CastContext::Assignment)? {

@@ -1,4 +1,4 @@
-//! Expressions over the rows of one table, outside of any statement: parts and predicates of indexes.
+//! Expressions over the rows of one table, outside a statement: index expressions and predicates.
 
 use crate::binder::Binder;
 use crate::clause::Clause;
@@ -16,19 +16,19 @@ use types::temporal::Utc;
 /// An expression over the columns of a table.
 #[derive(Clone, Debug)]
 pub struct OverTable {
-    /// Columns that it reads: their places in the table, their ids in it.
+    /// Columns that it reads: ordinal in the table and column id.
     pub cols: Vec<(usize, ColId)>,
-    /// Itself.
+    /// The expression.
     pub value: Scalar,
 }
 
-/// Binds an expression; what it names are columns of the table.
+/// Binds an expression over the columns of a table.
 ///
 /// # Errors
 /// As [`crate::bind`].
 pub fn bind_over(table: &Arc<Table>, expr: &ast::Expr, env: &Environment<'_>) -> BindResult<OverTable> {
     let mut binder = Binder::new(&NoRelations, env, &[]);
-    // Its text is not that of a statement whose positions could be told.
+    // The text is not that of a statement, so errors have no positions.
     let value = binder.within_view(Vec::new(), |binder| {
         let mut scope = Scope::new();
         let rel = binder.new_rel(Arc::clone(table));
@@ -45,13 +45,13 @@ pub fn bind_over(table: &Arc<Table>, expr: &ast::Expr, env: &Environment<'_>) ->
     Ok(OverTable { cols, value })
 }
 
-/// Binds a text of the catalog; `None` for what is not built here. Its constants mean the same in every session.
+/// Binds an expression of the catalog; `None` if it cannot be bound. Its constants mean the same in every session.
 pub fn bind_text_over(table: &Arc<Table>, text: &str) -> Option<OverTable> {
     bind_over(table, &sql::parse_expr(text).ok()?, &Environment { text, rules: &Utc }).ok()
 }
 
 impl OverTable {
-    /// The same over a scan whose columns have other ids; `None` if the scan does not read all that it does.
+    /// Returns the expression over a scan with other column ids; `None` if the scan lacks a column that it reads.
     pub fn over(&self, scan: &[(usize, ColId)]) -> Option<Scalar> {
         let mut value = self.value.clone();
         let id_of = |id: ColId| {
@@ -61,7 +61,7 @@ impl OverTable {
         replace(&mut value, &id_of).then_some(value)
     }
 
-    /// When rows with equal values have equal ones of it.
+    /// Returns the volatility of the expression.
     pub fn volatility(&self) -> Volatility {
         volatility(&self.value)
     }
@@ -82,8 +82,8 @@ fn replace(value: &mut Scalar, id_of: &dyn Fn(ColId) -> Option<ColId>) -> bool {
     all
 }
 
-/// Does a value depend on the session or on the time of the statement? Not all that PostgreSQL calls stable does: DateStyle
-/// counts for nothing, since there is one, and `1 || 'x'` is the same everywhere.
+/// Does a value depend on the session or on the time of the statement? Not everything that PostgreSQL calls stable
+/// does: Bennu has one DateStyle only, and `1 || 'x'` is the same in every session.
 pub fn asks_session(value: &Scalar) -> bool {
     let by_zone = |ty: TypeId| matches!(ty.element().unwrap_or(ty), TypeId::TIMESTAMPTZ | TypeId::INTERVAL);
     let mut asks = match &value.kind {
@@ -97,14 +97,14 @@ pub fn asks_session(value: &Scalar) -> bool {
     asks
 }
 
-/// When the same row gives the same value, as PostgreSQL says it.
+/// Returns the volatility of an expression, as PostgreSQL classifies it.
 pub fn volatility(value: &Scalar) -> Volatility {
     let mut highest = own_volatility(value);
     value.each_operand(&mut |operand| highest = highest.max(volatility(operand)));
     highest
 }
 
-/// That of an operation, whatever its operands are.
+/// Returns the volatility of an operation without that of its operands.
 fn own_volatility(value: &Scalar) -> Volatility {
     let of = |func: FuncId| builtins::function(func).map_or(Volatility::Volatile, |function| function.volatility);
     match &value.kind {
@@ -130,7 +130,7 @@ fn own_volatility(value: &Scalar) -> Volatility {
     }
 }
 
-/// Input functions of these types ask for DateStyle, IntervalStyle, the time zone or the catalog.
+/// Returns the volatility of a type's input function: some read DateStyle, IntervalStyle, the time zone or the catalog.
 fn is_read(ty: TypeId) -> Volatility {
     match PrintedAs::of(ty) {
         PrintedAs::Same => Volatility::Immutable,
@@ -138,7 +138,7 @@ fn is_read(ty: TypeId) -> Volatility {
     }
 }
 
-/// And so do output functions.
+/// Returns the volatility of a type's output function.
 fn is_printed(ty: TypeId) -> Volatility {
     match PrintedAs::of(ty) {
         PrintedAs::Same | PrintedAs::ReadBySession => Volatility::Immutable,
@@ -146,7 +146,8 @@ fn is_printed(ty: TypeId) -> Volatility {
     }
 }
 
-/// What the text of a type's values depends on. Source: `provolatile` of `typinput` and `typoutput`.
+/// Whether a type's input and output functions depend on the session. Source: `provolatile` of `typinput` and
+/// `typoutput`.
 enum PrintedAs {
     Same,
     ReadBySession,
@@ -166,7 +167,7 @@ impl PrintedAs {
     }
 }
 
-/// No relation can be named.
+/// A catalog without relations.
 #[derive(Clone, Copy, Debug)]
 pub struct NoRelations;
 

@@ -1,9 +1,9 @@
-//! Lines and characters, in which the parser counts, to bytes.
+//! Converts the parser's positions, in lines and characters, to bytes.
 
 use crate::tree::Span;
 use sql::{Location, SourceSpan};
 
-/// A text and the beginnings of its lines.
+/// A text and the offsets of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines<'a> {
     text: &'a str,
@@ -23,7 +23,7 @@ impl<'a> Lines<'a> {
         self.text
     }
 
-    /// The bytes of a place; an empty span for what stands nowhere.
+    /// Returns the byte range of a source span; empty if it has no position.
     pub(crate) fn span(&self, place: SourceSpan) -> Span {
         match (self.byte(place.start), self.byte(place.end)) {
             (Some(start), Some(end)) => Span { start, end },
@@ -31,7 +31,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Places count from 1; 0 is none.
+    /// Lines and columns count from 1; 0 is no position.
     fn byte(&self, place: Location) -> Option<u32> {
         let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
         let column = usize::try_from(place.column).ok()?.checked_sub(1)?;
@@ -51,12 +51,12 @@ impl<'a> Lines<'a> {
 }
 
 impl Span {
-    /// Does it stand nowhere?
+    /// Has it no position?
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The smallest span of both; what stands nowhere does not count.
+    /// Returns the smallest span that covers both; an empty span does not count.
     #[must_use]
     pub(crate) fn with(self, other: Self) -> Self {
         match (self.is_empty(), other.is_empty()) {

@@ -1,4 +1,4 @@
-//! What stands around SELECT: WITH, ORDER BY of set operations, LIMIT.
+//! Clauses around SELECT: WITH, ORDER BY of set operations, LIMIT.
 
 use crate::binder::Binder;
 use crate::clause::Clause;
@@ -22,7 +22,7 @@ pub(crate) struct Rows {
 }
 
 impl Binder<'_> {
-    /// A statement that is a query.
+    /// Binds a statement that is a query.
     pub(crate) fn statement_query(&mut self, query: &ast::Query) -> BindResult<Body> {
         let rows = self.subquery_rows(query)?;
         if rows.outputs.iter().any(|(_, col)| self.records.contains_key(col)) {
@@ -32,7 +32,7 @@ impl Binder<'_> {
         Ok(Body::Query(Query { ctes: std::mem::take(&mut self.cte_bodies), rel: rows.rel, outputs }))
     }
 
-    /// A query, with columns for outputs.
+    /// Binds a query whose outputs become columns.
     pub(crate) fn subquery_rows(&mut self, query: &ast::Query) -> BindResult<Rows> {
         let Selected { mut rel, outputs } = self.query(query, false)?;
         let (mut cols, mut exprs) = (Vec::with_capacity(outputs.len()), Vec::new());
@@ -54,7 +54,7 @@ impl Binder<'_> {
         Ok(Rows { rel, outputs: cols })
     }
 
-    /// A query whose outputs may be without types if `untyped`.
+    /// Binds a query. If `untyped`, its outputs may keep the type unknown.
     pub(crate) fn query(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
         if !query.locks.is_empty() {
             return Err(self.internal("a locking clause that was not read"));
@@ -98,7 +98,7 @@ impl Binder<'_> {
         Ok(selected)
     }
 
-    /// FETCH FIRST.
+    /// Applies FETCH FIRST.
     fn fetched(
         &mut self,
         rel: Rel,
@@ -142,23 +142,23 @@ impl Binder<'_> {
         }
     }
 
-    /// An operand of a set operation.
+    /// Binds an operand of a set operation.
     pub(crate) fn operand(&mut self, body: &ast::SetExpr) -> BindResult<Selected> {
         self.body(body, &[], true)
     }
 
-    /// LIMIT and OFFSET of a query without columns that it could name.
+    /// Binds LIMIT or OFFSET of a query without columns that it could reference.
     pub(crate) fn count(&mut self, expr: &ast::Expr, clause: Clause) -> BindResult<Scalar> {
         self.count_of(expr, clause, &[])
     }
 
-    /// LIMIT and OFFSET: a bigint that reads no column of its query, of which these are the relations.
+    /// Binds LIMIT or OFFSET: a bigint that reads no column of its query, whose FROM items are `of_query`.
     fn count_of(&mut self, expr: &ast::Expr, clause: Clause, of_query: &[ScopeItem]) -> BindResult<Scalar> {
         self.scopes.push(Scope::new());
         let value = self.in_clause(clause, |binder| binder.scalar(expr));
         self.scopes.pop();
         let what = if clause == Clause::Limit { "LIMIT" } else { "OFFSET" };
-        // A column of the query itself is out of sight, and an error of another kind.
+        // A column of the query itself is not in scope, and has an error of its own.
         let value = value.map_err(|error| {
             let names_own = match error.kind.as_ref() {
                 BindErrorKind::UndefinedColumn { relation: None, name } => {
@@ -170,12 +170,12 @@ impl Binder<'_> {
             if names_own { BindError::new(BindErrorKind::Variables { clause }, error.span) } else { error }
         });
         let mut value = self.must_be(value?, Ty::INT8, "bigint", what)?;
-        // Columns of queries around it are one level nearer: the count has no query of its own.
+        // Columns of enclosing queries are one level nearer: the count has no scope of its own.
         lift(&mut value);
         Ok(value)
     }
 
-    /// Queries of WITH: bound in order, each sees those before it.
+    /// Binds the CTEs of WITH in order; each sees those before it.
     pub(crate) fn with(&mut self, with: &ast::With) -> BindResult<()> {
         if with.recursive {
             return self.with_recursive(with);
@@ -190,7 +190,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Names of one WITH differ.
+    /// Checks that CTE names are unique within a WITH.
     pub(crate) fn check_cte_name(&self, first: usize, name: &str, cte: &ast::Cte) -> BindResult<()> {
         match self.ctes.iter().skip(first).any(|other| other.name == name) {
             true => {
@@ -201,7 +201,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives columns the names that stand behind that of the query.
+    /// Renames columns by the column list of the CTE.
     pub(crate) fn name_cte_columns(&self, cte: &ast::Cte, columns: &mut [(String, ColId)]) -> BindResult<()> {
         let names = &cte.alias.columns;
         if names.len() > columns.len() {
@@ -226,7 +226,7 @@ impl Binder<'_> {
         let free = self.outer_columns(free);
         self.name_cte_columns(cte, &mut rows.outputs)?;
         let id = self.new_cte();
-        // What it reads from outside differs from row to row, or from step to step.
+        // Outer columns change from row to row, and work tables from iteration to iteration.
         let differs = !free.is_empty() || self.reads_work_table(&rows.rel);
         let body = match cte.materialized {
             Some(ast::CteAsMaterialized::NotMaterialized) => CteBody::Inline,
@@ -239,14 +239,14 @@ impl Binder<'_> {
         Ok(CteEntry { name, id, columns: rows.outputs, state: CteState::Ready, free })
     }
 
-    /// Columns that a query of WITH reads from outside, with the queries whose they are.
+    /// Returns the outer columns that a CTE reads, with the index of the scope that each belongs to.
     pub(crate) fn outer_columns(&self, free: BTreeMap<ColId, u8>) -> Vec<(usize, ColId)> {
         let depth = self.scopes.len();
         let scope = |level: u8| depth.checked_sub(usize::from(level) + 1);
         free.into_iter().filter_map(|(id, level)| Some((scope(level)?, id))).collect()
     }
 
-    /// A reference to a query of WITH: columns of its own for those of the definition.
+    /// Binds a reference to a CTE, with new ids for its columns.
     pub(crate) fn cte_in_from(&mut self, at: usize, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let within = self.boundaries.len();
         let Some(entry) = self.ctes.get_mut(at) else { return Err(self.internal("a query of WITH without a place")) };
@@ -272,7 +272,7 @@ impl Binder<'_> {
             return self.error(kind, Span::default());
         }
         let (id, name, columns) = (entry.id, entry.name.clone(), entry.columns.clone());
-        // What the query reads from outside, its reference does.
+        // A reference to a CTE reads the outer columns that the CTE reads.
         for (scope, col) in entry.free.clone() {
             self.note_read(scope, col);
         }
@@ -293,7 +293,7 @@ impl Binder<'_> {
     }
 }
 
-/// The order in which the rows of a query come.
+/// Returns the sort keys of a query's rows.
 fn keys_of(rel: &Rel) -> Option<&[Key]> {
     match rel {
         Rel::Sort { keys, .. } => Some(keys),
@@ -302,7 +302,7 @@ fn keys_of(rel: &Rel) -> Option<&[Key]> {
     }
 }
 
-/// A query in parentheses that says nothing more.
+/// Is it a query in parentheses without clauses of its own?
 fn is_bare(query: &ast::Query) -> bool {
     query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none()
 }

@@ -1,30 +1,30 @@
-//! What can be wrong with a recursive query.
+//! Errors of recursive queries.
 
-/// What is wrong with a recursive query.
+/// An error of a recursive query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecursionError {
-    /// It reads itself and is no UNION.
+    /// It references itself but is not a UNION.
     Form,
-    /// It reads itself twice.
+    /// It references itself twice.
     Twice,
-    /// Where it must not read itself.
+    /// It references itself in a construct that does not allow it.
     Within {
-        /// The place.
+        /// The construct.
         place: &'static str,
     },
-    /// An aggregate in the second term.
+    /// An aggregate in the recursive term.
     Aggregate,
-    /// Two queries of WITH that read each other.
+    /// Two CTEs that reference each other.
     Mutual,
-    /// A clause behind the two terms.
+    /// A clause after the two terms.
     Clause {
-        /// Which.
+        /// The clause.
         word: &'static str,
     },
 }
 
 impl RecursionError {
-    /// The message, about the query of that name.
+    /// Returns the message for the query of that name.
     pub(crate) fn message(self, name: &str) -> String {
         match self {
             Self::Form => {

@@ -1,4 +1,4 @@
-//! WITH RECURSIVE: a first term, and a second one over the rows found last.
+//! WITH RECURSIVE: a non-recursive term, and a recursive term over the rows of the previous iteration.
 //!
 //! ```text
 //!   WITH RECURSIVE r (n) AS (base UNION [ALL] step)
@@ -19,14 +19,14 @@ use sql::ast;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The second term, and what it computes for each column of the query.
+/// The recursive term, and its value for each column of the query.
 type Step = (Rel, Vec<(ColId, Scalar)>);
 
-/// A recursive query with its name in the statement and its columns.
+/// A recursive query with its id and its columns.
 type NamedCte = (CteId, Vec<(String, ColId)>, CteBody);
 
-/// Second terms of a statement that are bound again with other digits, at most; those behind them have none from the
-/// first on.
+/// Maximum number of recursive terms in a statement that are bound again because digits of numerics differ. After that,
+/// numeric columns have no digits from the start.
 const MOST_RETRIES: usize = 16;
 
 /// The two terms of a recursive query.
@@ -36,16 +36,17 @@ struct Terms<'q> {
     distinct: bool,
 }
 
-/// The first term.
+/// The non-recursive term.
 struct Base {
     rel: Rel,
-    /// Columns of the query, and what the first term makes of them.
+    /// Columns of the query, and their values in the non-recursive term.
     exprs: Vec<(ColId, Scalar)>,
     columns: Vec<(String, ColId)>,
 }
 
 impl Binder<'_> {
-    /// Queries of WITH RECURSIVE: each has a name from the first on, which those that are not bound yet cannot be read by.
+    /// Binds the CTEs of WITH RECURSIVE. All names are in scope from the start, but a CTE that is not bound yet cannot
+    /// be read.
     pub(crate) fn with_recursive(&mut self, with: &ast::With) -> BindResult<()> {
         let first = self.ctes.len();
         for cte in &with.cte_tables {
@@ -81,7 +82,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// `None`: what has its name within it is another query.
+    /// Binds a recursive CTE. Returns `None` if its name refers to another relation within it.
     fn recursive_cte(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize) -> BindResult<Option<CteEntry>> {
         let volatility = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
         self.boundaries.push(Boundary { depth: self.scopes.len(), free: BTreeMap::new(), in_expression: false });
@@ -142,11 +143,11 @@ impl Binder<'_> {
         Ok(Base { rel, exprs, columns })
     }
 
-    /// The second term with a value for each column. Numerics that it makes with other digits have none of their own in
-    /// all of the query, which it is bound again for.
+    /// Binds the recursive term, with a value for each column. If the digits of a numeric column differ between the
+    /// terms, the column gets no fixed digits, and the recursive term is bound again.
     fn step(&mut self, cte: &ast::Cte, terms: &Terms<'_>, place: usize, base: &mut Base) -> BindResult<Option<Step>> {
         if self.retries >= MOST_RETRIES {
-            // Recursive queries within each other would be bound twice at each level.
+            // Binding again would double the work at each level of nested recursive queries.
             (0..base.columns.len()).for_each(|at| self.free_digits(at, base));
         }
         let Some(mut selected) = self.second_term(terms, place, base)? else { return Ok(None) };
@@ -170,7 +171,7 @@ impl Binder<'_> {
         Ok(Some((selected.rel, exprs)))
     }
 
-    /// The second term; `None`: it does not read the query.
+    /// Binds the recursive term. Returns `None` if it does not read the query.
     fn second_term(&mut self, terms: &Terms<'_>, place: usize, base: &Base) -> BindResult<Option<Selected>> {
         let boundaries = self.boundaries.len();
         let Some(entry) = self.ctes.get_mut(place) else {
@@ -194,7 +195,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The second term has the types of the first one. Also tells the numerics whose digits differ.
+    /// Checks that the recursive term has the types of the non-recursive term. Returns the numerics whose digits
+    /// differ.
     fn check_types(
         &mut self,
         cte: &ast::Cte,
@@ -231,12 +233,12 @@ impl Binder<'_> {
         Ok(widened)
     }
 
-    /// Does it read rows that a recursive query around it has found last? They differ from one step to the next.
+    /// Does it read the work table of an enclosing recursive query, which changes with each iteration?
     pub(crate) fn reads_work_table(&self, rel: &Rel) -> bool {
         self.reads_working(rel, &mut Vec::new())
     }
 
-    /// `met` are queries that were looked through: a recursive one reads itself.
+    /// `met` has the CTEs visited so far: a recursive CTE reads itself.
     fn reads_working(&self, rel: &Rel, met: &mut Vec<CteId>) -> bool {
         let mut found = matches!(rel, Rel::CteScan { cte, .. } if self.is_working(*cte, met));
         rel.each_input(&mut |input| found = found || self.reads_working(input, met));
@@ -262,7 +264,7 @@ impl Binder<'_> {
         base.exprs.get(at).map(|(_, value)| value.span).unwrap_or_default()
     }
 
-    /// Each value of the column has its own digits.
+    /// Removes the fixed digits of a column: each value keeps its own.
     fn free_digits(&mut self, at: usize, base: &mut Base) {
         let Some((col, value)) = base.exprs.get_mut(at) else { return };
         let none = Scalar { kind: crate::tree::Kind::Const(types::Datum::Null), ty: value.ty, span: value.span };
@@ -273,7 +275,7 @@ impl Binder<'_> {
     }
 }
 
-/// The terms of a query that reads itself; `None` for one that does not, or that is no UNION.
+/// Returns the terms of a UNION whose right side references the query; `None` for any other query.
 fn terms_of<'q>(cte: &'q ast::Cte, name: &str) -> Option<Terms<'q>> {
     let query = cte.query.as_ref();
     let ast::SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = query.body.as_ref()
@@ -288,7 +290,7 @@ fn terms_of<'q>(cte: &'q ast::Cte, name: &str) -> Option<Terms<'q>> {
     names(right.as_ref(), name).then_some(Terms { base: left, step: right, distinct })
 }
 
-/// Is there a relation of that name in it?
+/// Does it contain a reference to a relation of that name?
 fn names(part: &impl ast::Visit, name: &str) -> bool {
     let found = ast::visit_relations(part, |relation: &ast::ObjectName| {
         let is_it = match crate::name::parts(relation).as_deref() {
@@ -300,7 +302,7 @@ fn names(part: &impl ast::Visit, name: &str) -> bool {
     found.is_break()
 }
 
-/// What stands behind the terms of a recursive query and must not.
+/// Returns the clause after the terms that a recursive query must not have.
 fn clause_behind(query: &ast::Query) -> Option<&'static str> {
     match (&query.order_by, &query.limit_clause, &query.fetch) {
         (Some(_), ..) => Some("ORDER BY"),
@@ -310,8 +312,7 @@ fn clause_behind(query: &ast::Query) -> Option<&'static str> {
     }
 }
 
-/// Queries of WITH RECURSIVE in the order in which they can be bound: each behind those that it reads. Of a circle the
-/// first comes first.
+/// Returns the CTEs of WITH RECURSIVE in dependency order. In a cycle, the first one comes first.
 fn in_order(ctes: &[ast::Cte]) -> Vec<usize> {
     let named: Vec<String> = ctes.iter().map(|cte| fold(&cte.alias.name)).collect();
     let reads = |at: usize, other: usize| {
@@ -329,7 +330,7 @@ fn in_order(ctes: &[ast::Cte]) -> Vec<usize> {
     order
 }
 
-/// Does the second term read the work table where it must not?
+/// Returns the error of a recursive term that reads the work table in a construct that does not allow it.
 fn misplaced(rel: &Rel, cte: CteId) -> Option<RecursionError> {
     use crate::tree::{ApplyKind, JoinKind, SetOpKind};
     let reads = |rel: &Rel| reads_cte(rel, cte);

@@ -1,29 +1,29 @@
-//! What the binder asks of its surroundings.
+//! The binder's view of the catalog and the session.
 
 use builtins::Ty;
 use catalog::{Table, View};
 use std::sync::Arc;
 use types::temporal::ZoneRules;
 
-/// The session, as far as the meaning of a statement depends on it. It is part of the key of cached plans.
+/// The part of the session on which the meaning of a statement depends. It is part of the key of cached plans.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
-    /// The text that the statement was parsed from: positions of errors count in it.
+    /// The text that the statement was parsed from: error positions refer to it.
     pub text: &'a str,
-    /// Time zone and style, by which literals are read.
+    /// Time zone and style for reading literals.
     pub rules: &'a dyn ZoneRules,
 }
 
-/// What a name in FROM means.
+/// The relation that a name in FROM refers to.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A table.
     Table(Arc<Table>),
     /// A view.
     View(Arc<View>),
-    /// A relation whose rows are computed when it is read: a catalog, a sequence.
+    /// A relation whose rows are computed when it is read: a system catalog or a sequence.
     Computed(Arc<ComputedRelation>),
-    /// A relation that this crate cannot read yet.
+    /// A relation that this crate cannot read yet, as the error message calls it.
     Other(&'static str),
 }
 
@@ -34,13 +34,13 @@ pub struct ComputedRelation {
     pub schema: String,
     /// Its name there.
     pub name: String,
-    /// Its oid in `pg_class`; zero of what only stands for the rows of a function.
+    /// Its oid in `pg_class`; zero if it only represents the rows of a function.
     pub oid: u32,
     /// Its columns.
     pub columns: Vec<ComputedColumn>,
 }
 
-/// A column of such a relation.
+/// A column of a computed relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComputedColumn {
     /// Its name.
@@ -58,19 +58,19 @@ pub struct OwnFunction {
     pub name: String,
     /// Types of its arguments.
     pub args: Vec<Ty>,
-    /// Type of its value.
+    /// Type of its result.
     pub returns: Ty,
-    /// May it give another value for the same arguments?
+    /// Can the result differ for the same arguments?
     pub volatile: bool,
 }
 
 /// The relations of one version of the catalog.
 pub trait Relations {
-    /// The relation that a name means: in `schema` if it names one, else the first in `path`, and without a path the
-    /// first in the session's.
+    /// Returns the relation that a name refers to: in `schema` if there is one, else the first in `path`, and without a
+    /// path the first in the session's search path.
     fn find(&self, path: Option<&[String]>, schema: Option<&str>, name: &str) -> Option<Found>;
 
-    /// Name of the schema of a table, for references such as `s.t.a`.
+    /// Returns the schema name of a table, for references such as `s.t.a`.
     fn schema_of(&self, table: &Table) -> Option<String>;
 
     /// Is there a schema of that name?
@@ -78,17 +78,17 @@ pub trait Relations {
         true
     }
 
-    /// Names that a table might have been meant by, for hints.
+    /// Returns the table names that hints may suggest.
     fn table_names(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The embedding program's function of that name.
+    /// Returns the embedding program's function of that name.
     fn own_function(&self, _name: &str) -> Option<Arc<OwnFunction>> {
         None
     }
 
-    /// Why there is no function of that name, or what to use instead, where people look for one.
+    /// Returns a hint about a missing function: why it does not exist, or what to use instead.
     fn hint_for_missing(&self, _name: &str) -> Option<&'static str> {
         None
     }

@@ -1,8 +1,8 @@
-//! SELECT … FOR UPDATE and its like: which tables of FROM are locked, and where their keys stand.
+//! SELECT … FOR UPDATE and other locking clauses: which tables of FROM are locked, and which columns are their keys.
 //!
-//! A locking clause is about what stands in FROM. In a derived table or a view it goes on to the FROM of that. The keys of the
-//! tables are columns of the query's rows like others: nodes between a scan and the top let columns of their input through, and
-//! those that do not (groups, DISTINCT, set operations) cannot be locked.
+//! A locking clause applies to the tables of FROM, and through derived tables and views to the tables of their FROM.
+//! The keys of the tables are columns of the query's rows: the nodes above a scan pass columns of their input on, and
+//! queries with nodes that do not (grouping, DISTINCT, set operations) cannot be locked.
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
@@ -12,15 +12,16 @@ use catalog::Table;
 use sql::{LockingSelect, RowLock, RowLockStrength, RowLockWait, ast};
 use std::sync::Arc;
 
-/// A locking clause that a SELECT is under.
+/// A locking clause that applies to a SELECT.
 #[derive(Clone, Debug)]
 pub(crate) struct Locking {
     lock: RowLock,
-    /// Must what it is about have rows that can be locked? Not where it only goes on to a derived table.
+    /// Is a query without lockable rows an error? Not if the clause reaches it through a derived table that it does not
+    /// name.
     strict: bool,
 }
 
-/// A reference to a table of which rows are locked.
+/// A reference to a table whose rows are locked.
 #[derive(Debug)]
 pub(crate) struct LockedScan {
     table: Arc<Table>,
@@ -28,12 +29,12 @@ pub(crate) struct LockedScan {
     lock: Lock,
 }
 
-/// What the clauses that are about one relation come to.
+/// The combination of the locking clauses that apply to one relation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lock {
     strength: RowLockStrength,
     wait: RowLockWait,
-    /// Is the relation named, rather than locked with all others?
+    /// Is the relation named by OF, rather than locked with all others?
     named: bool,
 }
 
@@ -57,7 +58,7 @@ impl Binder<'_> {
         Ok(Body::Lock(Box::new(LockedRows { query: Query { ctes, rel, outputs }, tables, limit, offset, own })))
     }
 
-    /// Takes LIMIT and OFFSET out of a query: they count rows that are locked.
+    /// Removes LIMIT and OFFSET from a query: they count locked rows.
     fn taken_limit(&self, rel: &mut Rel, select: &LockingSelect) -> BindResult<(Option<Scalar>, Option<Scalar>)> {
         match rel {
             Rel::Project { input, .. } => self.taken_limit(input, select),
@@ -75,7 +76,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The clauses for a query that is not SELECT.
+    /// Refuses locking clauses for a query that is not a SELECT.
     pub(crate) fn refuse_locks_of(&mut self, body: &ast::SetExpr) -> BindResult<()> {
         let Some(first) = self.pending_locks.first() else { return Ok(()) };
         let strength = first.lock.strength;
@@ -90,7 +91,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Begins a SELECT: the clauses are those of its FROM.
+    /// Starts a SELECT: its scope takes over the locking clauses.
     pub(crate) fn begin_locks(&mut self, select: &ast::Select) -> BindResult<()> {
         let locks = std::mem::take(&mut self.pending_locks);
         let grouped = match &select.group_by {
@@ -110,7 +111,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Ends FROM: names of OF must be there.
+    /// Checks after FROM that the names of OF are in it.
     pub(crate) fn check_locks(&mut self) -> BindResult<()> {
         let scope = self.scope();
         let is_there = |name: &ast::Ident| scope.items.iter().any(|item| item.name.as_ref() == Some(&name.value));
@@ -127,7 +128,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Ends the list: rows of groups, windows and sets are no rows of tables.
+    /// Checks after the output list that the rows are rows of tables, not of groups, windows or sets.
     pub(crate) fn check_locked_rows(&mut self) -> BindResult<()> {
         let scope = self.scope();
         let Some(strength) = scope.locks.first().map(|locking| locking.lock.strength) else { return Ok(()) };
@@ -140,7 +141,7 @@ impl Binder<'_> {
         self.not_allowed_with(strength, what)
     }
 
-    /// What the clauses of the innermost query say about a relation of its FROM.
+    /// Returns the lock that the clauses of the innermost query put on a relation of its FROM.
     pub(crate) fn lock_of(&mut self, name: &str) -> Option<Lock> {
         let about =
             |locking: &&Locking| locking.lock.of.is_empty() || locking.lock.of.iter().any(|of| of.value == name);
@@ -156,7 +157,7 @@ impl Binder<'_> {
         self.scope().locks.iter().filter(about).map(lock).reduce(stronger)
     }
 
-    /// Locks rows of a table of FROM, if a clause is about it.
+    /// Locks the rows of a table of FROM, if a clause applies to it.
     pub(crate) fn lock_table(&mut self, name: &str, table: &Arc<Table>, rel: RelId) -> BindResult<()> {
         let Some(lock) = self.lock_of(name) else { return Ok(()) };
         if table.materialized.is_some() {
@@ -166,7 +167,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Refuses to lock what has no rows of its own, if a clause names it.
+    /// Refuses a clause that names an item of FROM without rows of its own.
     pub(crate) fn refuse_lock(&mut self, name: &str, what: &str) -> BindResult<()> {
         match self.lock_of(name) {
             Some(lock) if lock.named => self.not_applied_to(lock.strength, what),
@@ -174,7 +175,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Refuses to lock the rows of a relation that is computed.
+    /// Refuses to lock the rows of a computed relation.
     pub(crate) fn refuse_computed_lock(&mut self, name: &str) -> BindResult<()> {
         match self.lock_of(name) {
             None => Ok(()),
@@ -182,7 +183,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Clauses that are about a derived table or a view are about the FROM of its query.
+    /// Applies the clauses of a derived table or a view to the FROM of its query.
     pub(crate) fn lock_within(&mut self, name: &str, query: &ast::Query) -> BindResult<()> {
         let Some(Lock { strength, wait, named }) = self.lock_of(name) else { return Ok(()) };
         if wait == RowLockWait::Skip && (query.limit_clause.is_some() || query.fetch.is_some()) {
@@ -192,7 +193,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Tables on a side of an outer join that may be missing are not locked. Those from `left` to `right` stand on the left.
+    /// Refuses to lock tables on the nullable side of an outer join. The tables `left..right` are on its left side.
     pub(crate) fn refuse_nullable_locks(&self, kind: JoinKind, left: usize, right: usize) -> BindResult<()> {
         let on_left = matches!(kind, JoinKind::Right | JoinKind::Full).then(|| self.locked.get(left..right));
         let on_right = matches!(kind, JoinKind::Left | JoinKind::Full).then(|| self.locked.get(right..));
@@ -215,7 +216,7 @@ impl Binder<'_> {
     }
 }
 
-/// Is each row one of a single table, judged by itself?
+/// Does it scan one table only, without subqueries?
 fn is_one_scan(rel: &Rel) -> bool {
     match rel {
         Rel::Scan { .. } => true,

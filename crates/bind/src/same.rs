@@ -1,17 +1,17 @@
-//! Do two expressions mean the same? Ids make `t.a` and `a` equal; where they stand does not matter.
+//! Equivalence of expressions. `t.a` and `a` have the same column id; positions are ignored.
 
 use crate::binder::Scanned;
 use crate::same_rows::Pairs;
 use crate::tree::{ColId, Kind, Rel, Scalar, Subquery, SubqueryKind};
 use types::Datum;
 
-/// Equal for certain; volatile calls are never, and subqueries only if they are copies of one.
+/// Are they equal for certain? Volatile calls never are, and subqueries only if they are copies.
 pub(crate) fn same(a: &Scalar, b: &Scalar) -> bool {
     equal(a, b, &mut Pairs::of_copies())
 }
 
-/// Equal, subqueries of the same meaning among them: their own columns have other ids, which `scans` tells of tables and
-/// `oids` of computed relations.
+/// Are they equal, including subqueries of the same meaning? The column ids of these differ: `scans` has them for
+/// tables, `oids` for computed relations.
 pub(crate) fn alike(a: &Scalar, b: &Scalar, scans: &[Scanned], oids: &[Option<ColId>]) -> bool {
     equal(a, b, &mut Pairs::of(scans, oids))
 }
@@ -28,7 +28,7 @@ pub(crate) fn all_equal(a: &[Scalar], b: &[Scalar], pairs: &mut Pairs<'_>) -> bo
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, pairs))
 }
 
-/// All but the operands.
+/// Compares everything except the operands.
 fn same_kind(a: &Kind, b: &Kind) -> bool {
     match (a, b) {
         (Kind::Const(a), Kind::Const(b)) => same_datum(a, b),
@@ -85,7 +85,7 @@ fn same_operands(a: &Scalar, b: &Scalar, pairs: &mut Pairs<'_>) -> bool {
     ours.len() == theirs.len() && ours.iter().zip(&theirs).all(|(a, b)| equal(a, b, pairs))
 }
 
-/// Have they the same rows, and is the same made of them?
+/// Have they the same kind and the same rows?
 fn same_subquery(a: &Subquery, b: &Subquery, pairs: &mut Pairs<'_>) -> bool {
     let kinds = match (&a.kind, &b.kind) {
         (SubqueryKind::Scalar, SubqueryKind::Scalar)
@@ -104,7 +104,7 @@ fn same_subquery(a: &Subquery, b: &Subquery, pairs: &mut Pairs<'_>) -> bool {
         && pairs.are_all_one(&a.cols, &b.cols)
 }
 
-/// Does it give the same rows each time?
+/// Has it no volatile expressions?
 pub(crate) fn is_stable(rel: &Rel) -> bool {
     let mut stable = true;
     rel.each_scalar(&mut |value| stable = stable && is_stable_value(value));
@@ -125,7 +125,7 @@ fn is_stable_value(value: &Scalar) -> bool {
     stable
 }
 
-/// The same value in the same form: `1.0` and `1.00` are not.
+/// Are they equal in value and form? `1.0` and `1.00` are not.
 pub(crate) fn same_datum(a: &Datum, b: &Datum) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b) && format!("{a:?}") == format!("{b:?}")
 }

@@ -1,4 +1,4 @@
-//! Do two relations have the same rows? Columns that one makes stand for those that the other makes in the same place.
+//! Equivalence of relations: the columns that each of them adds correspond to each other by position.
 
 use crate::binder::Scanned;
 use crate::same::{all_equal, equal, same_datum};
@@ -7,11 +7,11 @@ use crate::tree::{
 };
 use std::collections::HashMap;
 
-/// Which column of one stands for which of the other.
+/// Corresponding columns of two relations.
 pub(crate) struct Pairs<'a> {
-    /// By the id in the first; a column from outside stands for itself.
+    /// By id in the first relation; outer columns correspond to themselves.
     known: HashMap<ColId, ColId>,
-    /// Are only copies the same, whose columns have the same ids?
+    /// Are relations equal only if they are copies, with the same column ids?
     copies: bool,
     scans: &'a [Scanned],
     oids: &'a [Option<ColId>],
@@ -22,7 +22,8 @@ impl<'a> Pairs<'a> {
         Self { known: HashMap::new(), copies: true, scans: &[], oids: &[] }
     }
 
-    /// By the references to tables, and by `tableoid` of references to computed relations.
+    /// Compares relations with different column ids: `scans` has those of tables, `oids` the `tableoid` of computed
+    /// relations.
     pub(crate) fn of(scans: &'a [Scanned], oids: &'a [Option<ColId>]) -> Self {
         Self { known: HashMap::new(), copies: false, scans, oids }
     }
@@ -35,7 +36,7 @@ impl<'a> Pairs<'a> {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.are_one(*a, *b))
     }
 
-    /// From now on the one stands for the other.
+    /// Records that two columns correspond. Returns false if they cannot.
     fn pair(&mut self, a: ColId, b: ColId) -> bool {
         self.known.insert(a, b);
         !self.copies || a == b
@@ -182,7 +183,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Columns of tables get their ids where they are named: those that only one has stand for none of the other.
+    /// Columns of tables get ids on first use: a column that only one of the relations reads corresponds to none.
     fn pair_scans(&mut self, a: RelId, b: RelId) -> bool {
         if self.copies {
             return a == b;

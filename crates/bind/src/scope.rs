@@ -1,4 +1,4 @@
-//! Names in sight: the relations of a query's FROM, those of the queries around it, and the queries of WITH.
+//! Scopes: the relations of a query's FROM, those of the enclosing queries, and CTEs.
 
 mod lookup;
 mod missing;
@@ -15,104 +15,105 @@ use catalog::{Column, TableOid};
 use sql::ast;
 use std::collections::BTreeMap;
 
-/// One query and what its clauses may name.
+/// The scope of one query: what its clauses can reference.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    /// In the order of FROM; the columns that USING merges stand in front of their relations.
+    /// In the order of FROM; the columns that USING merges precede their relations.
     pub(crate) items: Vec<ScopeItem>,
-    /// May items of FROM that are not joined yet be named? Only within LATERAL.
+    /// Can items of FROM that are not joined yet be referenced? Only within LATERAL.
     pub(crate) lateral: bool,
-    /// The clause that is bound.
+    /// The clause that is being bound.
     pub(crate) clause: Clause,
     /// Aggregates of this query, found so far.
     pub(crate) aggregates: Vec<PendingAggregate>,
     /// Calls of GROUPING, found so far.
     pub(crate) groupings: Vec<PendingGrouping>,
-    /// Arguments in front of WITHIN GROUP that are part of conditions of aggregates: they may read keys of groups only.
+    /// Direct arguments of hypothetical-set aggregates: they may read group keys only.
     pub(crate) direct: Vec<Scalar>,
-    /// Is the place within an argument of an aggregate of this query?
+    /// Is an argument of an aggregate being bound?
     pub(crate) in_aggregate: bool,
     /// Window functions of this query, found so far.
     pub(crate) windows: Vec<PendingWindow>,
-    /// Is the place within a window function's arguments or its window?
+    /// Is an argument or the window of a window function being bound?
     pub(crate) in_window: bool,
-    /// Set-returning calls in the list of this query, found so far.
+    /// Set-returning calls of this query, found so far.
     pub(crate) sets: Vec<SetCall>,
-    /// The windows of WINDOW, each with all that it takes over.
+    /// The windows of the WINDOW clause, each with the clauses that it copies from others.
     pub(crate) named_windows: Vec<(String, ast::WindowSpec)>,
-    /// All relations of FROM, in sight or not: alias, and name if it is a table.
+    /// All relations of FROM, in scope or not: alias, and name if it is a table.
     known: Vec<(String, Option<String>)>,
-    /// Locking clauses that its FROM is under.
+    /// Locking clauses that apply to its FROM.
     pub(crate) locks: Vec<Locking>,
 }
 
 /// A relation of FROM, or the columns that USING merges.
 #[derive(Clone, Debug)]
 pub(crate) struct ScopeItem {
-    /// By which columns are qualified; merged columns have none.
+    /// The qualifier of its columns; merged columns have none.
     pub(crate) name: Option<String>,
-    /// The table that it is, unless it has an alias: by what `schema.table.column` means.
+    /// The table, unless it has an alias: `schema.table.column` refers to it.
     pub(crate) table: Option<TableOid>,
     pub(crate) columns: ItemColumns,
-    /// Columns that only a qualified name reaches, by index, since USING merges them.
+    /// Indexes of columns that only a qualified name references, since USING merges them.
     pub(crate) qualified_only: Vec<usize>,
-    /// It stands in a FROM that is not complete: only LATERAL sees it.
+    /// It is in a FROM that is not complete: only LATERAL sees it.
     pub(crate) pending: bool,
-    /// It is on the left of a right or full join, so that naming it within LATERAL is an error.
+    /// It is on the left of a right or full join, so that a LATERAL reference to it is an error.
     pub(crate) lateral_error: bool,
 }
 
-/// Columns of an item.
+/// The columns of an item.
 #[derive(Clone, Debug)]
 pub(crate) enum ItemColumns {
-    /// Those of a table; the first, hidden ones among them, have other names if the alias has a list.
+    /// Columns of a table, and the names of the first ones (hidden ones included) if the alias has a column list.
     Table { rel: RelId, renamed: Vec<String> },
-    /// Those of a computed relation.
+    /// Columns of a computed relation.
     Computed { reference: usize, oid: u32, columns: Vec<(String, ColId)> },
-    /// Columns that are made already.
+    /// Columns that exist already.
     Named(Vec<(String, ColId)>),
 }
 
-/// A query of WITH.
+/// A CTE.
 #[derive(Clone, Debug)]
 pub(crate) struct CteEntry {
     pub(crate) name: String,
     pub(crate) id: CteId,
     pub(crate) columns: Vec<(String, ColId)>,
     pub(crate) state: CteState,
-    /// Columns of queries around it that it reads: query and column.
+    /// Outer columns that it reads: index of the scope and column.
     pub(crate) free: Vec<(usize, ColId)>,
 }
 
-/// What a reference to a query of WITH reads.
+/// What a reference to a CTE reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CteState {
     /// Its rows.
     Ready,
-    /// Nothing yet: it comes later in WITH RECURSIVE.
+    /// Nothing: the CTE is bound later in WITH RECURSIVE.
     NotYet,
-    /// Nothing: it is the query's own first term, or one of another form than that of a recursive query.
+    /// Nothing: the reference is in the CTE's non-recursive term, or the CTE does not have the form of a recursive
+    /// query.
     Own {
-        /// Has it two terms?
+        /// Is it a UNION?
         is_union: bool,
     },
-    /// The rows that a recursive query has found last.
+    /// The work table: the rows of the previous iteration.
     Working {
-        /// So many subqueries are around the second term: within further ones in expressions it cannot be read.
+        /// Number of boundaries around the recursive term: within further subqueries of expressions it cannot be read.
         boundaries: usize,
-        /// Was it read? It is once.
+        /// Was it read? A second reference is an error.
         is_read: bool,
     },
 }
 
-/// Where a subquery begins: columns from outside that it reads.
+/// The boundary of a subquery, with the outer columns that it reads.
 #[derive(Debug)]
 pub(crate) struct Boundary {
-    /// So many queries are around it.
+    /// Number of enclosing scopes.
     pub(crate) depth: usize,
-    /// By id; the level is that of the query that holds the subquery.
+    /// By id; the level is seen from the query that contains the subquery.
     pub(crate) free: BTreeMap<ColId, u8>,
-    /// Does it stand in an expression, and not in FROM or WITH?
+    /// Is the subquery in an expression, rather than in FROM or WITH?
     pub(crate) in_expression: bool,
 }
 
@@ -142,11 +143,11 @@ impl ScopeItem {
     }
 }
 
-/// A column of the scope: its place, and what a star or a join needs of it.
+/// A column that `*`, USING or NATURAL finds.
 #[derive(Clone, Debug)]
 pub(crate) struct Visible {
     pub(crate) name: String,
-    /// Item and column in it.
+    /// Indexes of the item and of the column in it.
     pub(crate) place: (usize, usize),
 }
 
@@ -156,12 +157,12 @@ impl Binder<'_> {
             self.scopes.push(Scope::new());
         }
         let last = self.scopes.len() - 1;
-        // There is one now.
+        // The stack is not empty now.
         #[expect(clippy::indexing_slicing, reason = "the stack is not empty")]
         &mut self.scopes[last]
     }
 
-    /// Runs `bind` for one clause of the innermost query.
+    /// Runs `bind` in a clause of the innermost query.
     pub(crate) fn in_clause<T>(
         &mut self,
         clause: Clause,
@@ -173,18 +174,18 @@ impl Binder<'_> {
         bound
     }
 
-    /// Tells the scope of a relation, in sight or not, for hints.
+    /// Records a relation of FROM, in scope or not, for hints.
     pub(crate) fn remember(&mut self, name: &str, table: Option<&str>) {
         self.scope().known.push((name.to_owned(), table.map(str::to_owned)));
     }
 
-    /// Checks that no two relations have one name, at the end of FROM or of a join.
+    /// Checks that no two relations have the same name, at the end of FROM or of a join.
     pub(crate) fn check_aliases(&self, items: &[ScopeItem], more: &[ScopeItem]) -> BindResult<()> {
         for item in more {
             let Some(name) = &item.name else { continue };
             let same = |other: &&ScopeItem| {
                 let both_tables = other.table.zip(item.table);
-                // One name in two schemas is no conflict.
+                // The same name in two schemas is not a conflict.
                 other.name.as_ref() == Some(name) && both_tables.is_none_or(|(a, b)| a == b)
             };
             if items.iter().find(same).is_some() {
@@ -194,7 +195,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// How many columns an item has.
+    /// Returns the number of columns of an item.
     pub(crate) fn width(&self, item: &ScopeItem) -> usize {
         match &item.columns {
             ItemColumns::Table { rel, .. } => self.table_columns(*rel).len(),
@@ -206,7 +207,7 @@ impl Binder<'_> {
         self.scans.get(rel.0 as usize).map_or(&[], |scanned| scanned.table.columns.as_slice())
     }
 
-    /// Name of a column of an item; `None` for the hidden row id.
+    /// Returns the name of a column of an item; `None` for a hidden column.
     pub(crate) fn column_name<'s>(&'s self, item: &'s ScopeItem, at: usize) -> Option<&'s str> {
         match &item.columns {
             ItemColumns::Table { rel, renamed } => {
@@ -219,7 +220,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The columns that `*` shows of these items.
+    /// Returns the columns of these items that `*` expands to.
     pub(crate) fn visible(&self, items: &[ScopeItem]) -> Vec<Visible> {
         let mut all = Vec::new();
         for (item_at, item) in items.iter().enumerate() {
@@ -235,7 +236,7 @@ impl Binder<'_> {
         all
     }
 
-    /// The id of a column of an item, which is in use from now on.
+    /// Returns the id of a column of an item, and marks the column as used.
     pub(crate) fn item_col(&mut self, item: &ItemColumns, at: usize) -> BindResult<ColId> {
         match item {
             ItemColumns::Table { rel, .. } => self.table_col(*rel, at),
@@ -246,7 +247,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Type of a column.
+    /// Returns the type of a column.
     pub(crate) fn col_ty(&self, id: ColId) -> Ty {
         let unknown = crate::binder::plain(builtins::TypeId::UNKNOWN);
         self.cols.get(id.index()).map_or(unknown, |info| info.ty)

@@ -1,4 +1,4 @@
-//! UNION, INTERSECT, EXCEPT, and ORDER BY over the outputs of what is no SELECT.
+//! UNION, INTERSECT, EXCEPT, and ORDER BY over the outputs of queries that are not a SELECT.
 
 use crate::binder::Binder;
 use crate::clause::Clause;
@@ -71,7 +71,7 @@ impl Binder<'_> {
             let col = self.new_col(ColInfo { name: name.clone(), ty, nullable, origin: None })?;
             cols.push((col, a, b));
             let mut value = Scalar { kind: Kind::Col(ColRef { id: col, level: 0 }), ty, span: Span::default() };
-            // Rows of the left side keep its digits.
+            // The result of INTERSECT and EXCEPT has rows of the left side, with its digits.
             let kept = own.filter(|digits| op != SetOpKind::Union && *digits != ty.digits);
             if let (TypeId::NUMERIC, Some(digits)) = (ty.id, kept) {
                 let id = self.column_of(&name, &with_digits(value, digits), &mut above)?;
@@ -84,7 +84,7 @@ impl Binder<'_> {
         Ok(Selected { rel: *rel, outputs })
     }
 
-    /// ORDER BY names and positions of outputs, nothing else.
+    /// Sorts by ORDER BY, whose keys can only be names and positions of outputs.
     pub(crate) fn sorted_outputs(&mut self, selected: Selected, order_by: &[ast::OrderByExpr]) -> BindResult<Selected> {
         if order_by.is_empty() {
             return Ok(selected);

@@ -1,4 +1,4 @@
-//! Joined rows that a query groups and a subquery of its HAVING reads again.
+//! Computes joined rows once that a query groups and that a subquery of its HAVING reads again.
 //!
 //! ```text
 //!   Filter  sum > (Aggregate max (Join …))             Filter  sum > (Aggregate max (CteScan j))
@@ -6,8 +6,8 @@
 //!       Join …                                             CteScan j            j: Join …
 //! ```
 //!
-//! A join takes longer to make than its rows take to keep, so it is computed once. One table's rows are read twice: each
-//! reading asks for its own columns alone.
+//! Computing a join costs more than materializing its rows. The rows of a single table are scanned twice instead: each
+//! scan reads its own columns only.
 
 use crate::binder::Binder;
 use crate::error::BindResult;
@@ -16,9 +16,9 @@ use crate::same_rows::Pairs;
 use crate::tree::{ColId, Cte, CteBody, JoinKind, Kind, Query, Rel, RelId, Scalar};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Makes such rows a query of WITH.
+/// Replaces such rows by a materialized CTE.
 pub(crate) fn share(binder: &mut Binder<'_>, query: &mut Query) -> BindResult<()> {
-    // Two joins of two tables at least.
+    // Two joins have at least two tables each.
     if binder.scans.len() < 4 {
         return Ok(());
     }
@@ -63,15 +63,15 @@ fn in_condition(
     done
 }
 
-/// Rows that an aggregate groups, below the arguments that are computed for it.
+/// The input rows of an aggregate, below the projection of its arguments.
 struct Grouped<'t> {
     rows: &'t mut Rel,
-    /// Columns that are read above them.
+    /// Columns of the rows that are read above them.
     wanted: HashSet<ColId>,
 }
 
 impl<'t> Grouped<'t> {
-    /// Those of the topmost aggregate.
+    /// Returns the input rows of the topmost aggregate.
     fn of(rel: &'t mut Rel) -> Option<Self> {
         match rel {
             Rel::Filter { input, .. }
@@ -117,7 +117,7 @@ fn is_join(rel: &Rel) -> bool {
     }
 }
 
-/// Nothing but joins of tables, all of whose columns can be read above, and their conditions?
+/// Does it consist of joins and filters of tables, without subqueries, so that all its columns can be read above?
 fn is_of_tables(rel: &Rel) -> bool {
     let is_known = match rel {
         Rel::Scan { .. } | Rel::Filter { .. } => true,
@@ -141,7 +141,7 @@ fn replace(
     definition.name_columns(&mut rel, others.rows)?;
     let Definition { mut of_grouped, mut of_others, .. } = definition;
     rename(&mut rel, &of_grouped.iter().map(|(own, col)| (*col, *own)).collect());
-    // What only the joins' own conditions read is not kept.
+    // Columns that only the join conditions read are not materialized.
     of_grouped.retain(|(_, col)| grouped.wanted.contains(col));
     of_others.retain(|(_, col)| others.wanted.contains(col));
     let cols: BTreeSet<ColId> = of_grouped.iter().chain(&of_others).map(|(own, _)| *own).collect();
@@ -152,7 +152,7 @@ fn replace(
     Ok(())
 }
 
-/// The query of WITH that is made of the rows, with columns of its own.
+/// The definition of the CTE: a copy of the rows with columns of its own.
 struct Definition<'d, 'a> {
     binder: &'d mut Binder<'a>,
     /// Own column, column of the grouped rows.
@@ -162,7 +162,7 @@ struct Definition<'d, 'a> {
 }
 
 impl Definition<'_, '_> {
-    /// Gives `rel`, a copy of the grouped rows, references to tables of its own; `others` has the same form.
+    /// Gives `rel`, a copy of the grouped rows, its own table references; `others` has the same structure.
     fn name_columns(&mut self, rel: &mut Rel, others: &Rel) -> BindResult<()> {
         match (rel, others) {
             (Rel::Scan { table, rel, .. }, Rel::Scan { rel: other, .. }) => {

@@ -3,7 +3,7 @@
 use crate::error::{BindError, BindErrorKind};
 
 impl BindError {
-    /// The code that the client gets.
+    /// Returns the SQLSTATE that the client receives.
     pub fn sqlstate(&self) -> &'static str {
         of_kind(&self.kind)
     }

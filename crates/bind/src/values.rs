@@ -30,7 +30,7 @@ impl Binder<'_> {
         Ok(Selected { rel: Rel::Values { cols, rows }, outputs })
     }
 
-    /// The values column by column, each column of one type.
+    /// Binds the values column by column, and casts each column to one type.
     fn value_columns(&mut self, values: &ast::Values) -> BindResult<Vec<Vec<Scalar>>> {
         let width = values.rows.first().map_or(0, |row| row.content.len());
         if values.rows.iter().any(|row| row.content.len() != width) {
@@ -44,7 +44,7 @@ impl Binder<'_> {
         }
         for column in &mut columns {
             let ty = self.unify_values(column, "VALUES")?;
-            // A length that not all have is none of the column's. The casts that apply it stay.
+            // A type modifier that not all values share is dropped from the column. Casts that apply a modifier stay.
             let unlike = column.iter_mut().filter(|value| value.ty.typmod != ty.typmod);
             unlike.for_each(|value| *value = without_limits(std::mem::replace(value, null_of(ty))));
         }

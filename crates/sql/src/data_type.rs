@@ -1,4 +1,4 @@
-//! Types inside expressions (`x::int`, `CAST(x AS …)`): sqlparser's form to ours.
+//! Types inside expressions (`x::int`, `CAST(x AS …)`): converts sqlparser's form to ours.
 
 use crate::dialect::BennuDialect;
 use crate::lexer;
@@ -6,11 +6,11 @@ use crate::parser::{Cursor, data_type as read};
 use crate::{SqlError, ast};
 use types::DataType;
 
-/// The type that a cast names.
+/// Returns the type that a cast names.
 ///
 /// # Errors
-/// [`SqlError::Type`] and [`SqlError::Unsupported`] as for a column's type. Positions in them count within the
-/// type's own text, so callers that know where the cast stands should prefer that.
+/// [`SqlError::Type`] and [`SqlError::Unsupported`] as for a column's type. Their positions count within the type's own
+/// text, so callers that know the position of the cast should prefer that.
 pub fn data_type(data_type: &ast::DataType) -> Result<DataType, SqlError> {
     let text = data_type.to_string();
     let mut pieces = lexer::cut(&text)?;

@@ -1,109 +1,109 @@
-//! What can be wrong with a text.
+//! Errors of parsing.
 
 use types::TypeError;
 
-/// Where in the text, for the error's reader.
+/// A position in the text, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Offset in bytes, from 0.
     pub byte: usize,
-    /// Offset in characters, from 1: what the wire's position field wants.
+    /// Offset in characters, from 1, as the wire protocol reports it.
     pub character: usize,
 }
 
-/// A text that is not a statement of ours.
+/// The error of a text that is not a valid statement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SqlError {
-    /// Not SQL (42601).
+    /// Invalid syntax (42601).
     #[error("syntax error {}", place_of(.near))]
     Syntax {
-        /// The token that does not fit; `None` at the end of the text.
+        /// The unexpected token; `None` at the end of the text.
         near: Option<String>,
-        /// What would have fitted, if that is one thing.
+        /// What is expected, if that is one thing.
         expected: Option<String>,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// A text that is well-formed up to a rule that it breaks (42601).
+    /// A text that the grammar accepts and a further rule forbids (42601).
     #[error("{message}")]
     Invalid {
         /// One line for a person.
         message: String,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// The same with advice (42601).
+    /// As [`Self::Invalid`], with a hint (42601).
     #[error("{message}")]
     Advised {
         /// One line for a person.
         message: String,
-        /// What to do about it.
+        /// The hint.
         hint: &'static str,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// SQL that we do not do (0A000).
+    /// SQL that Bennu does not support (0A000).
     #[error("{feature} is not supported")]
     Unsupported {
-        /// What it is called.
+        /// The name of the feature.
         feature: String,
-        /// What to do instead.
+        /// The hint.
         hint: Option<&'static str>,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// What PostgreSQL does not do either, in its words (0A000).
+    /// A feature that PostgreSQL does not have either, in its wording (0A000).
     #[error("{message}")]
     NotAllowed {
         /// One line for a person.
         message: String,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// A table that cannot be (42P16).
+    /// An invalid table definition (42P16).
     #[error("{message}")]
     InvalidTable {
         /// One line for a person.
         message: String,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// A value that the option or parameter does not take (22023).
+    /// An invalid value of an option or parameter (22023).
     #[error("{message}")]
     InvalidParameter {
         /// One line for a person.
         message: String,
-        /// Where.
+        /// Its position.
         position: Position,
     },
-    /// A type that does not exist, or parameters that it does not take (as the inner error says).
+    /// A type that does not exist or has invalid modifiers; the inner error has the SQLSTATE.
     #[error("{source}")]
     Type {
-        /// What is wrong with it.
+        /// The inner error.
         #[source]
         source: TypeError,
-        /// Where.
+        /// Its position.
         position: Position,
     },
     /// Nested too deeply, or a chain of too many operators (54001).
     #[error("statement is too complex: {what}, at most {limit} are allowed")]
     TooDeep {
-        /// What there is too much of.
+        /// What exceeds the limit.
         what: &'static str,
-        /// The bound.
+        /// The limit.
         limit: usize,
-        /// Where it is passed.
+        /// Where the limit is exceeded.
         position: Position,
     },
-    /// Longer than a statement may be (54000).
+    /// A text that is longer than the limit (54000).
     #[error("statement text of {bytes} bytes is too long, at most {limit} are allowed")]
     TooLong {
         /// Its length.
         bytes: usize,
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
-    /// Reading it was stopped by whom it is read for (57014).
+    /// Parsing was cancelled (57014).
     #[error("the statement was stopped")]
     Stopped,
 }
@@ -115,7 +115,7 @@ impl From<types::interrupt::Interrupted> for SqlError {
 }
 
 impl SqlError {
-    /// Where in the text, if it is about one place.
+    /// Returns the position, if the error has one.
     #[must_use]
     pub fn position(&self) -> Option<Position> {
         match self {
@@ -132,7 +132,7 @@ impl SqlError {
         }
     }
 
-    /// A second line that helps, if there is one.
+    /// Returns the hint, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -144,7 +144,7 @@ impl SqlError {
     }
 }
 
-/// "at or near" as PostgreSQL says it.
+/// Returns PostgreSQL's "at or near".
 fn place_of(token: &Option<String>) -> String {
     match token {
         Some(token) => format!("at or near \"{token}\""),

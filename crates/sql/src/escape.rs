@@ -1,6 +1,6 @@
-//! `x LIKE p ESCAPE e` where `e` is computed: `x LIKE like_escape(p, e)`, as in PostgreSQL.
+//! `x LIKE p ESCAPE e` with a computed `e` becomes `x LIKE like_escape(p, e)`, as in PostgreSQL.
 //!
-//! sqlparser takes a constant behind ESCAPE and nothing else. With one the trees here are sqlparser's own.
+//! sqlparser accepts only a constant after ESCAPE. With a constant, the trees built here are the same as sqlparser's.
 
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident,
@@ -10,7 +10,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// What a pattern is matched with.
+/// A pattern-matching operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Match {
     Like,
@@ -18,7 +18,7 @@ enum Match {
     Similar,
 }
 
-/// Has the statement an ESCAPE that is not a constant alone?
+/// Has the statement an ESCAPE that is not a single constant?
 pub(crate) fn is_computed(tokens: &[TokenWithSpan]) -> bool {
     let constant = |token: &Token| {
         let null = matches!(token, Token::Word(word) if word.keyword == Keyword::NULL);
@@ -40,8 +40,8 @@ pub(crate) fn is_computed(tokens: &[TokenWithSpan]) -> bool {
     })
 }
 
-/// `[NOT] LIKE`, `[NOT] ILIKE` and `[NOT] SIMILAR TO` a pattern, behind an operand; `None` if something else comes.
-/// `precedence` is that of LIKE.
+/// Parses `[NOT] LIKE`, `[NOT] ILIKE` and `[NOT] SIMILAR TO` with a pattern, after an operand; `None` if another
+/// operator follows. `precedence` is that of LIKE.
 pub(crate) fn matched(parser: &mut Parser<'_>, operand: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
     let words = |n: usize| match &parser.peek_nth_token_ref(n).token {
         Token::Word(word) => word.keyword,
@@ -50,7 +50,7 @@ pub(crate) fn matched(parser: &mut Parser<'_>, operand: &Expr, precedence: u8) -
     let negated = words(0) == Keyword::NOT;
     let at = usize::from(negated);
     let (kind, length) = match (words(at), words(at + 1)) {
-        // Lists of patterns are read elsewhere.
+        // Lists of patterns are parsed elsewhere.
         (Keyword::LIKE | Keyword::ILIKE, Keyword::ANY | Keyword::SOME | Keyword::ALL) => return None,
         (Keyword::LIKE, _) => (Match::Like, 1),
         (Keyword::ILIKE, _) => (Match::ILike, 1),
@@ -88,7 +88,7 @@ fn pattern(
     })
 }
 
-/// A call of PostgreSQL's own function of that name.
+/// Returns a call of the PostgreSQL function of that name.
 fn call(name: &str, pattern: Expr, escape: Expr) -> Expr {
     let args = [pattern, escape].map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)));
     Expr::Function(Function {

@@ -1,4 +1,4 @@
-//! Text to statement, in the spellings of PostgreSQL and Phoenix.
+//! Parses text into statements, in the syntax of PostgreSQL and Phoenix.
 //!
 //! ```text
 //!   text ──lexer──> tokens, cut at `;` ──parser, phoenix──> Statement ──reject, rewrite──> Parsed
@@ -44,9 +44,9 @@ pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use placeholders::{placeholders, with_values};
 pub use qualify::qualify;
 pub use shape::{Literal, LiteralValue, Parameterized, Shape, parameterize};
-/// sqlparser's form of queries and expressions: what the binder reads.
+/// sqlparser's tree of queries and expressions, which the binder reads.
 pub use sqlparser::ast;
-/// Where a part of a statement stands, in lines and characters.
+/// The location of a part of a statement, in lines and characters.
 pub use sqlparser::tokenizer::{Location, Span as SourceSpan};
 pub use statement::*;
 pub use tree_size::tree_bytes;

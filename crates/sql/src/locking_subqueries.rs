@@ -1,7 +1,7 @@
 //! Subqueries with a locking clause, such as that of `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs LIMIT 9 FOR UPDATE)`.
 //!
-//! They stay in a statement's tree as sqlparser reads them. Who runs the statement takes them out one by one, each when none is
-//! inside it any more, and puts their rows in their places.
+//! They stay in a statement's tree as sqlparser parses them. The caller executes them one by one, the innermost first,
+//! and replaces each by its rows.
 
 use crate::Statement;
 use crate::parser::read_row_lock;
@@ -15,7 +15,7 @@ pub fn has_locking_subquery(statement: &Statement) -> bool {
     walk::shared::statement(statement, &mut Any).is_break()
 }
 
-/// The same of a query, itself included.
+/// Has the query, or a subquery in it, a locking clause?
 pub(crate) fn locks_rows(query: &Query) -> bool {
     query.visit(&mut Any).is_break()
 }
@@ -30,8 +30,8 @@ impl Visitor for Any {
     }
 }
 
-/// The statement without the locking clauses of its subqueries: what it answers, and of which types its parameters are, does not
-/// depend on them.
+/// Returns the statement without the locking clauses of its subqueries: its result columns and the types of its
+/// parameters do not depend on them.
 #[must_use]
 pub fn without_subquery_locks(statement: &Statement) -> Statement {
     let mut plain = statement.clone();
@@ -50,14 +50,14 @@ impl VisitorMut for Strip {
     }
 }
 
-/// A subquery with a locking clause and without another one inside it, as it stands in a statement.
+/// A subquery of a statement with a locking clause, and without another one inside it.
 #[derive(Clone, Debug)]
 pub struct LockingSubquery {
     found: Query,
 }
 
 impl LockingSubquery {
-    /// The first one of the statement.
+    /// Returns the first such subquery of the statement.
     #[must_use]
     pub fn first(statement: &Statement) -> Option<Self> {
         match walk::shared::statement(statement, &mut First) {
@@ -66,7 +66,7 @@ impl LockingSubquery {
         }
     }
 
-    /// It as a statement of its own.
+    /// Returns the subquery as a statement of its own.
     #[must_use]
     pub fn select(&self) -> LockingSelect {
         let mut query = Box::new(self.found.clone());
@@ -75,9 +75,11 @@ impl LockingSubquery {
         LockingSelect { query, locks }
     }
 
-    /// The statement with these values in the place of the subquery; `None` where more than one row stands for a value.
+    /// Returns the statement with these rows in place of the subquery; `None` if a scalar subquery has more than one
+    /// row.
     ///
-    /// `rows` are constants, as many in each as it has columns, and `constant` is a query that gives just these rows.
+    /// `rows` are constants, as many in each as the subquery has columns, and `constant` is a query that returns
+    /// exactly these rows.
     #[must_use]
     pub fn replaced(&self, statement: &Statement, rows: &[Vec<Expr>], constant: &Query) -> Option<Statement> {
         let mut statement = statement.clone();
@@ -128,7 +130,7 @@ impl VisitorMut for Replace<'_> {
                 };
                 *expr = value;
             }
-            // Keys in a list are looked up one by one.
+            // Keys of an IN list are read by point lookups.
             Expr::InSubquery { expr: of, subquery, negated } if **subquery == *self.found && one_column => {
                 *expr = match self.rows.is_empty() {
                     true => Expr::value(Value::Boolean(*negated)),

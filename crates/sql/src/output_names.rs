@@ -1,12 +1,12 @@
-//! A query's text with other names for its columns: what a view's list of names makes of its query.
+//! Renames the output columns of a query's text, for the column list of a view.
 
 use crate::lexer::written;
 use sqlparser::ast::{Distinct, Expr, Ident, Query, Select, SelectItem, SetExpr};
 use std::collections::HashSet;
 use types::ident;
 
-/// The query as text, with columns called `wanted` where its own names are `own`. Names are given to the items of its
-/// list where that changes nothing else, and otherwise to the whole: `SELECT a AS b FROM (…) AS alias`.
+/// Returns the query as text, with its columns `own` renamed to `wanted`. Items of its output list get aliases if that
+/// changes nothing else; otherwise the query becomes a derived table: `SELECT a AS b FROM (…) AS alias`.
 pub fn with_names(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String {
     written(renamed(query, own, wanted, alias))
 }
@@ -23,7 +23,7 @@ fn renamed(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String 
         let names: Vec<String> = wanted.iter().map(|name| ident::quote(name).to_string()).collect();
         return format!("SELECT * FROM ({query}) AS {alias}({})", names.join(", "));
     }
-    // By their names: a `*` within may have more columns one day.
+    // By name, since a `*` in the query may expand to more columns later.
     let renamed = |(own, wanted): (&&str, &&str)| match own == wanted {
         true => ident::quote(own).to_string(),
         false => format!("{} AS {}", ident::quote(own), ident::quote(wanted)),
@@ -32,7 +32,7 @@ fn renamed(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String 
     format!("SELECT {} FROM ({query}) AS {alias}", items.join(", "))
 }
 
-/// `None` where another name of an item could mean something else: ORDER BY and GROUP BY may speak of it.
+/// Returns `None` if an alias could change the meaning: ORDER BY and GROUP BY may refer to output names.
 fn with_named_items(query: &Query, own: &[&str], wanted: &[&str]) -> Option<Query> {
     let mut query = query.clone();
     let SetExpr::Select(select) = query.body.as_mut() else { return None };
@@ -50,7 +50,7 @@ fn with_named_items(query: &Query, own: &[&str], wanted: &[&str]) -> Option<Quer
     Some(query)
 }
 
-/// Is each item of its list one column, and none of them spoken of elsewhere?
+/// Is each item of its list one column, to which no other clause refers?
 fn is_plain(select: &Select) -> bool {
     let single = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
     select.projection.iter().all(single) && !matches!(select.distinct, Some(Distinct::On(_)))

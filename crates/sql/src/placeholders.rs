@@ -1,11 +1,11 @@
-//! How many parameters a statement has, and the statement with values in their places.
+//! The number of a statement's parameters, and the replacement of parameters by values.
 
 use crate::Statement;
 use crate::statement::walk;
 use sqlparser::ast::{Expr, Value, ValueWithSpan, Visitor, VisitorMut};
 use std::ops::ControlFlow;
 
-/// The largest `n` of its parameters `$n`, 0 without parameters. Those of a PREPAREd statement are not its own.
+/// Returns the largest `n` of the parameters `$n`, 0 without parameters. Those of a PREPAREd statement do not count.
 #[must_use]
 pub fn placeholders(statement: &Statement) -> usize {
     if matches!(statement, Statement::Prepare { .. }) {
@@ -29,12 +29,12 @@ impl Visitor for Largest {
     }
 }
 
-/// 0 for what is no parameter.
+/// Returns 0 for a name that is not a parameter.
 fn number_of(name: &str) -> usize {
     name.strip_prefix('$').and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// The statement with an expression in the place of each parameter; those that have none stay.
+/// Returns the statement with an expression in place of each parameter; parameters without a value stay.
 #[must_use]
 pub fn with_values(statement: &Statement, values: &[Expr]) -> Statement {
     let mut filled = statement.clone();

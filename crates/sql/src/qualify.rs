@@ -1,4 +1,4 @@
-//! Schemas in front of the relations that a query names without one.
+//! Adds schemas to the unqualified relation names of a query.
 
 use crate::SqlError;
 use crate::lexer::byte_of;
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use types::ident;
 
-/// The text of a query with the schemas that `schema_of` knows for bare names of relations; all else is as it was.
+/// Returns the text of a query with the schemas that `schema_of` has for unqualified names of relations.
 ///
 /// # Errors
 /// As [`parse_query`].
@@ -20,7 +20,7 @@ pub fn qualify(text: &str, schema_of: &dyn Fn(&str) -> Option<String>) -> Result
     let mut places: Vec<(usize, String)> = Vec::new();
     for name in &found.bare {
         let folded = folded(name);
-        // What the rewriting of catalog queries put in stands nowhere in the text.
+        // Names that the rewriting of catalog queries adds are not in the text.
         if name.span.start.line == 0 || found.named_by_with.contains(&folded) {
             continue;
         }
@@ -38,7 +38,7 @@ pub fn qualify(text: &str, schema_of: &dyn Fn(&str) -> Option<String>) -> Result
     Ok(out)
 }
 
-/// Names of relations without a schema, and those that WITH gives.
+/// Unqualified relation names, and the names of CTEs.
 #[derive(Default)]
 struct Found {
     bare: Vec<Ident>,

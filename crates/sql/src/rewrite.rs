@@ -1,13 +1,13 @@
-//! Puts queries and expressions into one form where two spellings mean the same.
+//! Rewrites equivalent forms of queries and expressions to one form.
 //!
-//! - `FETCH FIRST n ROWS ONLY` is `LIMIT n`; `x LIKE ANY (ARRAY[p, q])` is `x LIKE p OR x LIKE q`
-//!   of a plain `x`.
-//! - `x::pg_catalog.text` is `x::text`, and `'ab'::bpchar` is `'ab'::char(2)`.
-//! - `COLLATE "C"` and `COLLATE pg_catalog.default` go: text is compared by bytes anyway.
+//! - `FETCH FIRST n ROWS ONLY` becomes `LIMIT n`; `x LIKE ANY (ARRAY[p, q])` becomes `x LIKE p OR x LIKE q` for a plain
+//!   `x`.
+//! - `x::pg_catalog.text` becomes `x::text`, and `'ab'::bpchar` becomes `'ab'::char(2)`.
+//! - `COLLATE "C"` and `COLLATE pg_catalog.default` are removed: text is compared by bytes anyway.
 //! - Long chains of AND or of OR become balanced trees, so that their depth is the logarithm of their length.
-//! - `- -1` is `-(-1)`, since it must not print as a comment.
-//! - `N'x'` and `U&'x'` are `'x'`.
-//! - A SELECT that the lexer gave a call in the place of columns has none.
+//! - `- -1` becomes `-(-1)`, since it must not print as a comment.
+//! - `N'x'` and `U&'x'` become `'x'`.
+//! - The call that the lexer inserts into a SELECT without columns is removed.
 
 use crate::dialect::BennuDialect;
 use crate::lexer::NO_COLUMNS;
@@ -18,7 +18,7 @@ use sqlparser::ast::{
 use sqlparser::parser::Parser;
 use std::ops::ControlFlow;
 
-/// The rewriter: hand it to a walk over a statement.
+/// The rewriter, for a walk over a statement.
 pub(crate) struct Rewriter;
 
 impl VisitorMut for Rewriter {
@@ -63,7 +63,7 @@ fn is_no_column(item: &SelectItem) -> bool {
     matches!(call.name.0.as_slice(), [part] if part.as_ident().is_some_and(|name| name.value == NO_COLUMNS))
 }
 
-/// Puts parentheses around a sign behind a sign: `- -1` would print as `--1`, which is a comment.
+/// Adds parentheses between two signs: `- -1` would print as `--1`, which is a comment.
 fn separate(operand: &mut Expr) {
     if matches!(operand, Expr::UnaryOp { .. }) {
         let inner = std::mem::replace(operand, Expr::value(Value::Null));
@@ -71,7 +71,7 @@ fn separate(operand: &mut Expr) {
     }
 }
 
-/// A FETCH that is more than a LIMIT (WITH TIES, PERCENT, beside LIMIT) stays, and is refused later.
+/// Replaces FETCH by LIMIT. FETCH with WITH TIES, with PERCENT or beside LIMIT stays, and is checked later.
 fn fetch_to_limit(query: &mut Query) {
     let Some(fetch) = &query.fetch else { return };
     if fetch.with_ties || fetch.percent {
@@ -87,8 +87,8 @@ fn fetch_to_limit(query: &mut Query) {
     query.limit_clause = Some(LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() });
 }
 
-/// `x LIKE ANY (ARRAY[p, q])`: `x LIKE p OR x LIKE q`, of which key ranges are made. What is computed is computed once,
-/// and stays an operand of the operator.
+/// `x LIKE ANY (ARRAY[p, q])` becomes `x LIKE p OR x LIKE q`, from which key ranges can be derived. A computed `x`
+/// stays with the operator, which evaluates it once.
 fn like_each(expr: &mut Expr) {
     let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = &*expr else {
         return;
@@ -118,7 +118,7 @@ fn like_each(expr: &mut Expr) {
     }
 }
 
-/// A name, a constant or a parameter.
+/// Is it a name, a constant or a parameter?
 fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_plain(inner),
@@ -126,7 +126,7 @@ fn is_plain(expr: &Expr) -> bool {
     }
 }
 
-/// Those of an array that is written out.
+/// Returns the elements of an array constructor.
 fn elements(array: &Expr) -> Option<Vec<Expr>> {
     match array {
         Expr::Nested(inner) => elements(inner),
@@ -135,7 +135,7 @@ fn elements(array: &Expr) -> Option<Vec<Expr>> {
     }
 }
 
-/// Collations that say what is the case without them.
+/// Removes collations that are the same as the default.
 fn strip_collation(expr: &mut Expr) {
     while let Expr::Collate { expr: inner, collation } = expr {
         let parts: Vec<&str> =
@@ -159,7 +159,7 @@ fn strip_pg_catalog(name: &mut ObjectName) {
     }
 }
 
-/// `pg_catalog.text` is `text`: sqlparser knows types only by their bare names.
+/// Removes the schema of `pg_catalog.text`: sqlparser knows types only by their unqualified names.
 fn plain_type(data_type: &mut DataType) {
     if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
         return plain_type(element);
@@ -178,7 +178,7 @@ fn plain_type(data_type: &mut DataType) {
     }
 }
 
-/// `'ab'::bpchar`, as dumps write defaults of `char(n)`, is `'ab'::char(2)`.
+/// `'ab'::bpchar`, as dumps write defaults of `char(n)`, becomes `'ab'::char(2)`.
 fn measure_bpchar(operand: &Expr, data_type: &mut DataType) {
     let DataType::Custom(name, modifiers) = &*data_type else { return };
     let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = operand else { return };
@@ -188,7 +188,7 @@ fn measure_bpchar(operand: &Expr, data_type: &mut DataType) {
     }
 }
 
-/// Chains of at most so many operands stay as they are: the order of a text is easier to recognise in EXPLAIN.
+/// Chains of at most this many operands are not balanced: EXPLAIN shows them in the order of the text.
 const SHORT_CHAIN: usize = 64;
 
 /// Balances a chain of AND or of OR. Both are associative, and SQL promises no order of evaluation.
@@ -225,7 +225,7 @@ fn balance(expr: &mut Expr) {
     *expr = join(operands, &op);
 }
 
-/// Joins neighbours until one tree is left.
+/// Joins neighbors pairwise until one tree is left.
 fn join(mut trees: Vec<Expr>, op: &BinaryOperator) -> Expr {
     while trees.len() > 1 {
         let mut joined = Vec::with_capacity(trees.len().div_ceil(2));

@@ -1,16 +1,16 @@
-//! About how much memory a long text takes once it is read.
+//! Estimates the memory that a text takes once it is parsed.
 //!
-//! Trees are many times as large as their text, and nothing in them can be asked for its size. So the text is: its words and
-//! signs are counted, without being read as tokens.
+//! Trees are many times as large as their text, and their size cannot be queried. The estimate counts the words and
+//! symbols of the text, without tokenizing it.
 
-/// Bytes of tokens, trees and plan for each word or sign, about: lists of constants take 300 to 800.
+/// Approximate bytes of tokens, trees and plan for each word or symbol: lists of constants take 300 to 800.
 const BYTES_OF_TOKEN: usize = 600;
-/// What a statement takes beside its words.
+/// Bytes of a statement besides its words.
 const BYTES_OF_STATEMENT: usize = 2048;
-/// How often a quoted text is held, from the message to the plan.
+/// Number of copies of a quoted text, from the message to the plan.
 const COPIES: usize = 4;
 
-/// An estimate of the bytes that the statements of `text` take together, from their tokens to their plans.
+/// Returns an estimate of the bytes that the statements of `text` take together, from their tokens to their plans.
 pub fn tree_bytes(text: &str) -> usize {
     let (mut rest, mut bytes) = (text.as_bytes(), text.len().saturating_mul(COPIES));
     while let Some((&first, behind)) = rest.split_first() {
@@ -30,7 +30,7 @@ pub fn tree_bytes(text: &str) -> usize {
     bytes
 }
 
-/// How many bytes there are up to `end` and with it.
+/// Returns the number of bytes up to and including `end`.
 fn up_to(text: &[u8], end: &[u8]) -> usize {
     text.windows(end.len()).position(|at| at == end).map_or(text.len(), |at| at + end.len())
 }

@@ -1,5 +1,5 @@
-//! Calls of aggregates. Each becomes a column of the grouping of the query that it belongs to: the innermost whose columns
-//! its arguments name, which may be one around the query that holds the call.
+//! Aggregate calls. Each becomes a column of the grouping of the query that it belongs to: the innermost query whose
+//! columns its arguments reference, which may be one around the query that contains the call.
 
 use crate::binder::Binder;
 use crate::call_error::AggregateError;
@@ -14,7 +14,7 @@ use builtins::{Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
 use std::collections::BTreeMap;
 
-/// What subqueries around the place have read of each query before a call was bound.
+/// The columns that each enclosing subquery had read before a call was bound.
 pub(super) type Read = Vec<BTreeMap<ColId, u8>>;
 
 /// Arguments, FILTER and ORDER BY of a call.
@@ -37,7 +37,7 @@ impl Parts {
 }
 
 impl Binder<'_> {
-    /// `sum(x)`, `percentile_disc(0.5) WITHIN GROUP (ORDER BY x)`.
+    /// Binds `sum(x)`, `percentile_disc(0.5) WITHIN GROUP (ORDER BY x)`.
     pub(super) fn aggregate(
         &mut self,
         name: &str,
@@ -56,7 +56,7 @@ impl Binder<'_> {
         }
         let read = self.read_so_far();
         let parts = self.aggregate_operands(function, list, star)?;
-        // Phoenix's names for aggregates over values that differ.
+        // Phoenix's names of aggregates with DISTINCT.
         let (name, distinct) = match name {
             "distinct_count" | "approx_count_distinct" => ("count", true),
             "collectdistinct" => ("array_agg", true),
@@ -65,7 +65,7 @@ impl Binder<'_> {
         self.aggregate_of(name, parts, (distinct, within_group), read, span)
     }
 
-    /// Arguments, FILTER and ORDER BY of a call, bound where they stand.
+    /// Binds arguments, FILTER and ORDER BY of a call.
     pub(super) fn aggregate_operands(
         &mut self,
         function: &ast::Function,
@@ -78,7 +78,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// The aggregate of that name over what is bound; `read` is what subqueries had read before that.
+    /// Resolves the aggregate for bound operands; `read` is what subqueries had read before these were bound.
     pub(super) fn aggregate_of(
         &mut self,
         name: &str,
@@ -141,7 +141,7 @@ impl Binder<'_> {
         self.column_of_aggregate(name, pending, level, span)
     }
 
-    /// So many arguments stand in front of WITHIN GROUP.
+    /// Checks the number of direct arguments in front of WITHIN GROUP.
     fn check_direct(&self, name: &str, parts: &Parts, wanted: usize, span: Span) -> BindResult<()> {
         let given = parts.args.len().saturating_sub(parts.order.len());
         if given == wanted {
@@ -195,7 +195,7 @@ impl Binder<'_> {
         Ok(order)
     }
 
-    /// Takes the arguments outside of WITHIN GROUP from the others, which are what rows are sorted by.
+    /// Splits the direct arguments from those of WITHIN GROUP, by which rows are sorted.
     fn direct_arguments(&self, direct: Option<usize>, parts: &mut Parts) -> BindResult<Vec<Scalar>> {
         let Some(count) = direct else { return Ok(Vec::new()) };
         let sorted = parts.args.split_off(count.min(parts.args.len()));
@@ -203,19 +203,19 @@ impl Binder<'_> {
         let ([arg], [(by, ..)]) = (parts.args.as_slice(), parts.order.as_mut_slice()) else {
             return Err(self.internal("an aggregate over several sorted columns"));
         };
-        // It is sorted as the type that the aggregate takes.
+        // Rows are sorted by the value cast to the aggregate's argument type.
         *by = arg.clone();
         Ok(direct)
     }
 
-    /// So many queries out is the one that the aggregate belongs to.
+    /// Returns how many levels out the query is that the aggregate belongs to.
     fn level_of_aggregate(&self, parts: &Parts) -> BindResult<u8> {
         let mut lowest = None;
         parts.values().for_each(|value| lowest_level(value, &mut lowest));
         Ok(lowest.unwrap_or(0))
     }
 
-    /// May there be an aggregate of that query, in the clause of it in which the call stands?
+    /// Checks that the clause with the call, in the query that the aggregate belongs to, allows an aggregate.
     fn check_place(&self, level: u8, span: Span) -> BindResult<()> {
         let at = self.scopes.len().checked_sub(usize::from(level) + 1);
         let Some(scope) = at.and_then(|at| self.scopes.get(at)) else {
@@ -238,7 +238,8 @@ impl Binder<'_> {
         self.boundaries.iter().map(|boundary| boundary.free.clone()).collect()
     }
 
-    /// Makes the arguments those of a query further out: subqueries below that query do not read what only they name.
+    /// Moves the operands to a query further out: subqueries below that query do not read columns that only the
+    /// operands reference.
     fn move_out(&mut self, level: u8, parts: &mut Parts, read: Read) -> BindResult<()> {
         parts.values_mut().for_each(|value| nearer(value, level));
         let owner = self.scopes.len() - 1 - usize::from(level);
@@ -250,7 +251,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The column that the aggregate becomes in the grouping of its query.
+    /// Returns the column of the aggregate in the grouping of its query.
     fn column_of_aggregate(
         &mut self,
         name: &str,
@@ -278,7 +279,7 @@ impl Binder<'_> {
     }
 }
 
-/// The argument as it was given.
+/// Returns the argument without implicit casts.
 fn stripped(value: &Scalar) -> &Scalar {
     match &value.kind {
         Kind::Cast { arg, context: CastContext::Implicit, .. } => stripped(arg),
@@ -286,7 +287,7 @@ fn stripped(value: &Scalar) -> &Scalar {
     }
 }
 
-/// The innermost query whose columns a value reads, by how far out it is.
+/// Finds the innermost query whose columns a value reads, by level.
 fn lowest_level(value: &Scalar, lowest: &mut Option<u8>) {
     let mut note = |level: u8| *lowest = Some(lowest.map_or(level, |known: u8| known.min(level)));
     match &value.kind {
@@ -297,7 +298,7 @@ fn lowest_level(value: &Scalar, lowest: &mut Option<u8>) {
     value.each_operand(&mut |operand| lowest_level(operand, lowest));
 }
 
-/// The value as seen from a query `levels` further out. Within its subqueries only what they read from outside is nearer.
+/// Adjusts the levels of a value to a query `levels` further out. Within its subqueries only outer columns change.
 fn nearer(value: &mut Scalar, levels: u8) {
     match &mut value.kind {
         Kind::Col(col) => col.level = col.level.saturating_sub(levels),

@@ -8,7 +8,7 @@ use builtins::{Ty, TypeId};
 use sql::ast;
 
 impl Binder<'_> {
-    /// `ARRAY[a, b]`.
+    /// Binds `ARRAY[a, b]`.
     pub(super) fn array(&mut self, elements: &[ast::Expr]) -> BindResult<Scalar> {
         let mut items = self.scalars(elements)?;
         let span = items.iter().fold(Span::default(), |all, item| all.with(item.span));
@@ -16,7 +16,7 @@ impl Binder<'_> {
             return self.error(BindErrorKind::EmptyArray, span);
         }
         let element = self.unify(&mut items, "ARRAY")?;
-        // An array of arrays is one of more dimensions, and of the same type.
+        // An array of arrays has more dimensions and the same type.
         let ty = match element.element() {
             Some(_) => Some(Ty::plain(element.id)),
             None => element.id.array().map(|id| Ty { id, ..element }),
@@ -27,7 +27,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `a[1]`, `a[1:2]`.
+    /// Binds `a[1]`, `a[1:2]`.
     pub(super) fn subscripts(&mut self, root: &ast::Expr, chain: &[ast::AccessExpr]) -> BindResult<Scalar> {
         if let [first, rest @ ..] = chain
             && let ast::AccessExpr::Dot(ast::Expr::Identifier(field)) = first
@@ -68,7 +68,7 @@ impl Binder<'_> {
                     let lower = lower_bound.as_ref().map(|bound| self.subscript(bound)).transpose()?;
                     (lower, upper_bound.as_ref().map(|bound| self.subscript(bound)).transpose()?)
                 }
-                // Beside a slice, a subscript is its upper bound.
+                // Beside a slice, a plain subscript is an upper bound.
                 ast::AccessExpr::Subscript(ast::Subscript::Index { index }) => {
                     let upper = self.subscript(index)?;
                     let one = Scalar { kind: Kind::Const(types::Datum::Int4(1)), ty: Ty::INT4, span: upper.span };
@@ -81,7 +81,7 @@ impl Binder<'_> {
                 _ => return self.unsupported("a slice with a stride"),
             });
         }
-        // Subscripts of what is taken out of a vector begin with 1.
+        // A slice of a vector type is an array, whose subscripts begin with 1.
         let (ty, span) = (plain_array(array.ty), array.span);
         Ok(Scalar { kind: Kind::Slice { array: Box::new(array), bounds }, ty, span })
     }
@@ -95,7 +95,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `x op ANY (…)`, `x op ALL (…)` of an array or a subquery.
+    /// Binds `x op ANY (…)`, `x op ALL (…)` over an array or a subquery.
     pub(super) fn quantified(
         &mut self,
         left: &ast::Expr,
@@ -110,7 +110,7 @@ impl Binder<'_> {
         let left = self.scalar(left)?;
         let mut array = self.scalar(right)?;
         let span = left.span.with(array.span);
-        // An unknown array is one of the left side's type.
+        // The elements of an untyped array have the type of the left operand.
         if array.ty.is_unknown() {
             let guess = left.ty.id.array().filter(|_| !left.ty.is_unknown()).unwrap_or(TypeId::TEXT_ARRAY);
             array = self.coerce(array, Ty::plain(guess), crate::tree::CastContext::Implicit)?;
@@ -118,12 +118,12 @@ impl Binder<'_> {
         let Some(element) = array.ty.element() else { return self.error(BindErrorKind::AnyWithoutArray, span) };
         let probe = Scalar { kind: Kind::Const(types::Datum::Null), ty: Ty::plain(element.id), span: array.span };
         let (op, left, item) = self.comparison(&name, left, probe)?;
-        // The operator may want another type of element: the array is cast to that of it.
+        // The array is cast to the element type that the operator takes.
         let wanted = item.ty.id.array().map(Ty::plain);
         let Some(wanted) = wanted else { return self.unsupported(format!("an array of {}", name_of(item.ty))) };
         let array = self.coerce(array, wanted, crate::tree::CastContext::Implicit)?;
         let kind = match array {
-            // The rows are compared as they are: an array of them would be made for each row on the left.
+            // The rows are compared directly: an array of them would be built for each row on the left.
             Scalar { kind: Kind::Subquery(rows), .. } if matches!(rows.kind, SubqueryKind::ArrayOf) => {
                 let kind = SubqueryKind::Quantified { left: vec![left], ops: vec![op], all };
                 Kind::Subquery(Box::new(Subquery { kind, ..*rows }))
@@ -134,7 +134,7 @@ impl Binder<'_> {
     }
 }
 
-/// The array type with a vector's elements.
+/// Returns the array type for the elements of a vector type.
 fn plain_array(ty: Ty) -> Ty {
     match ty.id {
         TypeId::INT2VECTOR => Ty::plain(TypeId::INT2_ARRAY),

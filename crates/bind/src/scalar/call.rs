@@ -1,4 +1,4 @@
-//! Calls of functions and aggregates, and what only looks like a call.
+//! Calls of functions and aggregates, and reserved words that look like calls.
 
 use super::operator::with_form;
 use crate::binder::Binder;
@@ -14,7 +14,7 @@ use sql::ast;
 use std::sync::Arc;
 use types::Datum;
 
-/// What to do about a call that nothing answers.
+/// The hint for a call that no function matches.
 pub(super) const NO_MATCH: &str =
     "No function matches the given name and argument types. You might need to add explicit type casts.";
 
@@ -50,7 +50,7 @@ impl Binder<'_> {
         self.listed_call(ident, function, list)
     }
 
-    /// A call with a list of arguments.
+    /// Binds a call with a list of arguments.
     fn listed_call(
         &mut self,
         ident: &ast::Ident,
@@ -83,7 +83,7 @@ impl Binder<'_> {
         if is_aggregate {
             return self.aggregate(&name, function, list, span);
         }
-        // Of arguments these are aggregates, too.
+        // With arguments, these are hypothetical-set aggregates.
         let is_place = matches!(name.as_str(), "rank" | "dense_rank" | "percent_rank" | "cume_dist");
         if is_place && !list.args.is_empty() {
             return self.error(AggregateError::NoWithinGroup { name }.into(), span);
@@ -91,7 +91,7 @@ impl Binder<'_> {
         self.plain_call(&name, function, list, span)
     }
 
-    /// A call of a function that is no aggregate, or of what is none.
+    /// Binds a call of a function that is not an aggregate or does not exist.
     fn plain_call(
         &mut self,
         name: &str,
@@ -110,14 +110,14 @@ impl Binder<'_> {
             args.push(self.scalar(&key.expr)?);
         }
         if let Some(word) = word_of_aggregates(function, list) {
-            // That there is no such function comes first.
+            // The error of an undefined function comes first.
             self.resolve_call(name, &args, span)?;
             return self.error(AggregateError::NoAggregate { word, name: name.to_owned() }.into(), span);
         }
         self.call_named(name, args, span)
     }
 
-    /// Calls by reserved words, which are no functions.
+    /// Binds calls of reserved words, which are not functions.
     fn reserved_call(
         &mut self,
         name: &str,
@@ -154,7 +154,7 @@ impl Binder<'_> {
         self.pick(pick, args).map(Some)
     }
 
-    /// `current_timestamp(3)`.
+    /// Binds `current_timestamp(3)`.
     fn moment_in_digits(&mut self, name: &str, list: &ast::FunctionArgumentList, span: Span) -> BindResult<Scalar> {
         let args = self.arguments(list)?;
         let digits = match args.as_slice() {
@@ -179,7 +179,7 @@ impl Binder<'_> {
         Ok(args)
     }
 
-    /// What is no value.
+    /// Returns the error for an argument that is not a value.
     fn no_argument<T>(&self, arg: &ast::FunctionArg) -> BindResult<T> {
         let message = match arg {
             ast::FunctionArg::Unnamed(ast::FunctionArgExpr::QualifiedWildcard(name)) => {
@@ -192,7 +192,7 @@ impl Binder<'_> {
         self.error(BindErrorKind::Syntax { message }, Span::default())
     }
 
-    /// The function of that name on bound arguments.
+    /// Binds a call of the function of that name with bound arguments.
     pub(crate) fn call_named(&mut self, name: &str, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
         if let Some(function) = self.relations.own_function(name) {
             return self.own_call(function, args, span);
@@ -228,7 +228,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Call { func, args }, ty, span })
     }
 
-    /// A call whose second argument is a word.
+    /// Binds a call in a form that only Phoenix has.
     fn phoenix_call(&mut self, form: PhoenixForm, name: &str, given: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
         let types: Vec<Ty> = given.iter().map(|arg| arg.ty).collect();
         let (wanted, returns): (&[TypeId], TypeId) = match form {
@@ -248,7 +248,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Phoenix { form, args }, ty: Ty::plain(returns), span })
     }
 
-    /// A call of a function of the embedding program: there is one of a name.
+    /// Binds a call of a function of the embedding program, which has no overloads.
     fn own_call(&mut self, function: Arc<OwnFunction>, given: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
         let undefined = |types: Vec<Ty>| {
             let (name, args) = (function.name.clone(), types.into_iter().map(name_of).collect());
@@ -299,12 +299,12 @@ impl Binder<'_> {
         resolve::function(name, &types, false).map_err(wrong)
     }
 
-    /// The arguments as the function wants them. What takes any type takes an untyped literal as text.
+    /// Casts the arguments to the types of the function. An argument of type `any` takes an untyped literal as text.
     pub(crate) fn call_arguments(&mut self, call: &FunctionCall, args: Vec<Scalar>) -> BindResult<Vec<Scalar>> {
         let mut cast = Vec::with_capacity(args.len());
         for (arg, wanted) in args.into_iter().zip(&call.args) {
             cast.push(match wanted.id {
-                // It tells that it has none.
+                // `pg_typeof` reports the type unknown.
                 TypeId::ANY if call.function.name == "pg_typeof" => arg,
                 TypeId::ANY if arg.ty.id == TypeId::RECORD => self.row_argument(call.function.name, arg)?,
                 TypeId::ANY => self.output_type(arg)?,
@@ -315,7 +315,7 @@ impl Binder<'_> {
     }
 }
 
-/// A word that only calls of aggregates have.
+/// Returns a keyword of the call that only aggregates allow.
 fn word_of_aggregates(function: &ast::Function, list: &ast::FunctionArgumentList) -> Option<&'static str> {
     let sorted = list.clauses.iter().any(|clause| matches!(clause, ast::FunctionArgumentClause::OrderBy(_)));
     let distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
@@ -341,7 +341,7 @@ fn with_size_as_array(name: &str, mut args: Vec<Scalar>) -> Vec<Scalar> {
     args
 }
 
-/// Forms of calls that only Phoenix has: `round(t, 'HOUR')`, `encode(n, 'BASE62')`.
+/// Returns the form of a call that only Phoenix has: `round(t, 'HOUR')`, `encode(n, 'BASE62')`.
 fn phoenix_form(name: &str, args: &[Scalar]) -> Option<PhoenixForm> {
     let Some(Kind::Const(Datum::Text(word))) = args.get(1).map(|arg| &arg.kind) else { return None };
     let is_unit = word.starts_with(|letter: char| letter.is_ascii_alphabetic());

@@ -1,4 +1,4 @@
-//! CASE, and the functions that pick one of several values.
+//! CASE, COALESCE, GREATEST, LEAST and NULLIF.
 
 use crate::binder::Binder;
 use crate::coerce::{name_of, null_of};
@@ -18,14 +18,14 @@ impl Binder<'_> {
         let operand = operand.map(|operand| self.case_operand(operand)).transpose()?;
         let once = operand.as_ref().is_some_and(|operand| self.is_volatile(operand));
         let mut conditions = Vec::with_capacity(whens.len());
-        // PostgreSQL looks at ELSE first when it finds the common type.
+        // PostgreSQL considers ELSE first when it determines the common type.
         let mut values = Vec::with_capacity(whens.len() + 1);
         for when in whens {
             conditions.push(match &operand {
                 None => self.boolean(&when.condition, "CASE/WHEN")?,
                 Some(operand) if once => {
                     let value = self.scalar(&when.condition)?;
-                    // The operator that PostgreSQL would take must be there.
+                    // The operator that PostgreSQL would choose must exist.
                     self.comparison("=", Scalar { span: operand.span, ..null_of(operand.ty) }, value.clone())?;
                     value
                 }
@@ -61,7 +61,7 @@ impl Binder<'_> {
         Ok(Scalar { kind, ty, span })
     }
 
-    /// What is computed once is compared in one type, and by its equality.
+    /// Casts an operand that is evaluated once and its values to one type, and returns the equality of that type.
     fn of_one_type(&mut self, operand: Scalar, mut values: Vec<Scalar>) -> BindResult<(FuncId, Scalar, Vec<Scalar>)> {
         let span = operand.span;
         values.insert(0, operand);
@@ -70,18 +70,18 @@ impl Binder<'_> {
         Ok((self.equality(ty, span)?, operand, values))
     }
 
-    /// The operand is compared with each value: an unknown one is text, as in PostgreSQL. It is copied for each arm and
-    /// computed for those that are asked, unless it is volatile.
+    /// Binds the operand of CASE. An untyped one is text, as in PostgreSQL. Each condition evaluates a copy of the
+    /// operand, unless it is volatile.
     fn case_operand(&mut self, operand: &ast::Expr) -> BindResult<Scalar> {
         let operand = self.scalar(operand)?;
         self.output_type(operand)
     }
 
-    /// `coalesce(…)`, `greatest(…)`, `least(…)`.
+    /// Binds `coalesce(…)`, `greatest(…)`, `least(…)`.
     pub(super) fn pick(&mut self, name: &'static str, mut args: Vec<Scalar>) -> BindResult<Scalar> {
         let ty = self.unify_values(&mut args, name)?;
         if name == "COALESCE" {
-            // NULL is never chosen, and one value alone is that value.
+            // NULL is never chosen, and COALESCE of one value is that value.
             let is_null = |arg: &Scalar| matches!(arg.kind, Kind::Const(types::Datum::Null));
             match args.iter().any(|arg| !is_null(arg)) {
                 true => args.retain(|arg| !is_null(arg)),
@@ -109,14 +109,14 @@ impl Binder<'_> {
         let span = left.span.with(right.span);
         let copy = self.copy(&left)?;
         let (eq, first, second) = self.comparison("=", copy, right)?;
-        // The result is of the type that the comparison made of the first value.
+        // The result has the type that the comparison casts the first value to.
         let left = if left.ty.id == first.ty.id { left } else { first.clone() };
         let ty = left.ty;
         let kind = Kind::NullIf { eq, left: Box::new(left), args: Box::new((first, second)) };
         Ok(Scalar { kind, ty, span })
     }
 
-    /// `<` of a type.
+    /// Returns `<` of a type.
     pub(crate) fn ordering(&mut self, ty: Ty, span: Span) -> BindResult<FuncId> {
         match resolve::operator("<", Some(ty), ty) {
             Ok(call) => Ok(call.func),
@@ -124,7 +124,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `=` of a type.
+    /// Returns `=` of a type.
     pub(crate) fn equality(&mut self, ty: Ty, span: Span) -> BindResult<FuncId> {
         match resolve::operator("=", Some(ty), ty) {
             Ok(call) => Ok(call.func),

@@ -1,4 +1,4 @@
-//! Casts that the statement writes.
+//! Explicit casts.
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
@@ -25,7 +25,7 @@ impl Binder<'_> {
         self.coerce(value, to, CastContext::Explicit)
     }
 
-    /// The type that a cast names.
+    /// Returns the type that a cast names.
     pub(super) fn named_type(&self, data_type: &ast::DataType, span: Span) -> BindResult<Ty> {
         let known = match data_type {
             ast::DataType::Integer(None) | ast::DataType::Int(None) | ast::DataType::Int4(None) => Some(Ty::INT4),
@@ -59,14 +59,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Where a type stands that is written as a name.
+    /// Returns the position of a type that is written as a name.
     fn place_of_type(&self, data_type: &ast::DataType) -> Option<Span> {
         let ast::DataType::Custom(name, _) = data_type else { return None };
         let parts = name.0.iter().filter_map(ast::ObjectNamePart::as_ident).map(|ident| self.span(ident.span));
         parts.reduce(Span::with).filter(|span| !span.is_empty())
     }
 
-    /// `ARRAY[…]::t[]`: its elements become `t` each, so that an empty one has a type.
+    /// Binds `ARRAY[…]::t[]` by casting each element to `t`, so that an empty array has a type.
     fn array_of(&mut self, elements: &[ast::Expr], to: Ty, element: Ty) -> BindResult<Scalar> {
         let (mut items, mut span) = (Vec::with_capacity(elements.len()), Span::default());
         let mut arrays = 0_usize;
@@ -87,7 +87,7 @@ impl Binder<'_> {
             let message = "multidimensional arrays must have array expressions with matching dimensions";
             return self.error(BindErrorKind::UnlikeElements { message }, span);
         }
-        // Arrays that are all empty make an empty one.
+        // An array of empty arrays is empty.
         if items.iter().all(|item| matches!(&item.kind, Kind::Array(inner) if inner.is_empty())) {
             items.clear();
         }
@@ -95,7 +95,7 @@ impl Binder<'_> {
     }
 }
 
-/// An array type whose elements have a length, or digits: the array's modifiers are those of its elements.
+/// Returns an array type whose elements have a length or digits: its type modifier is that of its elements.
 fn limited_elements(data_type: &ast::DataType) -> Option<Ty> {
     use ast::ArrayElemTypeDef as Def;
     let ast::DataType::Array(Def::SquareBracket(element, _) | Def::AngleBracket(element) | Def::Parenthesis(element)) =
@@ -111,7 +111,7 @@ fn limited_elements(data_type: &ast::DataType) -> Option<Ty> {
     Some(Ty { id, typmod: element.typmod, digits: None })
 }
 
-/// Those of an array that is written out.
+/// Returns the elements of an array constructor.
 fn elements_of(expr: &ast::Expr) -> Option<&[ast::Expr]> {
     match expr {
         ast::Expr::Nested(inner) => elements_of(inner),

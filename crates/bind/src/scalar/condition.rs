@@ -1,4 +1,4 @@
-//! IS, IN, BETWEEN and patterns.
+//! IS, IN and BETWEEN.
 
 use super::operator::is_row;
 use crate::binder::Binder;
@@ -37,7 +37,7 @@ impl Binder<'_> {
 
     fn null_test(&mut self, arg: Scalar) -> BindResult<Scalar> {
         if let (true, Kind::Param(id)) = (arg.ty.is_unknown(), &arg.kind) {
-            // It says nothing about the parameter's type, and what does comes too late.
+            // IS NULL does not determine the type of a parameter, and later contexts come too late.
             self.untyped.push((*id, arg.span));
         }
         let arg = match arg.kind {
@@ -48,7 +48,8 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::IsNull(Box::new(arg)), ty: Ty::BOOL, span })
     }
 
-    /// A row is NULL if all its fields are, and is not if none is. A row within it is a value, whatever its fields are.
+    /// A row IS NULL if all its fields are, and IS NOT NULL if none is. A nested row is not NULL, whatever its fields
+    /// are.
     fn row_is_null(&mut self, fields: Vec<Scalar>, negated: bool) -> BindResult<Scalar> {
         let span = fields.iter().fold(Span::default(), |all, field| all.with(field.span));
         let boolean = |kind, span| Scalar { kind, ty: Ty::BOOL, span };
@@ -81,7 +82,7 @@ impl Binder<'_> {
     fn distinct_rows(&mut self, left: &ast::Expr, right: &ast::Expr, negated: bool) -> BindResult<Scalar> {
         let is_null = |expr: &ast::Expr| matches!(expr, ast::Expr::Value(value) if value.value == ast::Value::Null);
         if is_null(left) || is_null(right) {
-            // A row is a value, whatever its fields are.
+            // A row is not NULL, whatever its fields are.
             let row = if is_null(left) { right } else { left };
             let span = self.scalar(row)?.span;
             return Ok(Scalar { kind: Kind::Const(Datum::Bool(!negated)), ty: Ty::BOOL, span });
@@ -117,7 +118,7 @@ impl Binder<'_> {
         Ok(Scalar { kind, ty: Ty::BOOL, span })
     }
 
-    /// `x IN (a, b)`: one equality for all if they have one type, else comparisons joined by OR.
+    /// Binds `x IN (a, b)`: one equality for all items if they have one type, else comparisons joined by OR.
     pub(super) fn in_list(&mut self, arg: &ast::Expr, list: &[ast::Expr], negated: bool) -> BindResult<Scalar> {
         if is_row(arg) || list.iter().any(is_row) {
             return self.in_rows(arg, list, negated);
@@ -125,7 +126,7 @@ impl Binder<'_> {
         let arg = self.scalar(arg)?;
         let items = self.scalars(list)?;
         let span = items.iter().fold(arg.span, |all, item| all.with(item.span));
-        // PostgreSQL makes an array of those that read no columns, of their common type with the left side.
+        // PostgreSQL makes an array of items that read no columns, if they have a common type with the left operand.
         let types: Vec<Ty> = std::iter::once(arg.ty).chain(items.iter().map(|item| item.ty)).collect();
         if let Ok(common) = builtins::resolve::common_type(&types)
             && items.len() > 1
@@ -164,14 +165,14 @@ impl Binder<'_> {
         if is_row(arg) || is_row(low) || is_row(high) {
             return self.between_rows(arg, negated, low, high);
         }
-        // What is volatile is computed for each bound, as PostgreSQL does.
+        // A volatile operand is evaluated for each bound, as in PostgreSQL.
         let value = self.scalar(arg)?;
         let low = self.scalar(low)?;
         let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
         let above = value.span.with(low.span);
         let copy = self.copy(&value)?;
         let first = self.operator(from, Some(copy), low, above)?;
-        // The first bound tells the type of a parameter.
+        // The first bound determines the type of a parameter.
         let value = if value.ty.id == TypeId::UNKNOWN { self.scalar(arg)? } else { value };
         let high = self.scalar(high)?;
         let (span, below) = (above.with(high.span), value.span.with(high.span));
@@ -179,7 +180,7 @@ impl Binder<'_> {
         Ok(within(vec![first, second], negated, span))
     }
 
-    /// Does it call something volatile?
+    /// Does it call a volatile function or contain a subquery?
     pub(crate) fn is_volatile(&self, value: &Scalar) -> bool {
         let own = match &value.kind {
             Kind::Call { func, .. } => {
@@ -195,7 +196,7 @@ impl Binder<'_> {
     }
 }
 
-/// Is one of these true?
+/// Joins the tests by OR.
 pub(super) fn any_of(mut tests: Vec<Scalar>, span: Span) -> Scalar {
     match (tests.len(), tests.pop()) {
         (1, Some(only)) => only,
@@ -206,13 +207,13 @@ pub(super) fn any_of(mut tests: Vec<Scalar>, span: Span) -> Scalar {
     }
 }
 
-/// BETWEEN by the comparisons with both bounds, which of NOT BETWEEN are already negated.
+/// Combines the comparisons with both bounds of BETWEEN; those of NOT BETWEEN are already negated.
 pub(super) fn within(bounds: Vec<Scalar>, negated: bool, span: Span) -> Scalar {
     let kind = if negated { Kind::Or(bounds) } else { Kind::And(bounds) };
     Scalar { kind, ty: Ty::BOOL, span }
 }
 
-/// Does it read a column, of whichever query?
+/// Does it read a column, of any query level?
 pub(crate) fn reads_columns(value: &Scalar) -> bool {
     let mut found = match &value.kind {
         Kind::Col(_) => true,

@@ -1,4 +1,4 @@
-//! Arguments with names, and those that are left out: `make_interval(days => 10)`.
+//! Named arguments and default arguments: `make_interval(days => 10)`.
 
 use super::call::NO_MATCH;
 use crate::binder::{Binder, plain};
@@ -11,13 +11,13 @@ use builtins::{FuncId, Function, Ty};
 use sql::ast;
 use types::Datum;
 
-/// An argument as the table shows it: `years integer DEFAULT 0`.
+/// An argument as `builtins` declares it: `years integer DEFAULT 0`.
 struct Declared {
     name: &'static str,
     default: Option<&'static str>,
 }
 
-/// The arguments of a function, where the table has names for them.
+/// Returns the declared arguments of a function.
 fn declared(func: FuncId) -> Vec<Declared> {
     let shown = routine_by_oid(func.0).and_then(|routine| routine.shown).unwrap_or_default();
     let one = |text: &'static str| {
@@ -28,11 +28,11 @@ fn declared(func: FuncId) -> Vec<Declared> {
     shown.split(", ").map(one).collect()
 }
 
-/// An argument that a call gives, with its name if it has one.
+/// An argument of a call, with its name if it has one.
 type Given = (Option<String>, Scalar);
 
 impl Binder<'_> {
-    /// All arguments of a call with names, in the order of the function that has such names.
+    /// Returns the arguments of a call, in the order of the function with such names and with its defaults.
     pub(crate) fn named_arguments(&mut self, name: &str, list: &ast::FunctionArgumentList) -> BindResult<Vec<Scalar>> {
         let given = self.given_arguments(list)?;
         for function in builtins::functions_named(name) {
@@ -46,7 +46,7 @@ impl Binder<'_> {
         Err(self.no_function_of_names(name, &given))
     }
 
-    /// There is no function of that name whose arguments have such names.
+    /// Returns the error that no function of that name has such arguments.
     pub(super) fn refuse_names(&mut self, name: &str, list: &ast::FunctionArgumentList) -> BindResult<()> {
         let given = self.given_arguments(list)?;
         Err(self.no_function_of_names(name, &given))
@@ -100,7 +100,7 @@ impl Binder<'_> {
         Ok(args)
     }
 
-    /// The value of an argument that is left out.
+    /// Returns the default of an omitted argument.
     pub(super) fn default_argument(&mut self, function: &Function, at: usize) -> BindResult<Scalar> {
         let text = declared(function.id).get(at).and_then(|declared| declared.default);
         let (Some(text), Some(ty)) = (text, function.args.get(at)) else {
@@ -112,7 +112,7 @@ impl Binder<'_> {
     }
 }
 
-/// Which of the given arguments each of the declared ones is; `None`: these are not a call of the function.
+/// Returns the index of the given argument for each declared one; `None` if the call does not fit the function.
 fn placed(declared: &[Declared], given: &[Given]) -> Option<Vec<Option<usize>>> {
     let mut places: Vec<Option<usize>> = vec![None; declared.len()];
     for (at, (name, _)) in given.iter().enumerate() {

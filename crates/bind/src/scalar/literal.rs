@@ -20,7 +20,7 @@ impl Binder<'_> {
                 let text = Scalar { kind: Kind::Const(Datum::Text(text.clone())), ty: Ty::UNKNOWN, span };
                 return self.coerce(text, plain(TypeId::BPCHAR), CastContext::Explicit);
             }
-            // Phoenix's bytes.
+            // Phoenix's binary literal.
             V::HexStringLiteral(digits) => {
                 let ty = plain(TypeId::BYTEA);
                 let bytes = self.input(&format!("\\x{digits}"), ty, CastContext::Implicit, span)?;
@@ -42,7 +42,7 @@ impl Binder<'_> {
         }
     }
 
-    /// An integer or bigint that holds it, else a numeric.
+    /// Binds a number: the first of integer, bigint and numeric that holds it.
     pub(super) fn number(&mut self, digits: &str, span: Span) -> BindResult<Scalar> {
         if digits.contains(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))) {
             return self.error(BindErrorKind::Syntax { message: "trailing junk after numeric literal" }, span);
@@ -55,7 +55,7 @@ impl Binder<'_> {
             let ty = Ty { digits: written_digits(digits), ..plain(TypeId::NUMERIC) };
             match self.input(digits, ty, CastContext::Implicit, span) {
                 Ok(number) => (number, ty),
-                // What numeric cannot hold is read as a double.
+                // A number out of the range of numeric is a double precision.
                 Err(error) if error.is_out_of_range() => {
                     let ty = plain(TypeId::FLOAT8);
                     (self.input(digits, ty, CastContext::Implicit, span)?, ty)
@@ -66,14 +66,14 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Const(datum), ty, span })
     }
 
-    /// `DATE '2013-01-01'`.
+    /// Binds `DATE '2013-01-01'`.
     pub(super) fn typed_string(&mut self, typed: &ast::TypedString) -> BindResult<Scalar> {
         let value = self.literal(&typed.value)?;
         let to = self.named_type(&typed.data_type, value.span)?;
         self.coerce(value, to, CastContext::Explicit)
     }
 
-    /// `INTERVAL '1 2' DAY TO HOUR`.
+    /// Binds `INTERVAL '1 2' DAY TO HOUR`.
     pub(super) fn interval(&mut self, interval: &ast::Interval) -> BindResult<Scalar> {
         let ast::Interval { value, leading_field, leading_precision, last_field, fractional_seconds_precision } =
             interval;
@@ -101,7 +101,7 @@ impl Binder<'_> {
     }
 }
 
-/// Precision and scale of a number as it is written: zeros at its end are shown.
+/// Returns precision and scale of a number as written: trailing zeros count.
 fn written_digits(number: &str) -> Option<(u8, u8)> {
     if number.contains(['e', 'E']) {
         return None;

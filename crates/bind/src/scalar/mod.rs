@@ -24,12 +24,12 @@ use crate::error::{BindErrorKind, BindResult};
 use crate::tree::{Kind, Scalar, Span};
 use sql::ast;
 
-/// Expressions and queries within each other, at most: each takes stack. `sql` bounds the nesting that can be written,
-/// this bounds what chains of operators add.
+/// Maximum nesting depth of expressions and queries: each level takes stack. `sql` limits the nesting in the text; this
+/// limit also covers chains of operators.
 pub(crate) const MAX_DEPTH: usize = 400;
 
 impl Binder<'_> {
-    /// Binds an expression over the names in sight. Its type may be unknown still.
+    /// Binds an expression in the current scope. Its type may still be unknown.
     pub(crate) fn scalar(&mut self, expr: &ast::Expr) -> BindResult<Scalar> {
         if self.depth >= MAX_DEPTH {
             return self.error(BindErrorKind::TooDeep { what: "expressions are" }, Span::default());
@@ -66,7 +66,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A column, or a reserved word that is a value.
+    /// Binds a column, or a reserved word that is a value.
     fn identifier(&mut self, ident: &ast::Ident) -> BindResult<Scalar> {
         let reserved = ident.quote_style.is_none();
         let value = match reserved {
@@ -104,13 +104,13 @@ impl Binder<'_> {
         }
     }
 
-    /// A condition; `what` wants it.
+    /// Binds a condition; `what` names the construct in messages.
     pub(crate) fn boolean(&mut self, expr: &ast::Expr, what: &'static str) -> BindResult<Scalar> {
         let value = self.scalar(expr)?;
         self.must_be_boolean(value, what)
     }
 
-    /// A condition as conjuncts.
+    /// Binds a condition as conjuncts.
     pub(crate) fn conditions(&mut self, expr: &ast::Expr, what: &'static str) -> BindResult<Vec<Scalar>> {
         let condition = self.boolean(expr, what)?;
         Ok(match condition.kind {

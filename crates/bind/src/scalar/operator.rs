@@ -1,4 +1,4 @@
-//! Operators, and AND, OR and NOT, which are none.
+//! Operators, and the connectives AND, OR and NOT.
 
 use super::row::items_of;
 use crate::binder::Binder;
@@ -31,7 +31,7 @@ impl Binder<'_> {
         self.operator(&name, Some(left), right, span)
     }
 
-    /// What the operator is called; some spellings of other databases have no name here.
+    /// Returns the name of the operator; some operators of other databases are not supported.
     pub(super) fn operator_name(&self, op: &ast::BinaryOperator) -> BindResult<String> {
         use ast::BinaryOperator as O;
         match op {
@@ -52,7 +52,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `OPERATOR(schema.symbol)`: all operators are those of `pg_catalog`.
+    /// Resolves `OPERATOR(schema.symbol)`: all operators are in `pg_catalog`.
     fn operator_of_schema(&self, schema: &str, symbol: &str) -> BindResult<String> {
         let schema = match schema.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
             Some(quoted) => quoted.replace("\"\"", "\""),
@@ -65,7 +65,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of AND or of OR, one deep however long it is.
+    /// Binds a chain of AND or of OR as one node, so that its depth does not grow with its length.
     fn connective(&mut self, left: &ast::Expr, op: &ast::BinaryOperator, right: &ast::Expr) -> BindResult<Scalar> {
         let mut operands = vec![right];
         let mut rest = left;
@@ -110,7 +110,7 @@ impl Binder<'_> {
         self.operator(&op.to_string(), None, value, span)
     }
 
-    /// The operator of that name on bound operands.
+    /// Binds an operator with bound operands.
     pub(crate) fn operator(
         &mut self,
         name: &str,
@@ -154,7 +154,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Where the operator stands: between its operands. Only errors ask.
+    /// Finds the operator between its operands, for the position of an error.
     fn operator_span(&self, name: &str, left: Span, right: Span) -> Span {
         let between = self.lines.text().get(left.end as usize..right.start as usize).unwrap_or_default();
         let found = between.rfind(name).and_then(|at| u32::try_from(at).ok());
@@ -167,7 +167,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The function behind `=`, `<` or another operator of two types that gives a boolean, and the operands for it.
+    /// Resolves `=`, `<` or another operator that returns boolean. Returns its function and the cast operands.
     pub(super) fn comparison(
         &mut self,
         name: &str,
@@ -183,7 +183,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Records a call: what it needs and how stable its results are.
+    /// Records a call: the function for privilege checks, and its volatility.
     pub(crate) fn note_call(&mut self, func: FuncId) {
         if let Some(function) = function(func) {
             self.facts.volatility = self.facts.volatility.max(function.volatility);
@@ -207,7 +207,7 @@ impl Binder<'_> {
     }
 }
 
-/// The type of a call, with the form of its numerics.
+/// Returns the type of a call, with the digits of a numeric result.
 pub(super) fn with_form(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
     if returns.id != TypeId::NUMERIC {
         return returns;
@@ -221,7 +221,7 @@ pub(super) fn with_form(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
     Ty { digits: function(func).and_then(|function| form(function.name)), ..returns }
 }
 
-/// A number, or its negative: both are constants of the smallest type that holds them.
+/// Returns a number, or a negated one: both are constants of the smallest type that holds them.
 fn written_number(expr: &ast::Expr) -> Option<(String, sql::SourceSpan)> {
     match expr {
         ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), span }) => {
@@ -242,7 +242,7 @@ fn negative(digits: &str) -> String {
     }
 }
 
-/// A row that is written out.
+/// Is it a row constructor?
 pub(super) fn is_row(expr: &ast::Expr) -> bool {
     items_of(expr).is_some()
 }

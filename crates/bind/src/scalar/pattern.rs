@@ -11,7 +11,7 @@ use crate::tree::{CastContext, Kind, Scalar};
 use builtins::{FuncId, Ty, TypeId};
 use sql::ast;
 
-/// Functions of `pg_proc` that no call by name means.
+/// Functions of `pg_proc` that the syntax uses; calls by name do not resolve to them.
 const LIKE_ESCAPE: FuncId = FuncId(1637);
 const LIKE_ESCAPE_OF_BYTES: FuncId = FuncId(2009);
 const SIMILAR_TO_ESCAPE: FuncId = FuncId(1986);
@@ -59,7 +59,7 @@ impl Binder<'_> {
         self.operator(if negated { "!~" } else { "~" }, Some(arg), pattern, span)
     }
 
-    /// The pattern with its escape, as the operator wants it.
+    /// Applies the escape to the pattern.
     fn escaped(&mut self, func: FuncId, pattern: Scalar, escape: Option<Scalar>, ty: Ty) -> BindResult<Scalar> {
         let span = pattern.span;
         let mut args = Vec::with_capacity(2);
@@ -74,7 +74,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Call { func, args }, ty, span })
     }
 
-    /// What is no text has no escape.
+    /// Returns the error for a pattern that is not text.
     fn no_pattern(&self, ty: Ty, span: crate::tree::Span) -> crate::error::BindError {
         let args = vec![ty.sql_name(), "unknown".to_owned()];
         let kind = crate::error::BindErrorKind::UndefinedFunction { name: "pg_catalog.like_escape".to_owned(), args };

@@ -1,7 +1,7 @@
 //! Fields of rows: `(f(x)).n`, `(t.r).n`.
 //!
-//! A column that is a row stands for the columns of its fields, which the nodes below have beside each other: it can be
-//! handed on and taken apart, and is never put together.
+//! A record column stands for the columns of its fields, which the nodes below have side by side. It can be passed on
+//! and split into its fields, but is never materialized.
 
 use crate::binder::Binder;
 use crate::clause::Clause;
@@ -13,7 +13,7 @@ use builtins::{Ty, TypeId};
 use sql::ast;
 
 impl Binder<'_> {
-    /// `(root).name`.
+    /// Binds `(root).name`.
     pub(super) fn field(&mut self, root: &ast::Expr, name: &ast::Ident) -> BindResult<Scalar> {
         if let Some(relation) = relation_of(root)
             && self.is_relation_only(relation)?
@@ -38,7 +38,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The field of a column whose fields are columns; `None`: it is none.
+    /// Returns a field of a record column; `None` if the row is not a record column.
     pub(super) fn field_of_record(&mut self, row: &Scalar, field: &str, span: Span) -> BindResult<Option<Scalar>> {
         let Kind::Col(col) = row.kind else { return Ok(None) };
         let Some(fields) = self.records.get(&col.id) else { return Ok(None) };
@@ -49,7 +49,7 @@ impl Binder<'_> {
         Ok(Some(Scalar { kind: Kind::Col(ColRef { id, level: col.level }), ty: self.col_ty(id), span }))
     }
 
-    /// The name of a relation that is no column's?
+    /// Is it the name of a relation and not of a column?
     fn is_relation_only(&self, ident: &ast::Ident) -> BindResult<bool> {
         let name = fold(ident);
         Ok(!self.has_column(&name, self.span(ident.span))? && self.find_relation(&name).is_some())
@@ -60,7 +60,7 @@ impl Binder<'_> {
         matches!(&value.kind, Kind::Col(col) if self.records.contains_key(&col.id))
     }
 
-    /// Subqueries around the place read the field and not the row.
+    /// Records that the enclosing subqueries read the field instead of the row.
     fn read_in_place_of(&mut self, row: ColRef, field: crate::tree::ColId) {
         for boundary in &mut self.boundaries {
             if let Some(level) = boundary.free.remove(&row.id) {
@@ -69,7 +69,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A function of a set of rows in a SELECT list.
+    /// Binds a function that returns a set of rows in a SELECT list.
     pub(crate) fn record_of_set(&mut self, array: Scalar, span: Span) -> BindResult<Scalar> {
         let scope = self.scope();
         if scope.clause != Clause::SelectList || scope.in_aggregate || scope.in_window {
@@ -84,7 +84,7 @@ impl Binder<'_> {
     }
 }
 
-/// The name in an expression that is nothing else.
+/// Returns the identifier that the expression consists of.
 fn relation_of(expr: &ast::Expr) -> Option<&ast::Ident> {
     match expr {
         ast::Expr::Nested(inner) => relation_of(inner),

@@ -1,4 +1,4 @@
-//! Row values and how they compare.
+//! Row values and their comparison.
 
 use super::condition::{any_of, within};
 use crate::binder::Binder;
@@ -11,20 +11,20 @@ use sql::ast;
 use types::CompareOp;
 
 impl Binder<'_> {
-    /// `(a, b)`.
+    /// Binds `(a, b)`.
     pub(super) fn row(&mut self, items: &[ast::Expr]) -> BindResult<Scalar> {
         let values = self.scalars(items)?;
         self.row_of(values)
     }
 
-    /// A row of bound fields.
+    /// Returns a row of bound fields.
     pub(super) fn row_of(&mut self, values: Vec<Scalar>) -> BindResult<Scalar> {
         let values = values.into_iter().map(|value| self.output_type(value)).collect::<BindResult<Vec<_>>>()?;
         let span = values.iter().fold(Span::default(), |all, value| all.with(value.span));
         Ok(Scalar { kind: Kind::Row(values), ty: Ty::plain(TypeId::RECORD), span })
     }
 
-    /// The fields of a row that is written out, or of a whole row that a relation's name stands for.
+    /// Returns the fields of a row constructor, or of the whole row that a relation's name stands for.
     pub(super) fn fields_of(&mut self, expr: &ast::Expr) -> BindResult<Option<Vec<Scalar>>> {
         if let Some(items) = items_of(expr) {
             return self.scalars_of(&items).map(Some);
@@ -36,7 +36,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `(a, b) < (c, d)`.
+    /// Binds `(a, b) < (c, d)`.
     pub(super) fn compare_rows(
         &mut self,
         left: &ast::Expr,
@@ -45,14 +45,14 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let name = self.operator_name(op)?;
         let Some(fields) = self.fields_of(left)? else {
-            // Only on the right a query stands for a row.
+            // A query stands for a row on the right side only.
             let left = self.scalar(left)?;
             return self.no_row_operator(name_of(left.ty), &name, "record".to_owned(), left.span);
         };
         self.compare_fields(fields, &name, right)
     }
 
-    /// A row beside an expression: a row too, or a query of one.
+    /// Compares a row with a row or with a query of one.
     fn compare_fields(&mut self, left: Vec<Scalar>, name: &str, right: &ast::Expr) -> BindResult<Scalar> {
         let fields = match self.fields_of(right)? {
             Some(fields) => fields,
@@ -65,7 +65,7 @@ impl Binder<'_> {
             },
         };
         let Some(op) = CompareOp::of_sign(name) else { return self.refuse_row_operator(name, left, fields) };
-        // A whole row is a value of a type, as rows within rows are.
+        // A whole row is a value of a composite type, and so are nested rows.
         if items_of(right).is_none() && query_of(right).is_none() {
             let of = |fields: Vec<Scalar>| {
                 let span = fields.iter().fold(Span::default(), |all, field| all.with(field.span));
@@ -77,7 +77,7 @@ impl Binder<'_> {
         self.row_comparison(op, left, fields)
     }
 
-    /// The only row of a query, NULLs if it has none.
+    /// Returns the columns of a query's only row, NULLs if it has none.
     fn fields_of_query(&mut self, query: &ast::Query, width: usize) -> BindResult<Vec<Scalar>> {
         let before = std::mem::replace(&mut self.facts.volatility, Volatility::Immutable);
         let bound = self.inner_query(query);
@@ -100,7 +100,7 @@ impl Binder<'_> {
         Ok(fields)
     }
 
-    /// The columns of the only row of a query that is computed once for all of them.
+    /// Returns the columns of a query's only row, where the query is computed once for all of them.
     fn fields_of_once(&mut self, rows: Rows) -> BindResult<Vec<Scalar>> {
         let (cte, cols): (CteId, Vec<ColId>) = (self.new_cte(), rows.outputs.iter().map(|(_, col)| *col).collect());
         self.cte_bodies.push(Cte { id: cte, cols, body: CteBody::Materialized(rows.rel) });
@@ -120,7 +120,7 @@ impl Binder<'_> {
         Err(BindError::new(kind, span).with_hint(hint))
     }
 
-    /// Rows have comparisons and no other operators.
+    /// Returns the error for an operator on rows that is not a comparison.
     fn refuse_row_operator<T>(&mut self, name: &str, left: Vec<Scalar>, right: Vec<Scalar>) -> BindResult<T> {
         let (Some(left), Some(right)) = (left.into_iter().next(), right.into_iter().next()) else {
             return self.unsupported(format!("operator {name} on rows without fields"));
@@ -170,7 +170,7 @@ impl Binder<'_> {
         Ok(self.negated(all, op == CompareOp::Ne))
     }
 
-    /// Rows within rows are equal as values of a type are: NULL is a value as others.
+    /// Compares nested rows as values of a composite type: NULL equals NULL.
     fn equal_records(&mut self, op: CompareOp, left: Scalar, right: Scalar) -> BindResult<Scalar> {
         let span = left.span.with(right.span);
         let (a, b) = match (left, right) {
@@ -193,7 +193,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::And(tests), ty: Ty::BOOL, span })
     }
 
-    /// `(a, b) OVERLAPS (c, d)`.
+    /// Binds `(a, b) OVERLAPS (c, d)`.
     pub(super) fn overlaps(&mut self, left: &ast::Expr, right: &ast::Expr) -> BindResult<Scalar> {
         let mut args = Vec::with_capacity(4);
         for side in [left, right] {
@@ -208,7 +208,7 @@ impl Binder<'_> {
         self.call_named("overlaps", args, span)
     }
 
-    /// `(a, b) IN ((1, 2), (3, 4))`.
+    /// Binds `(a, b) IN ((1, 2), (3, 4))`.
     pub(super) fn in_rows(&mut self, arg: &ast::Expr, list: &[ast::Expr], negated: bool) -> BindResult<Scalar> {
         let Some(arg) = self.fields_of(arg)? else {
             let arg = self.scalar(arg)?;
@@ -227,7 +227,7 @@ impl Binder<'_> {
         Ok(self.negated(any_of(tests, span), negated))
     }
 
-    /// `(a, b) BETWEEN (1, 2) AND (3, 4)`.
+    /// Binds `(a, b) BETWEEN (1, 2) AND (3, 4)`.
     pub(super) fn between_rows(
         &mut self,
         arg: &ast::Expr,
@@ -246,7 +246,7 @@ impl Binder<'_> {
         Ok(within(both, negated, span))
     }
 
-    /// A row among the arguments of a function that takes values of any type.
+    /// Checks that a function with arguments of type `any` takes a row.
     pub(super) fn row_argument(&mut self, name: &str, row: Scalar) -> BindResult<Scalar> {
         match name {
             "count" | "json_build_array" | "json_build_object" | "to_json" => Ok(row),
@@ -263,7 +263,7 @@ fn query_of(expr: &ast::Expr) -> Option<&ast::Query> {
     }
 }
 
-/// The values of a row that is written out: `(a, b)`, `ROW(a, b)`.
+/// Returns the values of a row constructor: `(a, b)`, `ROW(a, b)`.
 pub(super) fn items_of(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     match expr {
         ast::Expr::Nested(inner) => items_of(inner),

@@ -1,4 +1,4 @@
-//! Values that the session gives, which have no parentheses: `current_date`, `current_user`.
+//! Values of the session that are written without parentheses: `current_date`, `current_user`.
 
 use crate::binder::{Binder, plain};
 use crate::error::BindResult;
@@ -6,7 +6,7 @@ use crate::tree::{Kind, Scalar, SessionValue, Span};
 use builtins::TypeId;
 
 impl Binder<'_> {
-    /// The value of that name; `None` if the name is none of them.
+    /// Returns the session value of that name; `None` for any other name.
     pub(super) fn session_value(&mut self, name: &str, span: Span) -> BindResult<Option<Scalar>> {
         use SessionValue as S;
         let (value, ty) = match name {

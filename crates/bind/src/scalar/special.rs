@@ -1,4 +1,4 @@
-//! Forms with words inside that are calls of functions: EXTRACT, POSITION, SUBSTRING, TRIM, OVERLAY, AT TIME ZONE.
+//! Function calls with syntax of their own: EXTRACT, POSITION, SUBSTRING, TRIM, OVERLAY, AT TIME ZONE.
 
 use crate::binder::Binder;
 use crate::error::BindResult;
@@ -43,7 +43,7 @@ impl Binder<'_> {
         for arg in args {
             values.push(self.scalar(arg)?);
         }
-        // Of so many letters: from the first on.
+        // SUBSTRING with FOR only begins at the first character.
         if matches!(expr, E::Substring { substring_from: None, substring_for: Some(_), .. }) {
             let one = Scalar { kind: Kind::Const(Datum::Int4(1)), ty: Ty::INT4, span: Span::default() };
             values.insert(1, one);

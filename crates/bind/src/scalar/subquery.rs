@@ -23,7 +23,7 @@ impl Binder<'_> {
         self.subquery(SubqueryKind::Scalar, rows, free, ty)
     }
 
-    /// The parenthesis that a subquery begins with.
+    /// Returns the position of the parenthesis that opens a subquery.
     fn before_query(&self, query: &ast::Query) -> Span {
         let within = self.span(ast::Spanned::span(query));
         let before = self.lines.text().get(..within.start as usize).unwrap_or_default();
@@ -51,7 +51,7 @@ impl Binder<'_> {
         Ok(self.negated(test, negated))
     }
 
-    /// `x op ANY (SELECT …)`. The subquery's columns are cast to what the operator wants.
+    /// Binds `x op ANY (SELECT …)`. The subquery's columns are cast to the types of the operator.
     pub(super) fn quantified_subquery(
         &mut self,
         left: &ast::Expr,
@@ -88,7 +88,7 @@ impl Binder<'_> {
         self.subquery(SubqueryKind::Quantified { left: lefts, ops, all }, rows, free, Ty::BOOL)
     }
 
-    /// Binds a query over the names in sight; also gives the columns that it reads of the queries around it.
+    /// Binds a query in the current scope; also returns the columns of enclosing queries that it reads.
     pub(super) fn inner_query(&mut self, query: &ast::Query) -> BindResult<(Rows, Vec<ColRef>)> {
         if self.scopes.is_empty() {
             // VALUES of a statement have no scope of their own.
@@ -104,7 +104,7 @@ impl Binder<'_> {
         Ok((rows?, free.into_iter().map(|(id, level)| ColRef { id, level }).collect()))
     }
 
-    /// One output of a query of so many, as a scalar subquery; `None` if it has another number of them.
+    /// Returns one output of a query as a scalar subquery; `None` if the query does not have `width` outputs.
     pub(crate) fn nth_of_subquery(
         &mut self,
         query: &ast::Query,
@@ -120,7 +120,7 @@ impl Binder<'_> {
         self.first_of_subquery(rows, free).map(Some)
     }
 
-    /// The first output of a query that is bound, as a scalar subquery.
+    /// Returns the first output of a bound query as a scalar subquery.
     pub(super) fn first_of_subquery(&mut self, mut rows: Rows, free: Vec<ColRef>) -> BindResult<Scalar> {
         rows.outputs.truncate(1);
         let ty = self.one_column(&rows)?;

@@ -1,4 +1,4 @@
-//! Calls with WITHIN GROUP that are made of plain aggregates.
+//! WITHIN GROUP calls that are rewritten to plain aggregates.
 //!
 //! ```text
 //!   rank(v) WITHIN GROUP (ORDER BY x)           1 + count(*) FILTER (WHERE x comes before v)
@@ -17,7 +17,7 @@ use builtins::{Ty, TypeId};
 use sql::ast;
 use types::Datum;
 
-/// A call of which the parts are bound.
+/// A call whose operands are bound.
 struct Call<'c> {
     name: &'c str,
     /// FILTER of the call.
@@ -27,7 +27,7 @@ struct Call<'c> {
 }
 
 impl Binder<'_> {
-    /// The call as other aggregates; `None` for an aggregate of its own.
+    /// Rewrites the call to other aggregates; `None` for an aggregate that is not rewritten.
     pub(super) fn within_group(
         &mut self,
         name: &str,
@@ -50,7 +50,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The place that hypothetical values would have.
+    /// Binds a hypothetical-set aggregate.
     fn place(&mut self, call: &Call<'_>, direct: Vec<Scalar>, order: &[(Scalar, bool, bool)]) -> BindResult<Scalar> {
         if direct.len() != order.len() {
             let args = direct.iter().chain(order.iter().map(|(value, ..)| value)).map(|value| name_of(value.ty));
@@ -96,7 +96,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A NULL among the values is one of its own, which no count sees.
+    /// NULL counts as one distinct value, which `count` ignores.
     fn dense_rank(&mut self, call: &Call<'_>, value: Scalar, before: Scalar) -> BindResult<Scalar> {
         let span = call.span;
         let number = |value| Scalar { kind: Kind::Const(Datum::Int8(value)), ty: Ty::INT8, span };
@@ -110,7 +110,7 @@ impl Binder<'_> {
         self.operator("+", Some(first), count, span)
     }
 
-    /// How many rows of the group satisfy a condition.
+    /// Counts the rows of the group that satisfy a condition.
     fn counted(&mut self, call: &Call<'_>, condition: Option<Scalar>) -> BindResult<Scalar> {
         let filter = match condition {
             Some(condition) => Some(self.filtered(call, condition)),
@@ -134,7 +134,7 @@ impl Binder<'_> {
         self.operator("/", Some(part), all, span)
     }
 
-    /// Do the values of a row come before these? `or_equal`: or are they the same?
+    /// Returns the condition that a row sorts before the values, or with `or_equal` that it is equal to them.
     fn comes_before(
         &mut self,
         order: &[(Scalar, bool, bool)],
@@ -165,7 +165,7 @@ impl Binder<'_> {
         Ok(rest.unwrap_or(Scalar { kind: Kind::Const(Datum::Bool(or_equal)), ty: Ty::BOOL, span: Span::default() }))
     }
 
-    /// Phoenix's values of a group by their places in an order, NULLs left out.
+    /// Binds Phoenix's FIRST_VALUE and its variants: values of a group by their positions in an order, without NULLs.
     fn pick_of_group(
         &mut self,
         call: &Call<'_>,

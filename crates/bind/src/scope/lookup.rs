@@ -1,4 +1,4 @@
-//! From a name to a column: one query at a time, the innermost first.
+//! Resolves names to columns: one scope at a time, the innermost first.
 
 use super::table_oid::TABLE_OID;
 use super::{ItemColumns, ScopeItem};
@@ -8,11 +8,11 @@ use crate::name::{fold, parts};
 use crate::tree::{ColId, ColRef, Kind, Scalar, Span};
 use sql::ast;
 
-/// A place in the scopes: query, item, column.
+/// Indexes of a scope, an item and a column.
 type Place = (usize, usize, usize);
 
 impl Binder<'_> {
-    /// `a`.
+    /// Binds `a`.
     pub(crate) fn column(&mut self, ident: &ast::Ident) -> BindResult<Scalar> {
         let (name, span) = (fold(ident), self.span(ident.span));
         match self.find_column(&name, span)? {
@@ -23,7 +23,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The columns of the relation of that name; `None` for the name of a column, or of nothing.
+    /// Returns the columns of the relation of that name; `None` if the name is a column's or unknown.
     pub(crate) fn whole_row(&mut self, ident: &ast::Ident) -> BindResult<Option<Vec<Scalar>>> {
         let (name, span) = (fold(ident), self.span(ident.span));
         if self.find_column(&name, span)?.is_some() {
@@ -43,7 +43,7 @@ impl Binder<'_> {
             .map(Some)
     }
 
-    /// `t.a`, `s.t.a`.
+    /// Binds `t.a`, `s.t.a`.
     pub(crate) fn qualified_column(&mut self, idents: &[ast::Ident]) -> BindResult<Scalar> {
         let Some((last, qualifier)) = idents.split_last() else { return Err(self.internal("a name without words")) };
         let span = idents.iter().fold(Span::default(), |all, ident| all.with(self.span(ident.span)));
@@ -63,7 +63,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The relation that `t` or `s.t` means.
+    /// Finds the relation that `t` or `s.t` refers to.
     pub(crate) fn relation_of(&mut self, qualifier: &[ast::Ident], span: Span) -> BindResult<(usize, usize)> {
         let names: Vec<String> = qualifier.iter().map(fold).collect();
         let found = match names.as_slice() {
@@ -89,7 +89,7 @@ impl Binder<'_> {
         Ok((scope, item))
     }
 
-    /// The relation of a star such as `t.*`.
+    /// Finds the relation of a wildcard such as `t.*`.
     pub(crate) fn relation_named(&mut self, name: &ast::ObjectName, span: Span) -> BindResult<(usize, usize)> {
         match parts(name) {
             Some(idents) => {
@@ -100,7 +100,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Looks a bare name up. Two columns of one query are ambiguous.
+    /// Finds an unqualified column. Two columns of one query are ambiguous.
     fn find_column(&self, name: &str, span: Span) -> BindResult<Option<Place>> {
         for (scope_at, scope) in self.scopes.iter().enumerate().rev() {
             let mut found: Option<Place> = None;
@@ -126,18 +126,18 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    /// Is a column of that bare name in sight?
+    /// Is a column of that unqualified name in scope?
     pub(crate) fn has_column(&self, name: &str, span: Span) -> BindResult<bool> {
         Ok(self.find_column(name, span)?.is_some())
     }
 
-    /// The column of that name of the innermost query; `None` if it has none. GROUP BY asks so.
+    /// Does an unqualified name refer to a column of the innermost query? GROUP BY prefers such a column to an output.
     pub(crate) fn own_column(&self, name: &str, span: Span) -> BindResult<bool> {
         let own = self.scopes.len().saturating_sub(1);
         Ok(self.find_column(name, span)?.is_some_and(|(scope, ..)| scope == own))
     }
 
-    /// The column of a relation that is fixed already.
+    /// Finds a column of a given relation.
     fn column_in(&self, scope: usize, item: usize, name: &str, span: Span) -> BindResult<Option<usize>> {
         let Some(item) = self.scopes.get(scope).and_then(|scope| scope.items.get(item)) else { return Ok(None) };
         let mut named = (0..self.width(item)).filter(|at| self.column_name(item, *at) == Some(name));
@@ -147,7 +147,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The nearest relation of that name.
+    /// Finds the innermost relation of that name.
     pub(crate) fn find_relation(&self, name: &str) -> Option<(usize, usize)> {
         self.find_item(|item| item.name.as_deref() == Some(name))
     }
@@ -171,7 +171,7 @@ impl Binder<'_> {
         self.find_item(|item| item.table == Some(oid))
     }
 
-    /// Tables of one name and two schemas cannot be told apart by it.
+    /// Checks that the name is unique: tables of two schemas can have the same name.
     fn check_relation_name(&self, name: &str, span: Span) -> BindResult<()> {
         for scope in self.scopes.iter().rev() {
             let seen = |item: &&ScopeItem| !item.pending || scope.lateral;
@@ -195,7 +195,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column as an expression. Subqueries between here and its query read it from outside.
+    /// Returns the column as an expression, and records that the subqueries in between read it as an outer column.
     pub(crate) fn reference(&mut self, place: Place, span: Span) -> BindResult<Scalar> {
         let (scope, item, at) = place;
         let item = self.scopes.get(scope).and_then(|scope| scope.items.get(item));
@@ -212,7 +212,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty: self.col_ty(id), span })
     }
 
-    /// Subqueries between here and the query of a column read it from outside.
+    /// Records that the subqueries between the current place and the column's scope read it as an outer column.
     pub(crate) fn note_read(&mut self, scope: usize, id: ColId) {
         for boundary in &mut self.boundaries {
             if let Some(own) = boundary.depth.checked_sub(scope + 1) {

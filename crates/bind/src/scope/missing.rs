@@ -1,4 +1,4 @@
-//! What to say about names that are not there.
+//! Errors and hints for names that do not exist.
 
 use crate::binder::Binder;
 use crate::error::{BindError, BindErrorKind};
@@ -6,7 +6,7 @@ use crate::scope::ScopeItem;
 use crate::tree::Span;
 
 impl Binder<'_> {
-    /// No column of that bare name is in sight.
+    /// Returns the error for an unqualified column that is not in scope.
     pub(super) fn missing_column(&self, name: &str, span: Span) -> BindError {
         let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
         let names: Vec<&str> = items.flat_map(|item| self.names_of(item)).collect();
@@ -14,7 +14,7 @@ impl Binder<'_> {
         with_close_column(BindError::new(kind, span), name, names.into_iter())
     }
 
-    /// A relation has no column of that name.
+    /// Returns the error for a column that a relation does not have.
     pub(super) fn missing_column_of(
         &self,
         item: &ScopeItem,
@@ -30,7 +30,7 @@ impl Binder<'_> {
         (0..self.width(item)).filter_map(move |at| self.column_name(item, at))
     }
 
-    /// No relation of that name is there.
+    /// Returns the error for a relation that does not exist.
     pub(crate) fn missing_table(&self, names: &[String], span: Span) -> BindError {
         let error = BindError::new(BindErrorKind::UndefinedTable { name: names.join(".") }, span);
         let known = self.relations.table_names();
@@ -40,7 +40,7 @@ impl Binder<'_> {
         }
     }
 
-    /// No relation of that name is in sight; there may be one that cannot be named here.
+    /// Returns the error for a qualifier that is not in scope; a hint says if its relation cannot be referenced here.
     pub(super) fn missing_relation(&self, name: &str, span: Span) -> BindError {
         let known = || self.scopes.iter().rev().flat_map(|scope| &scope.known);
         if known().any(|(alias, _)| alias == name) {

@@ -1,7 +1,7 @@
-//! The system column `tableoid`: the oid of the relation that a row is of.
+//! The system column `tableoid`: the oid of the table that a row belongs to.
 //!
-//! A row of a table can be of no other, so it is a constant; on a side of an outer join that may be missing it is NULL
-//! where a column is that never is in the table.
+//! It is a constant, since tables have no child tables. On the nullable side of an outer join it is NULL where a NOT
+//! NULL column of the table is.
 
 use super::{ItemColumns, ScopeItem};
 use crate::binder::{Binder, plain};
@@ -10,11 +10,11 @@ use crate::tree::{ColInfo, ColRef, Kind, RelId, Scalar, Span};
 use builtins::TypeId;
 use types::Datum;
 
-/// Its name.
+/// The name of the column.
 pub(super) const TABLE_OID: &str = "tableoid";
 
 impl Binder<'_> {
-    /// The nearest relation whose `tableoid` a bare name means. Two of one query are ambiguous.
+    /// Finds the innermost relation whose `tableoid` an unqualified name refers to. Two of one query are ambiguous.
     pub(super) fn owner_of_oid(&self) -> BindResult<Option<(usize, usize)>> {
         for (scope_at, scope) in self.scopes.iter().enumerate().rev() {
             let seen = |item: &ScopeItem| (!item.pending || scope.lateral) && is_relation(item);
@@ -35,7 +35,7 @@ impl Binder<'_> {
         self.scopes.get(scope).and_then(|scope| scope.items.get(item)).is_some_and(is_relation)
     }
 
-    /// `tableoid` without a qualifier.
+    /// Binds `tableoid` without a qualifier.
     pub(super) fn bare_table_oid(&mut self, span: Span) -> BindResult<Scalar> {
         match self.owner_of_oid()? {
             Some((scope, item)) => self.table_oid(scope, item, span),
@@ -43,7 +43,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `t.tableoid`.
+    /// Binds `t.tableoid`.
     pub(super) fn table_oid(&mut self, scope: usize, item: usize, span: Span) -> BindResult<Scalar> {
         let found = self.scopes.get(scope).and_then(|scope| scope.items.get(item)).map(|item| item.columns.clone());
         match found {
@@ -89,7 +89,7 @@ impl Binder<'_> {
     }
 }
 
-/// Is it a table or a computed relation, and nothing made of them?
+/// Is it a table or a computed relation, rather than a derived one?
 fn is_relation(item: &ScopeItem) -> bool {
     matches!(item.columns, ItemColumns::Table { .. } | ItemColumns::Computed { oid: 1.., .. })
 }

@@ -1,4 +1,4 @@
-//! Frames of windows: their bounds, and the offsets in them.
+//! Window frames: their bounds and offsets.
 
 use crate::binder::{Binder, plain};
 use crate::call_error::WindowError;
@@ -12,7 +12,7 @@ use sql::ast;
 use types::Datum;
 
 impl Binder<'_> {
-    /// The frame of a window in an order.
+    /// Binds the frame of a window with that ORDER BY.
     pub(super) fn frame(&mut self, frame: &ast::WindowFrame, order: &[(Scalar, bool, bool)]) -> BindResult<Frame> {
         let mode = match frame.units {
             ast::WindowFrameUnits::Rows => FrameMode::Rows,
@@ -60,7 +60,7 @@ impl Binder<'_> {
         Ok(if preceding { FrameBound::Preceding(value) } else { FrameBound::Following(value) })
     }
 
-    /// What distances between values of a type are of.
+    /// Returns the type of RANGE offsets for the type of an ORDER BY column.
     fn distance_type(&self, key: Ty) -> BindResult<Ty> {
         match key.id {
             TypeId::INT2 | TypeId::INT4 | TypeId::INT8 | TypeId::FLOAT4 | TypeId::FLOAT8 | TypeId::NUMERIC => {
@@ -73,12 +73,12 @@ impl Binder<'_> {
         }
     }
 
-    /// An offset of the type that counts rows or peers, or is a distance between values of the order.
+    /// Casts an offset: to bigint for ROWS and GROUPS, to a distance between values for RANGE.
     fn frame_offset(&mut self, value: Scalar, wanted: Ty, (mode, key): (FrameMode, Option<Ty>)) -> BindResult<Scalar> {
         let (offset, span) = (value.ty, value.span);
         let what = mode_name(mode);
         let Some(key) = key else { return self.must_be(value, wanted, "bigint", what) };
-        // Whole numbers are distances between whole numbers; among others each type has its own.
+        // Integer offsets fit every numeric type; other offsets depend on the type.
         let whole = |id: TypeId| matches!(id, TypeId::INT2 | TypeId::INT4 | TypeId::INT8);
         let fits = offset.is_unknown()
             || offset.id == wanted.id
@@ -91,7 +91,7 @@ impl Binder<'_> {
             let error = BindError::new(wrong.into(), span);
             return Err(error.with_hint("Cast the offset value to an appropriate type."));
         }
-        // A distance between small integers may be larger than any of them.
+        // A distance between small integers may be out of their range.
         let wanted = if whole(wanted.id) && whole(offset.id) { offset } else { wanted };
         match value.ty.is_unknown() || value.ty.id != wanted.id {
             true => self.coerce(value, wanted, CastContext::Explicit),
@@ -111,7 +111,7 @@ impl Binder<'_> {
     }
 }
 
-/// Are they the same rows?
+/// Are the frames equal?
 pub(super) fn same_frame(a: &Frame, b: &Frame) -> bool {
     let bounds = |a: &FrameBound, b: &FrameBound| match (a, b) {
         (FrameBound::Unbounded, FrameBound::Unbounded) | (FrameBound::Current, FrameBound::Current) => true,
@@ -131,7 +131,7 @@ fn mode_name(mode: FrameMode) -> &'static str {
     }
 }
 
-/// Why bounds in this order make no frame.
+/// Returns the error message for invalid bounds.
 fn wrong_way_round(start: &ast::WindowFrameBound, end: &ast::WindowFrameBound) -> Option<&'static str> {
     use ast::WindowFrameBound::{CurrentRow, Following, Preceding};
     Some(match (start, end) {

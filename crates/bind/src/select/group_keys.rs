@@ -1,4 +1,4 @@
-//! GROUP BY: keys, and the grouping sets that ROLLUP, CUBE and GROUPING SETS make of them.
+//! GROUP BY: keys, and the grouping sets of ROLLUP, CUBE and GROUPING SETS.
 //!
 //! ```text
 //!   GROUP BY a, ROLLUP (b, c)      keys a b c, sets (a b c) (a b) (a)
@@ -13,27 +13,27 @@ use crate::same::same;
 use crate::tree::{Scalar, Span};
 use sql::ast;
 
-/// Grouping sets of one query, at most.
+/// Maximum number of grouping sets in a query.
 const MOST_SETS: usize = 4096;
-/// Elements of CUBE, at most.
+/// Maximum number of elements of CUBE.
 const MOST_OF_CUBE: usize = 12;
 
-/// What rows are grouped by.
+/// The keys and grouping sets of GROUP BY.
 #[derive(Default)]
 pub(super) struct Groups {
     /// Is there a GROUP BY?
     pub(super) are_said: bool,
-    /// Each once.
+    /// The keys, without duplicates.
     pub(super) keys: Vec<Scalar>,
-    /// Grouping sets of places in `keys`; empty: one set of all keys.
+    /// Grouping sets, as indexes into `keys`; empty means one set of all keys.
     pub(super) sets: Vec<Vec<usize>>,
 }
 
-/// Grouping sets of places in the list of keys.
+/// Grouping sets, as indexes into the list of keys.
 type Sets = Vec<Vec<usize>>;
 
 impl Binder<'_> {
-    /// GROUP BY: a bare name is a column's before it is an output's.
+    /// Binds GROUP BY: an unqualified name refers to a column before it refers to an output.
     pub(super) fn group_keys(&mut self, by: &ast::GroupByExpr, outputs: Outputs<'_>) -> BindResult<Groups> {
         let ast::GroupByExpr::Expressions(exprs, modifiers) = by else {
             return self.unsupported("GROUP BY ALL");
@@ -64,7 +64,7 @@ impl Binder<'_> {
         Ok(Groups { are_said: !exprs.is_empty(), keys, sets })
     }
 
-    /// The sets that one item of the list stands for.
+    /// Returns the grouping sets of one item of GROUP BY.
     fn sets_of_group(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, keys: &mut Vec<Scalar>) -> BindResult<Sets> {
         match expr {
             ast::Expr::Rollup(items) => Ok(rolled_up(&self.key_lists(items, outputs, keys)?)),
@@ -96,7 +96,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The sets of CUBE: the first element is the last to be left out.
+    /// Returns the sets of CUBE: the first element is the last to be left out.
     fn cubed(&self, items: &[Vec<usize>]) -> BindResult<Sets> {
         if items.len() > MOST_OF_CUBE {
             return self.error(BindErrorKind::CubeElements { limit: MOST_OF_CUBE }, Span::default());
@@ -108,7 +108,7 @@ impl Binder<'_> {
         Ok((0..1_usize << items.len()).rev().map(chosen).collect())
     }
 
-    /// The elements of ROLLUP and CUBE within GROUPING SETS, which the parser takes for calls.
+    /// Binds the elements of ROLLUP and CUBE within GROUPING SETS, which sqlparser parses as function calls.
     fn elements(
         &mut self,
         function: &ast::Function,
@@ -137,7 +137,7 @@ impl Binder<'_> {
         items.iter().map(|item| self.key_list(item, outputs, keys)).collect()
     }
 
-    /// Places of keys; those in parentheses are the keys in them.
+    /// Returns indexes of keys; parentheses are flattened.
     fn key_list(
         &mut self,
         exprs: &[ast::Expr],
@@ -161,7 +161,7 @@ impl Binder<'_> {
         Ok(sets.iter().flat_map(|set| further.iter().map(move |more| joined([set, more]))).collect())
     }
 
-    /// The place of a key.
+    /// Returns the index of a key, and adds a new key.
     fn group_key(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, keys: &mut Vec<Scalar>) -> BindResult<usize> {
         let clause = Clause::GroupBy;
         let at = match expr {
@@ -189,7 +189,7 @@ impl Binder<'_> {
     }
 }
 
-/// Places of all lists, each once.
+/// Concatenates lists without duplicates.
 fn joined<'s>(lists: impl IntoIterator<Item = &'s Vec<usize>>) -> Vec<usize> {
     let mut all = Vec::new();
     for place in lists.into_iter().flatten() {
@@ -200,7 +200,7 @@ fn joined<'s>(lists: impl IntoIterator<Item = &'s Vec<usize>>) -> Vec<usize> {
     all
 }
 
-/// The sets of ROLLUP.
+/// Returns the sets of ROLLUP.
 fn rolled_up(items: &[Vec<usize>]) -> Sets {
     (0..=items.len()).rev().map(|count| joined(items.iter().take(count))).collect()
 }

@@ -1,4 +1,4 @@
-//! Grouping: keys and arguments of aggregates are projected first, and what is above sees columns only.
+//! Grouping: keys and aggregate arguments are projected first, and the expressions above read columns only.
 
 use super::group_keys::Groups;
 use crate::binder::Binder;
@@ -12,17 +12,17 @@ use builtins::{FuncId, Ty};
 use sql::ast;
 use std::collections::BTreeSet;
 
-/// GROUPING tells of so many keys in one integer.
+/// Maximum number of arguments of GROUPING: its result has a bit for each.
 const MOST_GROUPING_ARGUMENTS: usize = 31;
 
-/// An aggregate, before its arguments are columns.
+/// An aggregate call whose arguments are not columns yet.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingAggregate {
-    /// The column that it has become.
+    /// The column of its result.
     pub(crate) col: Option<ColId>,
     pub(crate) func: FuncId,
     pub(crate) args: Vec<Scalar>,
-    /// Arguments outside of WITHIN GROUP: constants.
+    /// Direct arguments of an ordered-set aggregate.
     pub(crate) direct: Vec<Scalar>,
     pub(crate) distinct: bool,
     pub(crate) filter: Option<Scalar>,
@@ -32,7 +32,7 @@ pub(crate) struct PendingAggregate {
 }
 
 impl PendingAggregate {
-    /// Does it compute the same?
+    /// Do they compute the same value?
     pub(crate) fn same_as(&self, other: &Self) -> bool {
         let all = |a: &[Scalar], b: &[Scalar]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
         let filters = match (&self.filter, &other.filter) {
@@ -51,26 +51,26 @@ impl PendingAggregate {
     }
 }
 
-/// GROUPING of some keys.
+/// A GROUPING call.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingGrouping {
-    /// The column that it has become.
+    /// The column of its result.
     pub(crate) col: ColId,
     pub(crate) args: Vec<Scalar>,
 }
 
-/// What expressions above a grouping may read.
+/// The columns that expressions above a grouping can read.
 struct Grouped {
-    /// Keys that are computed, and the columns that they have become.
+    /// Keys that are expressions, and their columns.
     computed: Vec<(Scalar, ColId)>,
-    /// Columns that the grouping has.
+    /// Columns of the grouping.
     cols: BTreeSet<ColId>,
-    /// Columns that depend on a grouped primary key: they become keys when they are read.
+    /// Columns that depend on a grouped primary key: they become keys if they are read.
     dependent: BTreeSet<ColId>,
 }
 
 impl Binder<'_> {
-    /// Is it an aggregate of this query, or does it hold one?
+    /// Is it an aggregate of this query, or does it contain one?
     pub(super) fn is_aggregate(&self, value: &Scalar) -> bool {
         let aggregates = self.scopes.last().map_or(&[][..], |scope| &scope.aggregates);
         let mut found = match value.kind {
@@ -81,7 +81,8 @@ impl Binder<'_> {
         found
     }
 
-    /// Groups rows, and makes the expressions above read the groups. `windows` are columns that come above them.
+    /// Groups rows, and makes the expressions above read the groups. `windows` are columns that are computed above
+    /// them.
     pub(super) fn group(
         &mut self,
         rel: Rel,
@@ -108,7 +109,7 @@ impl Binder<'_> {
         }
         let groupings = self.groupings_of(groups, &key_cols)?;
         grouped.cols.extend(groupings.iter().map(|(col, _)| *col));
-        // A set without the key of a table has many rows of the table in each of its groups.
+        // A group of a set without a table's key has many rows of the table.
         if groups.sets.is_empty() {
             grouped.dependent = self.dependent_columns(&grouped.cols)?;
         }
@@ -130,7 +131,7 @@ impl Binder<'_> {
         Ok(Rel::Aggregate { input, keys: key_cols, sets, calls, groupings })
     }
 
-    /// Grouping sets as columns. What a set lacks is NULL in its groups.
+    /// Returns the grouping sets as columns. A column that a set lacks is NULL in its groups.
     fn sets_of(&mut self, groups: &Groups, key_cols: &[ColId]) -> Vec<ColSet> {
         let cols = |set: &Vec<usize>| set.iter().filter_map(|at| key_cols.get(*at)).copied().collect();
         let sets: Vec<ColSet> = groups.sets.iter().map(cols).collect();
@@ -144,7 +145,7 @@ impl Binder<'_> {
         sets
     }
 
-    /// `GROUPING(a, b)`.
+    /// Binds `GROUPING(a, b)`.
     pub(crate) fn grouping_call(&mut self, list: &ast::FunctionArgumentList, span: Span) -> BindResult<Scalar> {
         let scope = self.scope();
         let (clause, nested) = (scope.clause, scope.in_aggregate);
@@ -202,7 +203,7 @@ impl Binder<'_> {
         Ok(AggCall { func, args, direct, distinct, filter, order, ty })
     }
 
-    /// Columns of tables whose whole primary key is grouped by.
+    /// Returns the columns of tables whose whole primary key is grouped by.
     fn dependent_columns(&mut self, grouped: &BTreeSet<ColId>) -> BindResult<BTreeSet<ColId>> {
         let mut dependent = BTreeSet::new();
         let items = self.scope().items.clone();
@@ -222,7 +223,7 @@ impl Binder<'_> {
         Ok(dependent)
     }
 
-    /// Puts columns of the grouping in place of keys; what else reads a row is an error.
+    /// Replaces keys by columns of the grouping; any other reference to an input column is an error.
     fn regroup(&self, value: &mut Scalar, grouped: &Grouped, read: &mut BTreeSet<ColId>) -> BindResult<()> {
         if let Some((_, col)) = grouped.computed.iter().find(|(key, _)| alike(key, value, &self.scans, &self.computed))
         {
@@ -268,7 +269,7 @@ impl Binder<'_> {
         dependent
     }
 
-    /// `t.a`, as messages name it.
+    /// Returns the column as messages name it: `t.a`.
     fn shown_column(&self, id: ColId) -> String {
         for item in self.scopes.last().map_or(&[][..], |scope| &scope.items) {
             let at = match &item.columns {
@@ -288,7 +289,7 @@ impl Binder<'_> {
     }
 }
 
-/// What is wrong with an argument in front of WITHIN GROUP.
+/// Converts the error for a direct argument of an ordered-set aggregate.
 fn direct_error(error: BindError) -> BindError {
     match *error.kind {
         BindErrorKind::Ungrouped { column } => {

@@ -9,16 +9,16 @@ use crate::same::same;
 use crate::tree::{Kind, Scalar, Span};
 use sql::ast;
 
-/// What a key names.
+/// What a key refers to.
 pub(crate) enum Target {
-    /// An output, by place, and where it is named.
+    /// An output, by index, and the position of the key.
     Output(usize, Span),
-    /// A value beside the outputs.
+    /// An expression that is not an output.
     Expr(Scalar),
 }
 
 impl Target {
-    /// The value, if it is no output.
+    /// Returns the expression, if the key is not an output.
     pub(super) fn expression(&mut self) -> Option<&mut Scalar> {
         match self {
             Self::Output(..) => None,
@@ -36,7 +36,7 @@ impl Binder<'_> {
             let desc = key.options.asc == Some(false);
             let nulls_first = key.options.nulls_first.unwrap_or(desc);
             match self.target(&key.expr, outputs, Clause::OrderBy)? {
-                // A row comes before another as its fields do, in which NULL is the last value.
+                // Rows sort field by field, and a NULL field sorts as the largest value.
                 Target::Expr(Scalar { kind: Kind::Row(fields), .. }) => {
                     all.extend(fields.into_iter().map(|field| SortKey {
                         target: Target::Expr(field),
@@ -50,7 +50,7 @@ impl Binder<'_> {
         Ok(all)
     }
 
-    /// What a key of a window is: the fields of a row one by one.
+    /// Returns the values of a window key: the fields of a row one by one.
     pub(super) fn key_values(&mut self, key: &ast::Expr) -> BindResult<Vec<Scalar>> {
         let value = self.scalar(key)?;
         let value = self.output_type(value)?;
@@ -69,7 +69,7 @@ impl Binder<'_> {
         keys.iter().map(|key| self.target(key, outputs, Clause::DistinctOn)).collect::<BindResult<_>>().map(Some)
     }
 
-    /// ORDER BY and DISTINCT ON: a bare name is an output's before it is a column's.
+    /// Binds a key of ORDER BY or DISTINCT ON: an unqualified name refers to an output before it refers to a column.
     fn target(&mut self, expr: &ast::Expr, outputs: Outputs<'_>, clause: Clause) -> BindResult<Target> {
         if let ast::Expr::Identifier(ident) = expr
             && let Some(at) = self.output_named(ident, outputs, clause)?
@@ -87,7 +87,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The output of that name; two that differ are ambiguous.
+    /// Finds the output of that name; two different ones are ambiguous.
     pub(super) fn output_named(
         &self,
         ident: &ast::Ident,
@@ -103,7 +103,7 @@ impl Binder<'_> {
         Ok(Some(at))
     }
 
-    /// A position among the outputs; other constants are no keys.
+    /// Returns the index of the output at a position; other constants are errors.
     pub(crate) fn position(
         &self,
         expr: &ast::Expr,

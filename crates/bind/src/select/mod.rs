@@ -25,10 +25,10 @@ use crate::scope::Scope;
 use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar, Span};
 use sql::ast;
 
-/// Most columns of a row under way (PostgreSQL's `MaxTupleAttributeNumber`), those that it is only sorted by among them.
+/// Maximum number of columns of a row (PostgreSQL's `MaxTupleAttributeNumber`), those that only sort it included.
 const MAX_ENTRIES: usize = 1664;
 
-/// A query whose outputs may be expressions over its rows still.
+/// A query whose outputs may still be expressions over its rows.
 #[derive(Debug)]
 pub(crate) struct Selected {
     pub(crate) rel: Rel,
@@ -42,7 +42,7 @@ struct SortKey {
     nulls_first: bool,
 }
 
-/// What reads the rows of groups.
+/// The expressions above a grouping.
 struct Above<'s> {
     outputs: &'s mut Vec<(String, Scalar)>,
     order: &'s mut Vec<SortKey>,
@@ -50,8 +50,8 @@ struct Above<'s> {
 }
 
 impl Binder<'_> {
-    /// A SELECT with the ORDER BY that stands behind it. `untyped`: outputs without a type stay so, since a set
-    /// operation around it decides.
+    /// Binds a SELECT with its ORDER BY. If `untyped`, outputs may keep the type unknown, since the enclosing set
+    /// operation or INSERT determines it.
     pub(crate) fn select(
         &mut self,
         select: &ast::Select,
@@ -109,7 +109,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Groups, HAVING, windows and sets over the rows of WHERE. Apart from what recurses: it is no small frame.
+    /// Adds groups, HAVING, windows and sets above the rows of WHERE. Not inlined, to keep the recursive frame small.
     #[inline(never)]
     fn above_rows(
         &mut self,
@@ -142,7 +142,7 @@ impl Binder<'_> {
         Ok(sets::with_sets(rel, sets))
     }
 
-    /// DISTINCT and ORDER BY over outputs that are columns now.
+    /// Applies DISTINCT and ORDER BY, and turns the outputs into columns.
     fn arrange(
         &mut self,
         selected: Selected,
@@ -192,7 +192,7 @@ impl Binder<'_> {
         Ok(Selected { rel, outputs })
     }
 
-    /// The column of a key: an output, or an expression beside them.
+    /// Returns the column of a key: an output, or an expression beside the outputs.
     fn target_col(
         &mut self,
         target: Target,
@@ -210,7 +210,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column that has a value: itself, one that is computed already, or a new one.
+    /// Returns a column with that value: the column itself, one that is already computed, or a new one.
     pub(crate) fn column_of(
         &mut self,
         name: &str,
@@ -228,7 +228,7 @@ impl Binder<'_> {
         Ok(id)
     }
 
-    /// The keys of DISTINCT ON come first in ORDER BY, in any order.
+    /// Checks that the keys of DISTINCT ON are the first ones of ORDER BY, in any order.
     fn check_distinct_on(&self, on: &[(ColId, crate::tree::Span)], order: &[Key]) -> BindResult<()> {
         let is_on = |key: &&Key| on.iter().any(|(col, _)| *col == key.col);
         let leading = order.iter().take_while(is_on).map(|key| key.col);

@@ -1,4 +1,4 @@
-//! The output list: stars, and the names of columns.
+//! The output list: wildcards, and the names of columns.
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};
@@ -45,7 +45,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `*` or `t.*`.
+    /// Expands `*` or `t.*`.
     fn star(
         &mut self,
         relation: Option<(usize, usize)>,
@@ -56,7 +56,7 @@ impl Binder<'_> {
         let (scope, items): (usize, Vec<ScopeItem>) = match relation {
             None => (own, self.scope().items.clone()),
             Some((scope, item)) => {
-                // All columns of the relation, those that USING merges too.
+                // All columns of the relation, including those that USING merges.
                 let item = self.scopes.get(scope).and_then(|scope| scope.items.get(item)).cloned();
                 (scope, item.into_iter().map(|item| ScopeItem { qualified_only: Vec::new(), ..item }).collect())
             }
@@ -73,12 +73,12 @@ impl Binder<'_> {
     }
 }
 
-/// The name that PostgreSQL gives a column.
+/// Returns PostgreSQL's name for an unnamed output.
 fn output_name(expr: &ast::Expr) -> String {
     figure(expr).map_or_else(|| "?column?".to_owned(), |(name, _)| name)
 }
 
-/// The name, and whether it is that of a column or function rather than a type's.
+/// Returns the name, and whether it is that of a column or function rather than a type.
 fn figure(expr: &ast::Expr) -> Option<(String, bool)> {
     use ast::Expr as E;
     let strong = |name: &str| Some((name.to_owned(), true));
@@ -141,7 +141,7 @@ fn first_name(body: &ast::SetExpr) -> Option<(String, bool)> {
     }
 }
 
-/// The name of a type in `pg_type`.
+/// Returns the name of a type in `pg_type`.
 fn type_name(data_type: &ast::DataType) -> Option<String> {
     if let ast::DataType::Interval { .. } = data_type {
         return Some("interval".to_owned());

@@ -1,7 +1,7 @@
-//! Set-returning functions in a SELECT: those that read no other go beside each other, in one node, and those that read
-//! them in the next one above it.
+//! Set-returning functions in a SELECT: calls that read no other set are expanded side by side in one node, and calls
+//! that read these in the next node above.
 //!
-//! Those that keys of groups read come below the grouping, those that windows read below the windows, and all others
+//! Sets that group keys read are expanded below the grouping, those that windows read below the windows, and all others
 //! above both.
 
 use super::window::reads_any;
@@ -14,11 +14,11 @@ use crate::tree::{ColId, ColInfo, ColRef, Kind, Rel, Scalar, SetCall, Span};
 use builtins::resolve::FunctionCall;
 use builtins::{Ty, TypeId};
 
-/// What to do about a set where none can be.
+/// The hint for a set-returning function in a context that does not allow one.
 const INSTEAD: &str = "You might be able to move the set-returning function into a LATERAL FROM item.";
 
 impl Binder<'_> {
-    /// The call becomes a column that a node makes.
+    /// Binds a set-returning call as a column of an Unnest node.
     pub(crate) fn set_in_list(&mut self, call: &FunctionCall, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
         self.check_set_place(span)?;
         if call.defaults > 0 || call.variadic.is_some() || call.returns.id == TypeId::RECORD {
@@ -26,7 +26,7 @@ impl Binder<'_> {
         }
         self.note_call(call.function.id);
         let args = self.call_arguments(call, args)?;
-        // An element has the form of the array's numerics.
+        // An element has the digits of the array.
         let digits = match (call.returns.id, args.first()) {
             (TypeId::NUMERIC, Some(array)) if array.ty.id.element().is_some() => array.ty.digits,
             _ => None,
@@ -63,7 +63,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Keys that repeat a call of the list mean that one.
+    /// Finds the call of the output list that a key repeats.
     fn known_set(&mut self, call: &FunctionCall, args: &[Scalar]) -> Option<ColId> {
         if self.scope().clause == Clause::SelectList {
             return None;
@@ -75,22 +75,22 @@ impl Binder<'_> {
         self.scope().sets.iter().find(is_same).and_then(|set| set.cols.first().copied())
     }
 
-    /// Is it a set, or computed of one?
+    /// Does it read the result of a set-returning call?
     pub(crate) fn reads_set(&self, value: &Scalar) -> bool {
         self.scopes.last().is_some_and(|scope| scope.sets.iter().any(|set| reads_any(value, &set.cols)))
     }
 
-    /// So many sets were called so far in the query that is bound.
+    /// Returns the number of set-returning calls so far in the query that is being bound.
     pub(crate) fn sets_so_far(&self) -> usize {
         self.scopes.last().map_or(0, |scope| scope.sets.len())
     }
 
-    /// No set was called since there were `before` of them: `place` has one value.
+    /// Refuses set-returning calls in `place`, where there were `before` of them at its start.
     pub(crate) fn refuse_sets(&self, before: usize, place: &str) -> BindResult<()> {
         self.refuse_sets_as(before, SetError::NotAllowed { place: place.to_owned() })
     }
 
-    /// No set was called since there were `before` of them.
+    /// Refuses set-returning calls in a construct, where there were `before` of them at its start.
     pub(crate) fn refuse_sets_as(&self, before: usize, wrong: SetError) -> BindResult<()> {
         if self.sets_so_far() <= before {
             return Ok(());
@@ -99,14 +99,14 @@ impl Binder<'_> {
     }
 }
 
-/// Takes the sets out of `sets` that these values read, and those that those read.
+/// Removes and returns the sets that these values read, directly or through other sets.
 pub(super) fn read_by<'v>(sets: &mut Vec<SetCall>, values: impl Iterator<Item = &'v Scalar>) -> Vec<SetCall> {
     if sets.is_empty() {
         return Vec::new();
     }
     let values: Vec<&Scalar> = values.collect();
     let mut taken: Vec<SetCall> = Vec::new();
-    // What a set reads stands before it.
+    // A set comes after the sets that it reads.
     for set in std::mem::take(sets).into_iter().rev() {
         let read = values.iter().any(|value| reads_any(value, &set.cols))
             || taken.iter().flat_map(|set| &set.args).any(|arg| reads_any(arg, &set.cols));
@@ -117,7 +117,7 @@ pub(super) fn read_by<'v>(sets: &mut Vec<SetCall>, values: impl Iterator<Item = 
     taken
 }
 
-/// The rows with a row for each place of the sets.
+/// Adds nodes that expand the sets.
 pub(super) fn with_sets(rel: Rel, calls: Vec<SetCall>) -> Rel {
     if calls.is_empty() {
         return rel;
@@ -128,12 +128,12 @@ pub(super) fn with_sets(rel: Rel, calls: Vec<SetCall>) -> Rel {
         let reads = call.args.iter().any(|arg| reads_any(arg, &all));
         if reads { above.push(call) } else { now.push(call) }
     }
-    // What a set reads stands before it, so the first reads none.
+    // A set comes after the sets that it reads, so the first one reads none.
     let input = Box::new(rel);
     with_sets(Rel::Unnest { input, calls: now, ordinality: None, outer: false }, above)
 }
 
-/// The columns that calls make.
+/// Returns the output columns of the calls.
 pub(super) fn set_cols(sets: &[SetCall]) -> Vec<ColId> {
     sets.iter().flat_map(|set| &set.cols).copied().collect()
 }

@@ -1,4 +1,4 @@
-//! Window functions: each becomes a column that a node above the grouping makes, and a window is a node.
+//! Window functions: each call becomes a column that a window node above the grouping computes.
 
 use super::frame::same_frame;
 use crate::binder::Binder;
@@ -14,14 +14,14 @@ use builtins::resolve::{FunctionCall, Resolved};
 use builtins::{FuncId, Kind as FunctionKind, Ty, TypeId, digits};
 use sql::ast;
 
-/// Windows of different partitions or orders of one query, at most: each is an operator over all others, and planning takes
-/// the third power of their number.
+/// Maximum number of windows with different partitions or orders in a query: each is an operator above all others, and
+/// planning takes the third power of their number.
 const MOST_WINDOWS: usize = 250;
 
-/// A call whose window is not a node yet.
+/// A window function call that is not in a window node yet.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingWindow {
-    /// The column that it has become.
+    /// The column of its result.
     pub(crate) col: ColId,
     func: FuncId,
     args: Vec<Scalar>,
@@ -39,11 +39,11 @@ struct Window {
     frame: Frame,
 }
 
-/// A window as it is compared, as a node has it, and its calls.
+/// A window over expressions for comparison, the same window over columns, and its calls.
 type Node = (Window, WindowSpec, Vec<(ColId, WindowCall)>);
 
 impl PendingWindow {
-    /// All expressions that are over the rows below.
+    /// Returns all expressions over the input rows.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Scalar> {
         let Window { partition, order, .. } = &mut self.window;
         let order = order.iter_mut().map(|(value, ..)| value);
@@ -72,7 +72,7 @@ fn all_same(a: &[Scalar], b: &[Scalar]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
-/// Does it read one of these columns?
+/// Does the value read one of these columns?
 pub(super) fn reads_any(value: &Scalar, cols: &[ColId]) -> bool {
     let mut found = match &value.kind {
         Kind::Col(col) => cols.contains(&col.id),
@@ -84,7 +84,7 @@ pub(super) fn reads_any(value: &Scalar, cols: &[ColId]) -> bool {
 }
 
 impl Binder<'_> {
-    /// Takes down the windows of WINDOW. One may build on those before it.
+    /// Records the definitions of the WINDOW clause. A window may refer to those before it.
     pub(super) fn name_windows(&mut self, named: &[ast::NamedWindowDefinition]) -> BindResult<()> {
         for ast::NamedWindowDefinition(name, window) in named {
             let (span, name) = (self.span(name.span), fold(name));
@@ -106,7 +106,7 @@ impl Binder<'_> {
         found.map_or_else(|| self.error(WindowError::Undefined { name }.into(), span), Ok)
     }
 
-    /// A window in parentheses with what it takes over from the one that it names.
+    /// Completes a window definition with the clauses of the window that it refers to.
     fn complete_window(&mut self, spec: &ast::WindowSpec) -> BindResult<ast::WindowSpec> {
         let mut spec = spec.clone();
         let Some(name) = spec.window_name.take() else { return Ok(spec) };
@@ -129,7 +129,7 @@ impl Binder<'_> {
         Ok(spec)
     }
 
-    /// `f(…) OVER …`.
+    /// Binds `f(…) OVER …`.
     pub(crate) fn window_call(
         &mut self,
         name: &str,
@@ -170,7 +170,7 @@ impl Binder<'_> {
         Ok(Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty, span })
     }
 
-    /// May there be a window function in this place?
+    /// Checks that the current clause allows a window function.
     fn check_window_place(&mut self, span: Span) -> BindResult<()> {
         let scope = self.scope();
         let wrong = match scope.clause {
@@ -184,7 +184,7 @@ impl Binder<'_> {
         self.error(wrong.into(), span)
     }
 
-    /// Is it a function that windows have, called as one?
+    /// Checks that the function can be called with OVER and with these clauses.
     fn check_window_call(
         &self,
         call: &FunctionCall,
@@ -263,7 +263,7 @@ impl Binder<'_> {
         Ok(Window { partition, order, frame })
     }
 
-    /// The rows with a column for each call: a node for each window.
+    /// Adds a column for each call: one window node per window.
     pub(super) fn windowed(&mut self, rel: Rel, windows: Vec<PendingWindow>) -> BindResult<Rel> {
         if windows.is_empty() {
             return Ok(rel);

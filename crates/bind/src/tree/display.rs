@@ -1,4 +1,4 @@
-//! The tree as text, a line for each node: what tests and EXPLAIN print.
+//! The tree as text, a line for each node, for tests and EXPLAIN.
 
 use super::{Body, Bound, ColId, CteBody, FrameBound, Key, Kind, Query, Rel, Rows, Scalar, SubqueryKind};
 use std::fmt::{self, Display, Formatter, Write};
@@ -53,7 +53,7 @@ impl Display for Rel {
     }
 }
 
-/// A node and what it reads, each level further to the right.
+/// Writes a node and its inputs, indented by level.
 fn write_rel(f: &mut Formatter<'_>, rel: &Rel, depth: usize) -> fmt::Result {
     writeln!(f, "{}{}", "  ".repeat(depth), headline(rel))?;
     let mut outcome = Ok(());

@@ -1,4 +1,4 @@
-//! Writing statements as text.
+//! Text of the statements that write or lock rows.
 
 use super::display::list;
 use super::{Assignments, Insert, InsertSource, LockedRows, NewValue, OnConflict, Scalar, TargetRow, Update};

@@ -4,44 +4,44 @@ use super::{ColId, Cte, Query, RelId, Scalar};
 use catalog::{Table, TableOid};
 use std::sync::Arc;
 
-/// A row of the target that expressions read: the one that is there, the one that wants in, the one as written.
+/// A row of the target that expressions read: the existing, the proposed or the written row.
 #[derive(Clone, Debug)]
 pub struct TargetRow {
-    /// The reference to it.
+    /// Its table reference.
     pub rel: RelId,
-    /// Its columns in use: ordinal and id.
+    /// Columns that the statement reads: ordinal and id.
     pub cols: Vec<(usize, ColId)>,
 }
 
-/// The table that is written.
+/// The target table of a statement.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The table.
     pub table: Arc<Table>,
-    /// The row that is there.
+    /// The existing row.
     pub old: TargetRow,
-    /// `excluded`: the row that did not get in.
+    /// `excluded`: the row proposed for insertion.
     pub excluded: TargetRow,
-    /// The row as it was written, or deleted: what RETURNING reads.
+    /// The row as written or deleted, which RETURNING reads.
     pub written: TargetRow,
 }
 
 /// INSERT and UPSERT.
 #[derive(Clone, Debug)]
 pub struct Insert {
-    /// Into.
+    /// The target table.
     pub target: Target,
-    /// Columns that the source gives, by ordinal, in its order.
+    /// Ordinals of the columns that the source provides, in its order.
     pub columns: Vec<usize>,
     /// The rows.
     pub source: InsertSource,
-    /// Defaults of the other columns, and of those for which the source says DEFAULT.
+    /// Defaults of the other columns, and of those that the source sets to DEFAULT.
     pub defaults: Vec<(usize, NewValue)>,
-    /// What happens to a row that is there already.
+    /// The action if a row with the key exists.
     pub action: OnConflict,
     /// RETURNING: name and value.
     pub returning: Vec<(String, Scalar)>,
-    /// Queries of WITH in subqueries of VALUES, ON CONFLICT and RETURNING.
+    /// CTEs in subqueries of VALUES, ON CONFLICT and RETURNING.
     pub ctes: Vec<Cte>,
 }
 
@@ -50,11 +50,11 @@ pub struct Insert {
 pub enum InsertSource {
     /// VALUES: a value for each of [`Insert::columns`].
     Rows(Vec<Vec<NewValue>>),
-    /// A query with an output for each of them, cast for assignment.
+    /// A query with an output for each of [`Insert::columns`], cast for assignment.
     Query(Box<Query>),
 }
 
-/// The value of a column, cast for assignment to its type. Lengths and scales of types are applied where it is assigned.
+/// The value of a column, cast for assignment to its type without the type modifier, which is applied on writing.
 #[derive(Clone, Debug)]
 pub enum NewValue {
     /// An expression.
@@ -63,7 +63,7 @@ pub enum NewValue {
     Default,
     /// The next number of a sequence.
     NextOf(TableOid),
-    /// The column's own array with some elements changed, one after the other.
+    /// The column's array with some elements replaced, one after the other.
     Elements(Vec<ElementChange>),
 }
 
@@ -72,17 +72,17 @@ pub enum NewValue {
 pub struct ElementChange {
     /// Subscripts, of type integer.
     pub places: Vec<Scalar>,
-    /// Of the type of an element.
+    /// The new element.
     pub value: Scalar,
 }
 
-/// Column, by ordinal, and its new value.
+/// Columns, by ordinal, and their new values.
 pub type Assignments = Vec<(usize, NewValue)>;
 
-/// What happens to a row whose key is there.
+/// The action if a row with the key exists.
 #[derive(Clone, Debug)]
 pub enum OnConflict {
-    /// An error: nothing was said of conflicts.
+    /// An error: there is no ON CONFLICT.
     Refuse,
     /// DO NOTHING.
     Keep,
@@ -92,11 +92,11 @@ pub enum OnConflict {
     Overwrite(Vec<usize>),
     /// DO UPDATE SET, ON DUPLICATE KEY UPDATE.
     Update {
-        /// Over the row that is there and, of DO UPDATE, `excluded`.
+        /// Assignments over the existing row and, for DO UPDATE, `excluded`.
         set: Assignments,
         /// WHERE, as conjuncts.
         filter: Vec<Scalar>,
-        /// DO UPDATE: a row is not changed twice.
+        /// DO UPDATE: a second change of a row is an error.
         once: bool,
     },
 }
@@ -106,11 +106,12 @@ pub enum OnConflict {
 pub struct Update {
     /// The table.
     pub target: Target,
-    /// The rows: columns of the target's old row and of joined tables, with what WITH says. It has no outputs.
+    /// The rows: columns of the target's old row and of joined tables, and the CTEs. It has no outputs.
     pub source: Query,
-    /// The columns of its key, in key order.
+    /// Key columns of the target, in key order.
     pub key: Vec<ColId>,
-    /// WHERE where nothing is joined: what a row is judged by stands in that row alone. It is in the source too.
+    /// WHERE, if it and SET read the target's row only: no joins, subqueries, WITH, ORDER BY or LIMIT. `source` has it,
+    /// too.
     pub own: Option<Vec<Scalar>>,
     /// SET, over columns of the source.
     pub set: Assignments,

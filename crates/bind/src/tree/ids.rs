@@ -1,8 +1,8 @@
-//! Ids of a statement's parts. None is ever reused.
+//! Ids of the parts of a statement. No id is reused.
 
 use std::num::NonZeroU32;
 
-/// A column. Every node that makes a value gives it an id of its own.
+/// A column. Every node gives new ids to the columns that it computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColId(NonZeroU32);
 
@@ -12,7 +12,7 @@ impl ColId {
         u32::try_from(index).ok()?.checked_add(1).and_then(NonZeroU32::new).map(Self)
     }
 
-    /// Its place in `Bound::cols`.
+    /// Its index in `Bound::cols`.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -22,7 +22,7 @@ impl ColId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelId(pub u32);
 
-/// A query of WITH.
+/// A CTE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CteId(pub u32);
 
@@ -30,11 +30,11 @@ pub struct CteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParamId(pub u16);
 
-/// Bytes of the statement's text; empty for what stands nowhere (a view's column, a default).
+/// A byte range of the statement's text; empty for parts without a position (a view's column, a default).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// First byte.
     pub start: u32,
-    /// Behind the last one.
+    /// The byte after the last one.
     pub end: u32,
 }

@@ -5,30 +5,30 @@ use catalog::Table;
 use sql::{RowLockStrength, RowLockWait};
 use std::sync::Arc;
 
-/// SELECT … FOR UPDATE and its like.
+/// SELECT … FOR UPDATE and other locking clauses.
 #[derive(Clone, Debug)]
 pub struct LockedRows {
-    /// The rows, without LIMIT and OFFSET: those count rows that are locked.
+    /// The rows, without LIMIT and OFFSET: those count locked rows.
     pub query: Query,
-    /// The tables of which rows are locked; none if only subqueries lock rows.
+    /// The tables whose rows are locked; empty if only subqueries lock rows.
     pub tables: Vec<LockedTable>,
-    /// LIMIT, a bigint; NULL is none.
+    /// LIMIT, a bigint; NULL means no limit.
     pub limit: Option<Scalar>,
     /// OFFSET.
     pub offset: Option<Scalar>,
-    /// Is each row one of a single table, judged by what stands in it alone?
+    /// Does the query only scan one table, without subqueries, WITH, LIMIT and OFFSET?
     pub own: bool,
 }
 
-/// A table of which rows are locked.
+/// A table whose rows are locked.
 #[derive(Clone, Debug)]
 pub struct LockedTable {
     /// The table.
     pub table: Arc<Table>,
-    /// How strongly.
+    /// The lock strength.
     pub strength: RowLockStrength,
-    /// What to do when a row is locked by somebody else.
+    /// What happens if another transaction holds a lock on a row.
     pub wait: RowLockWait,
-    /// The columns of its key in the query's rows, in key order.
+    /// Its key columns in the query's rows, in key order.
     pub key: Vec<ColId>,
 }

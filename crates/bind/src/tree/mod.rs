@@ -1,7 +1,7 @@
 //! The bound tree: what a statement means, without names.
 //!
 //! Columns have ids that are unique in a statement; operators refer to columns by id and never by position. Aggregates,
-//! window functions and set-returning calls exist in their nodes only, elsewhere they are columns.
+//! window functions and set-returning calls exist only in their nodes, elsewhere they are columns.
 
 mod display;
 mod display_dml;
@@ -30,20 +30,20 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A bound statement.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// What it does.
+    /// The statement itself.
     pub body: Body,
     /// All its columns, by id.
     pub cols: Vec<ColInfo>,
     /// Types of `$1`, `$2`, ….
     pub params: Vec<Ty>,
-    /// What it may only do with privileges.
+    /// The privileges that it needs.
     pub needs: Needs,
-    /// What is known of it as a whole.
+    /// Properties of the whole statement.
     pub facts: Facts,
 }
 
 impl Bound {
-    /// Queries of WITH that expressions over rows at hand read in their subqueries.
+    /// Returns the CTEs that subqueries of row expressions read.
     pub fn row_ctes(&self) -> &[Cte] {
         match &self.body {
             Body::Query(query) => &query.ctes,
@@ -53,7 +53,7 @@ impl Bound {
         }
     }
 
-    /// What is known of a column.
+    /// Returns the properties of a column.
     pub fn col(&self, id: ColId) -> Option<&ColInfo> {
         self.cols.get(id.index())
     }
@@ -71,9 +71,9 @@ pub enum Body {
     Update(Box<Update>),
     /// DELETE: an update that sets nothing.
     Delete(Box<Update>),
-    /// SELECT … FOR UPDATE and its like.
+    /// SELECT … FOR UPDATE and other locking clauses.
     Lock(Box<LockedRows>),
-    /// Expressions over one table: CHECK, DEFAULT, generated columns, index keys.
+    /// Expressions over given rows: CHECK, DEFAULT, generated columns, index keys.
     Exprs(Vec<Scalar>),
 }
 
@@ -84,11 +84,11 @@ pub struct Query {
     pub ctes: Vec<Cte>,
     /// Its rows.
     pub rel: Rel,
-    /// Columns that it answers with.
+    /// Its output columns.
     pub outputs: Vec<Output>,
 }
 
-/// A column of an answer.
+/// An output column.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The column.
@@ -97,7 +97,7 @@ pub struct Output {
     pub name: String,
 }
 
-/// A query of WITH.
+/// A CTE.
 #[derive(Clone, Debug)]
 pub struct Cte {
     /// Its id.
@@ -108,48 +108,48 @@ pub struct Cte {
     pub body: CteBody,
 }
 
-/// How the rows of a CTE come about.
+/// How the rows of a CTE are computed.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few per statement")]
 pub enum CteBody {
-    /// Computed where it is read: NOT MATERIALIZED, or it has columns of the query around it.
+    /// Once per reference: NOT MATERIALIZED, or it reads columns of the enclosing query.
     Inline(Rel),
-    /// Computed where it is read, or once: its rows are the same.
+    /// Once per reference or once in all: the rows are the same.
     Either(Rel),
-    /// Computed once: MATERIALIZED, or volatile.
+    /// Once in all: MATERIALIZED, or volatile.
     Materialized(Rel),
     /// WITH RECURSIVE.
     Recursive {
-        /// The first rows.
+        /// The non-recursive term.
         base: Rel,
-        /// The next rows, from the last ones.
+        /// The recursive term, over the rows of the previous iteration.
         step: Rel,
-        /// Columns of `step`, in the order of the CTE's.
+        /// Columns of `step`, in the order of the CTE's columns.
         step_cols: Vec<ColId>,
-        /// UNION and not UNION ALL.
+        /// UNION, not UNION ALL.
         distinct: bool,
-        /// Computed once, however often it is read: it is volatile.
+        /// Computed once for all references: it is volatile.
         materialized: bool,
     },
 }
 
-/// What is known of a column.
+/// Properties of a column.
 #[derive(Clone, Debug)]
 pub struct ColInfo {
-    /// For EXPLAIN and messages.
+    /// Its name, for EXPLAIN and messages.
     pub name: String,
     /// Its type.
     pub ty: Ty,
     /// May it be NULL?
     pub nullable: bool,
-    /// The table's column that it is, by oid and attribute number, as RowDescription tells it.
+    /// The table's column that it is, by oid and attribute number, for RowDescription.
     pub origin: Option<(TableOid, i16)>,
 }
 
-/// What a statement reads, writes and calls.
+/// The tables that a statement uses and the functions that it calls, for privilege checks.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
-    /// Tables, by what is done with them.
+    /// Tables, and how they are used.
     pub relations: BTreeMap<TableOid, Use>,
     /// Functions that it calls.
     pub functions: BTreeSet<FuncId>,
@@ -157,28 +157,28 @@ pub struct Needs {
     pub own_functions: bool,
 }
 
-/// What is done with a table.
+/// How a table is used.
 #[derive(Clone, Debug, Default)]
 pub struct Use {
     /// Is it named by the statement itself, and not only by views that it reads?
     pub direct: bool,
-    /// Ordinals of columns that are read.
+    /// Ordinals of the columns that are read.
     pub selected: BTreeSet<usize>,
-    /// That are inserted.
+    /// Ordinals of the columns that are inserted.
     pub inserted: BTreeSet<usize>,
-    /// That are updated.
+    /// Ordinals of the columns that are updated.
     pub updated: BTreeSet<usize>,
     /// Are rows deleted?
     pub deleted: bool,
 }
 
-/// What is known of a statement as a whole.
+/// Properties of a whole statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// The highest of its calls.
+    /// The highest volatility of its calls.
     pub volatility: Volatility,
     /// Does its meaning depend on the session (time zone, DateStyle, search path)?
     pub session_bound: bool,
-    /// Does it read computed relations, or have values that only catalogs give a meaning?
+    /// Does it read computed relations, or values that only the catalogs can interpret?
     pub catalogs: bool,
 }

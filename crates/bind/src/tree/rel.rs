@@ -1,4 +1,4 @@
-//! Nodes that make rows.
+//! Relational operators.
 
 use super::{ColId, CteId, RelId, Scalar};
 use crate::relations::ComputedRelation;
@@ -10,12 +10,12 @@ use types::Datum;
 /// A set of columns.
 pub type ColSet = std::collections::BTreeSet<ColId>;
 
-/// Rows and how they are made.
+/// A relational operator.
 #[derive(Clone, Debug)]
 pub enum Rel {
     /// One row without columns.
     OneRow,
-    /// Rows that are written out.
+    /// Rows of VALUES.
     Values {
         /// Their columns.
         cols: Vec<ColId>,
@@ -28,59 +28,59 @@ pub enum Rel {
         table: Arc<Table>,
         /// This reference to it.
         rel: RelId,
-        /// Columns in use, by ordinal in `table.columns`; the hidden row id is the ordinal behind the last.
+        /// Columns in use, by ordinal in `table.columns`; the hidden row id has the ordinal after the last.
         cols: Vec<(usize, ColId)>,
     },
-    /// The rows of a relation that are computed when it is read: a catalog's, or a sequence's.
+    /// The rows of a relation that is computed when it is read: a system catalog or a sequence.
     Computed {
         /// The relation.
         relation: Arc<ComputedRelation>,
         /// Its columns, in their order.
         cols: Vec<ColId>,
-        /// Which of the statement's references to such relations it is.
+        /// Its number among the statement's references to computed relations.
         reference: usize,
         /// `tableoid`, if something reads it.
         oid: Option<ColId>,
     },
-    /// Rows of a CTE, or the last ones of a recursive CTE within itself.
+    /// Rows of a CTE, or within a recursive term the rows of the previous iteration.
     CteScan {
-        /// Which.
+        /// The CTE.
         cte: CteId,
-        /// Id in the definition, id here.
+        /// Column id in the definition, column id here.
         cols: Vec<(ColId, ColId)>,
     },
-    /// Rows for which all conditions are true.
+    /// Rows for which all predicates are true.
     Filter {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
-        /// Conditions, of type boolean.
+        /// Predicates, of type boolean.
         all: Vec<Scalar>,
     },
     /// Computed columns beside those of the input.
     Project {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
         /// New columns; all columns of the input stay readable above.
         exprs: Vec<(ColId, Scalar)>,
     },
-    /// Two inputs.
+    /// A join of two inputs.
     Join {
-        /// Which rows.
+        /// The join type.
         kind: JoinKind,
-        /// One.
+        /// Left input.
         left: Box<Rel>,
-        /// The other.
+        /// Right input.
         right: Box<Rel>,
         /// Conditions, of type boolean.
         on: Vec<Scalar>,
     },
     /// For each row of `outer`, the rows of `inner`: LATERAL and subqueries.
     Apply {
-        /// Which rows.
+        /// The join type.
         kind: ApplyKind,
-        /// For each of these.
+        /// Outer input.
         outer: Box<Rel>,
-        /// These.
+        /// Inner input, evaluated for each outer row.
         inner: Box<Rel>,
         /// Conditions, of type boolean.
         on: Vec<Scalar>,
@@ -89,73 +89,73 @@ pub enum Rel {
     },
     /// A row for each group.
     Aggregate {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
-        /// Grouped by these; no keys and no sets: one group, of no rows too.
+        /// Grouping keys; without keys and sets there is one group, even of no rows.
         keys: Vec<ColId>,
-        /// Grouping sets; empty: all keys.
+        /// Grouping sets; empty means one set of all keys.
         sets: Vec<ColSet>,
         /// Aggregates.
         calls: Vec<(ColId, AggCall)>,
-        /// GROUPING() of some keys: a bit for each, the last one's the lowest, set where the group's set lacks the key.
+        /// GROUPING() of some keys: a bit per key, the last one the lowest, set if the grouping set lacks the key.
         groupings: Vec<(ColId, Vec<ColId>)>,
     },
     /// Window functions of one window.
     Window {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
         /// The window.
         spec: WindowSpec,
         /// The calls.
         calls: Vec<(ColId, WindowCall)>,
     },
-    /// Set-returning calls, row by row beside each other.
+    /// Set-returning calls, expanded side by side.
     Unnest {
-        /// For each of these.
+        /// The input.
         input: Box<Rel>,
         /// The calls.
         calls: Vec<SetCall>,
         /// WITH ORDINALITY.
         ordinality: Option<ColId>,
-        /// A row of NULLs where the calls have no rows?
+        /// Is there a row of NULLs for an input row without results?
         outer: bool,
     },
-    /// Rows that differ.
+    /// Distinct rows.
     Distinct {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
-        /// In these columns; DISTINCT ON if `first` says which row stays.
+        /// The columns that are compared; DISTINCT ON if `order` is set.
         on: Vec<ColId>,
-        /// DISTINCT ON: the first row by this order stays.
+        /// DISTINCT ON: the first row in this order stays.
         order: Option<Vec<Key>>,
     },
-    /// Rows in order.
+    /// Sorted rows.
     Sort {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
         /// The order.
         keys: Vec<Key>,
     },
-    /// Some of the rows.
+    /// LIMIT and OFFSET.
     Limit {
-        /// Of these.
+        /// The input.
         input: Box<Rel>,
-        /// So many are left out, of type bigint.
+        /// Number of rows to skip, of type bigint.
         offset: Option<Scalar>,
-        /// So many are taken, of type bigint; NULL is all.
+        /// Number of rows to return, of type bigint; NULL means all.
         count: Option<Scalar>,
-        /// WITH TIES: and those equal to the last one by these keys.
+        /// WITH TIES: also rows equal to the last one in these keys.
         ties: Vec<Key>,
     },
     /// UNION, INTERSECT, EXCEPT.
     SetOp {
-        /// Which.
+        /// The operation.
         op: SetOpKind,
         /// ALL?
         all: bool,
-        /// One.
+        /// Left input.
         left: Box<Rel>,
-        /// The other.
+        /// Right input.
         right: Box<Rel>,
         /// Output, left and right column; types are equal.
         cols: Vec<(ColId, ColId, ColId)>,
@@ -171,37 +171,37 @@ pub enum Rows {
     Exprs(Vec<Vec<Scalar>>),
 }
 
-/// Which rows a join makes.
+/// A join type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
-    /// Pairs.
+    /// Matching pairs.
     Inner,
-    /// And left rows without one.
+    /// Pairs, and left rows without a match.
     Left,
-    /// And right rows without one.
+    /// Pairs, and right rows without a match.
     Right,
-    /// And both.
+    /// Pairs, and the rows of both sides without a match.
     Full,
-    /// Left rows with a pair.
+    /// Left rows with a match.
     Semi,
-    /// Left rows without one.
+    /// Left rows without a match.
     Anti,
-    /// Left rows, and whether there is a pair (three-valued).
+    /// Left rows, and a column that says whether there is a match (three-valued).
     Mark(ColId),
 }
 
-/// Which rows an apply makes.
+/// A join type of an apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApplyKind {
-    /// Pairs.
+    /// Matching pairs.
     Inner,
-    /// And outer rows without one.
+    /// Pairs, and outer rows without a match.
     Left,
-    /// Outer rows with a pair.
+    /// Outer rows with a match.
     Semi,
-    /// Outer rows without one.
+    /// Outer rows without a match.
     Anti,
-    /// Outer rows, and whether there is a pair.
+    /// Outer rows, and a column that says whether there is a match.
     Mark(ColId),
 }
 
@@ -219,11 +219,11 @@ pub struct Key {
 /// A call of an aggregate.
 #[derive(Clone, Debug)]
 pub struct AggCall {
-    /// Which.
+    /// The function.
     pub func: FuncId,
-    /// Its arguments, columns of the input; none of `count(*)`.
+    /// Its arguments, columns of the input; empty for `count(*)`.
     pub args: Vec<ColId>,
-    /// Arguments in front of WITHIN GROUP.
+    /// Direct arguments of an ordered-set aggregate.
     pub direct: Vec<Scalar>,
     /// DISTINCT?
     pub distinct: bool,
@@ -231,7 +231,7 @@ pub struct AggCall {
     pub filter: Option<ColId>,
     /// ORDER BY within the call, or of WITHIN GROUP.
     pub order: Vec<Key>,
-    /// Its result.
+    /// Its result type.
     pub ty: Ty,
 }
 
@@ -246,10 +246,10 @@ pub struct WindowSpec {
     pub frame: Frame,
 }
 
-/// The rows around one that a call sees.
+/// The frame of a window.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// What bounds count.
+    /// The unit of its bounds.
     pub mode: FrameMode,
     /// Its first row.
     pub start: FrameBound,
@@ -257,14 +257,14 @@ pub struct Frame {
     pub end: FrameBound,
 }
 
-/// What the bounds of a frame count.
+/// The unit of frame bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameMode {
     /// Rows.
     Rows,
-    /// Values of the order's column.
+    /// Values of the ORDER BY column.
     Range,
-    /// Groups of peers.
+    /// Peer groups.
     Groups,
 }
 
@@ -284,28 +284,28 @@ pub enum FrameBound {
 /// A call of a window function, or of an aggregate over a window.
 #[derive(Clone, Debug)]
 pub struct WindowCall {
-    /// Which.
+    /// The function.
     pub func: FuncId,
     /// Its arguments, columns of the input.
     pub args: Vec<ColId>,
     /// FILTER, a boolean column of the input.
     pub filter: Option<ColId>,
-    /// Its result.
+    /// Its result type.
     pub ty: Ty,
 }
 
 /// A set-returning call.
 #[derive(Clone, Debug)]
 pub struct SetCall {
-    /// Which.
+    /// The function.
     pub func: FuncId,
     /// Its arguments.
     pub args: Vec<Scalar>,
-    /// Its columns.
+    /// Its output columns.
     pub cols: Vec<ColId>,
 }
 
-/// Which set operation.
+/// A set operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOpKind {
     /// UNION.

@@ -1,4 +1,4 @@
-//! Expressions that give one value for a row.
+//! Scalar expressions: one value for each row.
 
 use super::{ColId, ParamId, Rel, Span};
 use crate::relations::OwnFunction;
@@ -10,15 +10,15 @@ use types::{CompareOp, Datum};
 /// An expression.
 #[derive(Clone, Debug)]
 pub struct Scalar {
-    /// What it computes.
+    /// Its operation.
     pub kind: Kind,
     /// Its type.
     pub ty: Ty,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// What an expression computes. Operands have exactly the types that the operation wants: casts are in the tree.
+/// The operation of an expression. Operands have exactly the types that it expects: casts are in the tree.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A column.
@@ -27,36 +27,36 @@ pub enum Kind {
     Const(Datum),
     /// A parameter.
     Param(ParamId),
-    /// A value that the session gives once a statement.
+    /// A value of the session, the same throughout a statement.
     Session(SessionValue),
-    /// A function or an operator; volatility, strictness and body are the table's.
+    /// A function or an operator; `builtins` has its volatility, strictness and body.
     Call {
-        /// Which.
+        /// The function.
         func: FuncId,
         /// Its arguments; variadic ones one by one.
         args: Vec<Scalar>,
     },
     /// A call of a function of the embedding program.
     Own {
-        /// Which.
+        /// The function.
         function: Arc<OwnFunction>,
         /// Its arguments.
         args: Vec<Scalar>,
     },
     /// A form of a call that only Phoenix has.
     Phoenix {
-        /// Which.
+        /// The form.
         form: PhoenixForm,
         /// Its arguments.
         args: Vec<Scalar>,
     },
     /// A cast to the type of this expression.
     Cast {
-        /// How.
+        /// How it is computed.
         via: CastVia,
-        /// What.
+        /// The operand.
         arg: Box<Scalar>,
-        /// Who asked for it.
+        /// Implicit, assignment or explicit.
         context: CastContext,
     },
     /// AND, three-valued.
@@ -65,29 +65,29 @@ pub enum Kind {
     Or(Vec<Scalar>),
     /// NOT.
     Not(Box<Scalar>),
-    /// IS NULL of a value that is no row.
+    /// IS NULL of a value that is not a row.
     IsNull(Box<Scalar>),
     /// IS TRUE and its like.
     Is {
-        /// What.
+        /// The operand.
         arg: Box<Scalar>,
-        /// Which.
+        /// The test.
         test: BoolTest,
     },
-    /// CASE WHEN; the form with an operand has equalities for arms.
+    /// CASE WHEN. CASE with an operand that is not volatile has equalities as conditions.
     Case {
-        /// Condition and value.
+        /// Conditions and results.
         arms: Vec<(Scalar, Scalar)>,
         /// ELSE.
         other: Option<Box<Scalar>>,
     },
-    /// CASE of an operand that is computed once: the first arm whose value is equal to it.
+    /// CASE with a volatile operand, which is evaluated once: the first arm whose value equals the operand.
     CaseOf {
         /// `=` of the operand and the values, which have one type.
         eq: FuncId,
-        /// What is compared.
+        /// The operand.
         operand: Box<Scalar>,
-        /// What it is compared with, and the result.
+        /// Values and results.
         arms: Vec<(Scalar, Scalar)>,
         /// ELSE.
         other: Option<Box<Scalar>>,
@@ -105,29 +105,29 @@ pub enum Kind {
     },
     /// NULLIF.
     NullIf {
-        /// `=` of the two.
+        /// `=` of the operands.
         eq: FuncId,
-        /// One, as it stands.
+        /// The first operand without a cast: the result.
         left: Box<Scalar>,
-        /// `left` as the equality wants it is its first argument.
+        /// Both operands, cast to the types of `eq`.
         args: Box<(Scalar, Scalar)>,
     },
     /// `IS [NOT] DISTINCT FROM`.
     Distinct {
-        /// `=` of the two.
+        /// `=` of the operands.
         eq: FuncId,
-        /// One.
+        /// Left operand.
         left: Box<Scalar>,
-        /// The other.
+        /// Right operand.
         right: Box<Scalar>,
         /// IS NOT DISTINCT FROM.
         negated: bool,
     },
     /// IN of a list.
     InList {
-        /// `=` of all.
+        /// `=` of the operand and the items.
         eq: FuncId,
-        /// What.
+        /// The operand.
         arg: Box<Scalar>,
         /// The list.
         list: Vec<Scalar>,
@@ -138,7 +138,7 @@ pub enum Kind {
     AnyArray {
         /// The operator's function, of type boolean.
         op: FuncId,
-        /// What.
+        /// The operand.
         arg: Box<Scalar>,
         /// The array.
         array: Box<Scalar>,
@@ -151,9 +151,9 @@ pub enum Kind {
     Field(Box<Scalar>, u16),
     /// Rows compared column by column.
     RowCompare {
-        /// How.
+        /// The comparison.
         op: CompareOp,
-        /// `=`, `<`, left and right of each column.
+        /// For each column: its functions `=` and `<`, left and right operand.
         pairs: Vec<(FuncId, FuncId, Scalar, Scalar)>,
     },
     /// ARRAY[…].
@@ -179,9 +179,9 @@ pub enum Kind {
 /// A column that an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColRef {
-    /// Which.
+    /// The column.
     pub id: ColId,
-    /// 0: of the same query, 1: of the query around it, …. The id decides; this is checked.
+    /// 0 for the same query, 1 for the enclosing query, …. `id` alone identifies the column; the level is checked.
     pub level: u8,
 }
 
@@ -200,7 +200,7 @@ pub enum SessionValue {
     CurrentCatalog,
 }
 
-/// A call that takes a word for a constant, as the grammar of Phoenix has it.
+/// A call with a unit or format as a constant argument, as in Phoenix's grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhoenixForm {
     /// `round(t, 'HOUR')`, of a timestamp, a unit and a multiplier.
@@ -216,15 +216,15 @@ pub enum PhoenixForm {
 /// How a cast is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastVia {
-    /// By a function of the table.
+    /// By a function of `builtins`.
     Function(FuncId),
-    /// The value stays.
+    /// The value does not change.
     Relabel,
     /// Through the text of the value.
     Text,
-    /// Each element of an array in the way of its type.
+    /// Each element of an array by the cast of the element types.
     Elements,
-    /// The value's length, digits or scale changes, its type does not.
+    /// The length, precision or scale changes, the type does not.
     Length,
 }
 
@@ -241,7 +241,7 @@ pub enum BoolTest {
 }
 
 impl BoolTest {
-    /// Its words behind IS.
+    /// Returns the keywords after IS.
     pub fn words(self) -> &'static str {
         match self {
             Self::True => "TRUE",
@@ -257,28 +257,28 @@ impl BoolTest {
 /// A subquery in an expression.
 #[derive(Clone, Debug)]
 pub struct Subquery {
-    /// What is made of its rows.
+    /// How its rows become a value.
     pub kind: SubqueryKind,
-    /// Its rows.
+    /// Its relation.
     pub rel: Rel,
-    /// Its outputs.
+    /// Its output columns.
     pub cols: Vec<ColId>,
-    /// Outer columns that it reads.
+    /// Columns of enclosing queries that it reads.
     pub free: Vec<ColRef>,
 }
 
-/// What is made of a subquery's rows.
+/// How the rows of a subquery become a value.
 #[derive(Clone, Debug)]
 pub enum SubqueryKind {
-    /// The value of its one row, NULL without; more rows are an error.
+    /// The value of its single row, NULL without a row; more rows are an error.
     Scalar,
     /// EXISTS.
     Exists,
     /// `left op ANY (…)`, IN, `op ALL (…)`.
     Quantified {
-        /// Left sides, one for each output.
+        /// Left operands, one for each output column.
         left: Vec<Scalar>,
-        /// Operator of each, of type boolean.
+        /// The operator's function for each, of type boolean.
         ops: Vec<FuncId>,
         /// ALL?
         all: bool,

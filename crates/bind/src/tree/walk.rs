@@ -1,12 +1,12 @@
-//! Parts of nodes: what passes over a tree go through.
+//! Tree traversal: visitors of the inputs, expressions and operands of a node.
 
 use super::{ColId, FrameBound, Kind, Rel, Rows, Scalar, SubqueryKind};
 
-/// The same walk over shared and over mutable trees.
+/// Generates the visitors for shared and for mutable trees.
 macro_rules! walks {
     ($inputs:ident $scalars:ident $children:ident $($mutable:ident)?) => {
         impl Rel {
-            /// Calls `visit` for each node that this one reads.
+            /// Calls `visit` for each input of this node.
             pub fn $inputs<'t>(&'t $($mutable)? self, visit: &mut dyn FnMut(&'t $($mutable)? Rel)) {
                 match self {
                     Self::OneRow | Self::Values { .. } | Self::Scan { .. } | Self::Computed { .. } | Self::CteScan { .. } => {}
@@ -91,7 +91,7 @@ macro_rules! walks {
         }
 
         impl Scalar {
-            /// Calls `visit` for each operand; the rows of a subquery are none.
+            /// Calls `visit` for each operand, but not for the rows of a subquery.
             pub fn $children<'t>(&'t $($mutable)? self, visit: &mut dyn FnMut(&'t $($mutable)? Scalar)) {
                 match &$($mutable)? self.kind {
                     Kind::Col(_) | Kind::Const(_) | Kind::Param(_) | Kind::Session(_) => {}
@@ -198,7 +198,7 @@ impl Scalar {
         found
     }
 
-    /// The columns that it reads, those that its subqueries read of the rows around them included.
+    /// Calls `visit` for each column that the expression reads, including the outer columns of its subqueries.
     pub fn each_column(&self, visit: &mut dyn FnMut(ColId)) {
         match &self.kind {
             Kind::Col(col) => visit(col.id),
@@ -208,7 +208,7 @@ impl Scalar {
         self.each_operand(&mut |operand| operand.each_column(visit));
     }
 
-    /// Its outermost subqueries.
+    /// Calls `visit` for each outermost subquery.
     pub fn each_subquery<'t>(&'t self, visit: &mut dyn FnMut(&'t Scalar)) {
         match &self.kind {
             Kind::Subquery(_) => visit(self),

@@ -1,4 +1,4 @@
-//! SET.
+//! SET lists.
 
 use crate::binder::{Binder, plain};
 use crate::error::{BindErrorKind, BindResult};
@@ -8,7 +8,7 @@ use catalog::{Column, Identity, Table};
 use sql::{Assignment, ColumnName, InsertValue, ast};
 
 impl Binder<'_> {
-    /// SET over what is in sight: one value per column, each column once.
+    /// Binds a SET list in the current scope: one value per column, each column once.
     pub(super) fn assignments(&mut self, table: &Table, list: &[Assignment]) -> BindResult<Assignments> {
         let mut all: Assignments = Vec::with_capacity(list.len());
         for assignment in list {
@@ -57,7 +57,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The column of an assignment, which is the first to it.
+    /// Returns the target column of an assignment. A second assignment to the column is an error.
     fn assigned_column<'t>(
         &self,
         table: &'t Table,
@@ -78,7 +78,7 @@ impl Binder<'_> {
         Ok((at, column))
     }
 
-    /// `column[places] = value`. Several may change one column.
+    /// Binds `column[places] = value`. Several such assignments may change one column.
     fn element_assignment(
         &mut self,
         table: &Table,
@@ -119,7 +119,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// A column of a query that assigns several, as a subquery of its own.
+    /// Returns one column of a subquery that assigns several, as a subquery of its own.
     fn subquery_column(&mut self, query: &ast::Query, place: usize, width: usize) -> BindResult<Scalar> {
         let value = self.nth_of_subquery(query, place, width)?;
         match value {

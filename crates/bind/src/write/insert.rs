@@ -46,7 +46,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A row of VALUES.
+    /// Binds a row of VALUES.
     fn values_row(
         &mut self,
         table: &Table,
@@ -73,7 +73,7 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// INSERT … SELECT: outputs without a type of their own are of their column's.
+    /// Binds INSERT … SELECT: untyped outputs take the type of their target column.
     fn insert_query(
         &mut self,
         table: &Table,
@@ -92,7 +92,7 @@ impl Binder<'_> {
                 return Err(self.internal("a column that is out of range"));
             };
             if literal && value.ty.id == TypeId::TEXT {
-                // One that rows are sorted by is a text.
+                // A literal that is a sort key is a column by now, and stays text.
                 if matches!(value.kind, Kind::Const(_)) {
                     value.ty = Ty::UNKNOWN;
                 }
@@ -107,7 +107,7 @@ impl Binder<'_> {
         Ok((columns, Query { ctes: std::mem::take(&mut self.cte_bodies), rel, outputs }))
     }
 
-    /// The columns that a source of that width fills.
+    /// Returns the columns that a source of that width fills.
     fn insert_columns(&self, table: &Table, named: Option<&[ColumnName]>, width: usize) -> BindResult<Vec<usize>> {
         let Some(named) = named else {
             let visible = table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
@@ -124,7 +124,8 @@ impl Binder<'_> {
         Ok(columns)
     }
 
-    /// Are there as many values as columns? `extra` is where the first value stands that has no column.
+    /// Checks the number of values against the columns. `extra` returns the position of the first value without a
+    /// column.
     fn insert_width(
         &mut self,
         named: Option<&[ColumnName]>,
@@ -143,7 +144,7 @@ impl Binder<'_> {
         self.error(BindErrorKind::InsertWidth { more, fewer }, span)
     }
 
-    /// Generated columns take no values of a statement but DEFAULT.
+    /// Refuses values other than DEFAULT for generated columns.
     fn refuse_generated(&self, table: &Table, mut given: impl Iterator<Item = usize>) -> BindResult<()> {
         let generated = given.find_map(|at| table.columns.get(at).filter(|column| column.generated.is_some()));
         match generated {
@@ -155,7 +156,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Columns GENERATED ALWAYS AS IDENTITY take no values of the statement, unless it says so.
+    /// Refuses values for GENERATED ALWAYS AS IDENTITY columns, unless OVERRIDING allows them.
     fn identity_columns(
         &self,
         table: &Table,
@@ -168,7 +169,7 @@ impl Binder<'_> {
             let Some(identity) = column.identity else { continue };
             let given = match (overriding, identity, &mut *source) {
                 (Some(Overriding::System), ..) | (None, Identity::ByDefault, _) => false,
-                // What it gives for identity columns is left out already.
+                // `without_identity` has dropped the identity columns.
                 (Some(Overriding::User), _, InsertSource::Query(_)) => false,
                 (Some(Overriding::User), _, InsertSource::Rows(rows)) => {
                     rows.iter_mut().filter_map(|row| row.get_mut(place)).for_each(|value| *value = NewValue::Default);
@@ -188,7 +189,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Defaults of the columns that the source leaves out, or for which it says DEFAULT.
+    /// Binds the defaults of the columns that the source omits or sets to DEFAULT.
     fn insert_defaults(
         &mut self,
         table: &Table,
@@ -261,7 +262,8 @@ impl Binder<'_> {
         }
     }
 
-    /// `ON CONFLICT (k) WHERE …`: it must mean something. Which indexes fit it is found where they are known.
+    /// Binds the predicate of `ON CONFLICT (k) WHERE …` to check it. The arbiter index is inferred where indexes are
+    /// known.
     fn index_predicate(&mut self, item: crate::scope::ScopeItem, predicate: &ast::Expr) -> BindResult<()> {
         let bound = self.over_items(vec![item], Clause::IndexPredicate, |binder| binder.scalar(predicate))?;
         match holds_subquery(&bound) {
@@ -274,7 +276,7 @@ impl Binder<'_> {
     }
 }
 
-/// OVERRIDING USER VALUE: what a query gives for identity columns is not used.
+/// Drops identity columns from a query's outputs: OVERRIDING USER VALUE ignores their values.
 fn without_identity(table: &Table, columns: &mut Vec<usize>, outputs: &mut Vec<Output>) {
     let is_identity = |at: &usize| table.columns.get(*at).is_some_and(|column| column.identity.is_some());
     let mut kept = columns.iter().map(|at| !is_identity(at)).collect::<Vec<_>>().into_iter();
@@ -282,7 +284,7 @@ fn without_identity(table: &Table, columns: &mut Vec<usize>, outputs: &mut Vec<O
     columns.retain(|at| !is_identity(at));
 }
 
-/// Which outputs of a query are text constants: they have no type of their own.
+/// Returns which outputs of a query are text literals, whose type is unknown.
 fn text_constants(query: &ast::Query) -> impl Iterator<Item = bool> + use<> {
     let is_text = |expr: &ast::Expr| match expr {
         ast::Expr::Value(value) => {
@@ -294,7 +296,7 @@ fn text_constants(query: &ast::Query) -> impl Iterator<Item = bool> + use<> {
         ast::SetExpr::Select(select) => {
             let items = select.projection.iter().map(|item| match item {
                 ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => Some(is_text(expr)),
-                // Behind a star places are not known.
+                // Positions after a wildcard are not known.
                 _ => None,
             });
             items.collect()

@@ -1,7 +1,7 @@
-//! INSERT, UPSERT, UPDATE, DELETE: what they name of their target, and the parts that they have in common.
+//! INSERT, UPSERT, UPDATE, DELETE: the target table, and the parts that these statements share.
 //!
-//! A row of the target is up to three references to its table: the row that is there (`old`), the one that wants in
-//! (`excluded`), the one as written (RETURNING). Which columns of each are in use is known when all of it is bound.
+//! A row of the target is up to three references to its table: the existing row (`old`), the proposed row (`excluded`)
+//! and the written row (RETURNING). Which columns of each are read is known when the whole statement is bound.
 
 mod assignments;
 mod insert;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use types::Datum;
 
 impl Binder<'_> {
-    /// The table that is written, with references to its rows.
+    /// Resolves the target table and adds references to its rows.
     fn written_target(&mut self, name: &ObjectName) -> BindResult<Target> {
         if let Some(database) = &name.database {
             self.check_database(database, &name.to_string(), Span::default())?;
@@ -41,12 +41,12 @@ impl Binder<'_> {
             }
             TargetRow { rel, cols: Vec::new() }
         };
-        // What wants in was not held against NOT NULL yet.
+        // The proposed row is nullable: NOT NULL is checked later.
         let (old, excluded, written) = (row(false), row(true), row(false));
         Ok(Target { table, old, excluded, written })
     }
 
-    /// A row of the target under a name.
+    /// Returns the scope item of a row of the target.
     fn row_item(table: &Table, rel: RelId, name: &str, alone: bool) -> ScopeItem {
         let columns = ItemColumns::Table { rel, renamed: Vec::new() };
         let mut item = ScopeItem::new(Some(name.to_owned()), alone.then_some(table.oid), columns);
@@ -54,7 +54,7 @@ impl Binder<'_> {
         item
     }
 
-    /// Runs `bind` where these relations are in sight and no others.
+    /// Runs `bind` in a scope that has only these relations.
     fn over_items<T>(
         &mut self,
         items: Vec<ScopeItem>,
@@ -69,7 +69,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// Where the column of that name stands. Hidden ones cannot be named.
+    /// Returns the ordinal of the column with that name. Hidden columns cannot be named.
     fn target_column(&self, table: &Table, name: &ColumnName) -> BindResult<usize> {
         let fits = |column: &Column| {
             let family = name.family.as_ref().is_none_or(|family| column.family.as_deref().unwrap_or("0") == family);
@@ -84,16 +84,16 @@ impl Binder<'_> {
         }
     }
 
-    /// A value on its way into a column.
+    /// Casts a value to the type of a column by assignment.
     fn assigned(&mut self, column: &Column, value: Scalar) -> BindResult<Scalar> {
         let ty = Ty::of(&column.ty);
-        // The fields of an interval decide what its literals mean.
+        // The fields of an interval type determine how its literals are read.
         let to = if ty.id == TypeId::INTERVAL { ty } else { plain(ty.id) };
         self.assigned_as(column, to, value)
     }
 
-    /// A value on its way into a column, or into an element of it: cast to the type without its limits, which are applied
-    /// where the value is assigned.
+    /// Casts a value by assignment to the type of a column or of its elements, without the type modifier: writing the
+    /// value applies it.
     fn assigned_as(&mut self, column: &Column, to: Ty, value: Scalar) -> BindResult<Scalar> {
         let (from, span) = (value.ty, value.span);
         match self.try_coerce(value, to, CastContext::Assignment)? {
@@ -107,7 +107,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What a column is without a value of the statement.
+    /// Returns the value of a column for which the statement gives none.
     fn default_of(&mut self, column: &Column) -> BindResult<NewValue> {
         if let Some(sequence) = column.sequence {
             return Ok(NewValue::NextOf(sequence));
@@ -115,7 +115,7 @@ impl Binder<'_> {
         let ty = plain(Ty::of(&column.ty).id);
         let null = || NewValue::Expr(Scalar { kind: Kind::Const(Datum::Null), ty, span: Span::default() });
         let Some(text) = column.default.as_ref().filter(|_| column.generated.is_none()) else {
-            // Generated columns are computed when the rest of the row is known.
+            // Generated columns are computed from the rest of the row.
             return Ok(null());
         };
         let Ok(expr) = sql::parse_expr(text) else { return Err(self.internal("a default that is no expression")) };
@@ -128,13 +128,13 @@ impl Binder<'_> {
         Ok(NewValue::Expr(value))
     }
 
-    /// RETURNING over what is in sight.
+    /// Binds RETURNING in the current scope.
     fn returning(&mut self, list: &[ast::SelectItem]) -> BindResult<Vec<(String, Scalar)>> {
         let outputs = self.outputs(list)?;
         outputs.into_iter().map(|(name, value)| Ok((name, self.output_type(value)?))).collect()
     }
 
-    /// Tells the rows of a target which of their columns the statement reads.
+    /// Fills in which columns of the target's rows the statement reads.
     pub(crate) fn fill_target(&self, target: &mut Target) {
         for row in [&mut target.old, &mut target.excluded, &mut target.written] {
             let ids = self.scans.get(row.rel.0 as usize).map(|scanned| scanned.ids.as_slice()).unwrap_or_default();

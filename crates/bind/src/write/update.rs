@@ -1,4 +1,4 @@
-//! UPDATE and DELETE: the rows of a join with their target, and what becomes of them.
+//! UPDATE and DELETE: a join of the target with other relations, and the changes of the target's rows.
 
 use crate::binder::Binder;
 use crate::clause::Clause;
@@ -10,7 +10,7 @@ use catalog::Table;
 use sql::ast;
 use std::sync::Arc;
 
-/// What UPDATE and DELETE have in common.
+/// The clauses that UPDATE and DELETE share.
 struct Parts<'s> {
     alias: Option<&'s str>,
     with: Option<&'s ast::With>,
@@ -68,7 +68,7 @@ impl Binder<'_> {
     fn changed_rows_in_scope(&mut self, target: Target, parts: &Parts<'_>) -> BindResult<Update> {
         let table = Arc::clone(&target.table);
         let name = parts.alias.unwrap_or(&table.name);
-        // What is joined does not see the target; LATERAL says so with a hint.
+        // Relations of FROM do not see the target; a LATERAL reference to it is an error with a hint.
         self.remember(name, Some(&table.name));
         let joined = self.from(parts.from)?;
         let item = Self::row_item(&table, target.old.rel, name, parts.alias.is_none());
@@ -98,7 +98,7 @@ impl Binder<'_> {
         Ok(Update { target, source: Query { ctes, rel, outputs: Vec::new() }, key, own, set, returning })
     }
 
-    /// The key of a row that is read: rows are found again by it.
+    /// Returns the key columns of a row: the write finds the row by them.
     pub(crate) fn key_columns(&mut self, table: &Table, rel: RelId) -> BindResult<Vec<ColId>> {
         let mut cols = Vec::with_capacity(table.key.len());
         for part in &table.key {
@@ -110,13 +110,13 @@ impl Binder<'_> {
         Ok(cols)
     }
 
-    /// ORDER BY and LIMIT of DELETE.
+    /// Applies ORDER BY and LIMIT of DELETE.
     fn first_rows(&mut self, mut rel: Rel, parts: &Parts<'_>) -> BindResult<Rel> {
         let (mut keys, mut exprs) = (Vec::new(), Vec::new());
         for key in parts.order_by {
             let value = self.in_clause(Clause::Where, |binder| binder.scalar(&key.expr))?;
             if matches!(value.kind, crate::tree::Kind::Const(_)) {
-                // There is no list in which a number could be a place.
+                // DELETE has no output list for a number to refer to.
                 return self.error(BindErrorKind::ConstantKey { clause: Clause::OrderBy }, value.span);
             }
             let value = self.output_type(value)?;
@@ -139,7 +139,7 @@ impl Binder<'_> {
     }
 }
 
-/// Do conditions or new values read other rows than their own?
+/// Do predicates or new values contain subqueries?
 fn reads_rows(set: &Assignments, all: &[Scalar]) -> bool {
     all.iter().any(holds_subquery) || super::scalars_of(set).any(holds_subquery)
 }

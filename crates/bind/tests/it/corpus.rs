@@ -1,4 +1,4 @@
-//! Every statement of `sql-tests`: it binds, or fails as its record says.
+//! Binds every query of `sql-tests`: it binds, or fails as its record says.
 
 use crate::support::{Tables, UNREADABLE};
 use bind::Environment;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use types::Style;
 use types::temporal::ZoneRules;
 
-/// The session's rules, of which the files set others: was it asked for one?
+/// The session's rules, which the test files may set differently; records whether the binder used them.
 #[derive(Default)]
 struct Asked(Cell<bool>);
 
@@ -27,7 +27,7 @@ impl ZoneRules for Asked {
 /// A statement of a file and what its record expects.
 struct Case {
     text: String,
-    /// SQLSTATE, empty if any will do; `None`: no error.
+    /// SQLSTATE; empty means any; `None` means no error.
     error: Option<String>,
 }
 
@@ -57,7 +57,7 @@ fn cases(text: &str) -> Vec<Case> {
         }
         let error = head.split_once(" error").map(|(_, rest)| {
             let rest = rest.trim();
-            // Where the error stands may be in front.
+            // The position of the error may be in front.
             let place = rest.strip_prefix("character ").and_then(|rest| rest.split_once(": "));
             let code = place.map_or(rest, |(_, code)| code).trim_start_matches('(').chars();
             code.take_while(char::is_ascii_alphanumeric).take(5).collect()
@@ -68,7 +68,7 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// Binds what can be bound of a file; counts outcomes by cause, and describes what should not be.
+/// Binds the queries of a file; counts outcomes by cause, and describes unexpected ones.
 fn run(path: &Path, counts: &mut BTreeMap<String, usize>, wrong: &mut Vec<String>) {
     let mut tables = Tables::default();
     for case in cases(&std::fs::read_to_string(path).unwrap()) {
@@ -109,7 +109,7 @@ fn run(path: &Path, counts: &mut BTreeMap<String, usize>, wrong: &mut Vec<String
     }
 }
 
-/// Statements are nested deeper than the stack of a test holds in a debug build.
+/// Nested statements need more stack than a test has in a debug build.
 const STACK: usize = 64 << 20;
 
 #[test]

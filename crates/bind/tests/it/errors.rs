@@ -1,4 +1,4 @@
-//! PostgreSQL's words, places and hints. `tests/errors.txt`: a statement and, below it, its error.
+//! PostgreSQL's messages, positions and hints. `tests/errors.txt` has a statement and, below it, its error.
 
 use crate::support::Tables;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tables of `CREATE TABLE` statements in memory.
+//! In-memory tables that `CREATE TABLE` statements define.
 
 use bind::{BindError, ComputedColumn, ComputedRelation, Environment, Found, Relations};
 use builtins::{Ty, TypeId};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use types::temporal::Utc;
 use types::{DataType, Datum};
 
-/// What [`Tables`] does not know.
+/// Relations that [`Tables`] does not have.
 pub(crate) const UNREADABLE: [&str; 2] = ["another schema", "a relation of this kind"];
 
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Relations for Tables {
         Some("public".to_owned())
     }
 
-    /// Phoenix's that are refused by name.
+    /// Functions of Phoenix that are refused by name.
     fn hint_for_missing(&self, name: &str) -> Option<&'static str> {
         const REFUSED: [&str; 10] = [
             "bson_value",
@@ -55,7 +55,7 @@ impl Relations for Tables {
     }
 }
 
-/// A relation of the catalogs: `pg-catalog`, which is above this crate, keeps the list.
+/// A catalog relation: `pg-catalog`, which depends on this crate, keeps the list.
 fn catalog(schema: &str, name: &str) -> Option<Found> {
     let lines = include_str!("../catalogs.txt").lines();
     let mut words = lines.map(|line| line.split(' ')).find_map(|mut words| {
@@ -84,7 +84,7 @@ impl Tables {
         tables
     }
 
-    /// What a statement does to relations. What is not understood makes them unreadable.
+    /// Applies a statement to the relations. A relation whose statement is not supported becomes unreadable.
     pub(crate) fn apply(&mut self, statement: &Statement) {
         let unreadable = Found::Other(UNREADABLE[1]);
         match statement {
@@ -126,7 +126,7 @@ impl Tables {
         }
     }
 
-    /// What ALTER TABLE makes of a table. What is moved to another schema or has another type is not followed.
+    /// Applies ALTER TABLE to a table. A table that moves to another schema is removed.
     fn alter(&mut self, alter: &sql::AlterTable) {
         for action in &alter.actions {
             let name = &alter.name.name;
@@ -197,7 +197,7 @@ impl Tables {
         self.next_oid += 1;
         let search_path = vec!["public".to_owned()];
         let (oid, name) = (TableOid(self.next_oid), create.name.name.clone());
-        // A view keeps the names that it gives its columns, as the engine writes them into its query.
+        // A view stores the names of its columns, as the engine writes them into its query.
         let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
         let query = match create.columns.as_slice() {
             [] => query,
@@ -228,12 +228,12 @@ impl Tables {
         self.bind_statement(&parsed[0].statement, text)
     }
 
-    /// The tree of a statement.
+    /// Returns the tree of a statement.
     pub(crate) fn tree(&self, text: &str) -> String {
         self.bind(text).map_or_else(|error| format!("{}\n", shown(text, &error)), |bound| bound.to_string())
     }
 
-    /// The error of a statement: SQLSTATE, message, hint, and the place as ¶ in the text.
+    /// Returns the error of a statement: SQLSTATE, message, hint, and the position as ¶ in the text.
     pub(crate) fn error(&self, text: &str) -> String {
         self.bind(text).map_or_else(|error| shown(text, &error), |bound| format!("bound: {bound}"))
     }

@@ -1,4 +1,4 @@
-//! Trees of statements, as text: `tests/trees/*.txt` has statements and, below each, its tree.
+//! Trees of statements as text: `tests/trees/*.txt` has statements, each followed by its tree.
 
 use crate::support::Tables;
 use std::path::Path;

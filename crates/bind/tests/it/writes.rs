@@ -1,4 +1,4 @@
-//! Statements that write: their trees, and what is wrong with them.
+//! Statements that write rows: their trees and errors.
 
 use crate::support::Tables;
 

@@ -1,11 +1,11 @@
-//! `BETWEEN SYMMETRIC`, which sqlparser has not: between the two in either order.
+//! `BETWEEN SYMMETRIC`, which sqlparser does not support: the bounds may come in either order.
 
 use super::BennuDialect;
 use sqlparser::ast::{BinaryOperator, Expr};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 
-/// Reads what stands behind the left side; `None` if something else comes. `precedence` is that of BETWEEN.
+/// Parses what follows the left operand; `None` if another operator follows. `precedence` is that of BETWEEN.
 pub(super) fn read(
     dialect: &BennuDialect,
     parser: &mut Parser<'_>,
@@ -24,7 +24,7 @@ pub(super) fn read(
     Some(match words.last() {
         Some(Keyword::SYMMETRIC) => between.and_then(|between| {
             dialect.charge(&between)?;
-            // The form that it gets does not tell that it cannot be chained.
+            // The rewritten form is not a BETWEEN, so chaining is checked here.
             match parser.get_next_precedence()? == precedence {
                 true => super::not_chained(parser),
                 false => Ok(symmetric(between)),

@@ -1,8 +1,8 @@
-//! sqlparser's PostgreSQL dialect, less what costs more than it gives, and with operators that bind as PostgreSQL's do.
+//! sqlparser's PostgreSQL dialect without two of its features, and with PostgreSQL's operator precedence.
 //!
-//! Left out are expressions as names of arguments: with plain names alone (`f(a => 1)`) no argument is read twice, which would
-//! take time exponential in the depth of `f(f(f(…)))`. And `x NOT NULL` is no operator, since it would swallow the NOT NULL
-//! behind a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
+//! Names of arguments are plain identifiers (`f(a => 1)`): sqlparser would try an expression there and read each
+//! argument twice, which takes time exponential in the depth of `f(f(f(…)))`. `x NOT NULL` is not an operator, since it
+//! would consume the NOT NULL after a DEFAULT. (`x NOTNULL` is: see `lexer/spelling.rs`.)
 
 mod between;
 mod parentheses;
@@ -21,27 +21,27 @@ use std::ops::ControlFlow;
 use types::interrupt;
 use types::keyword::is_bare_label;
 
-/// The dialect of all our parsers; one for each statement, since it counts.
+/// The dialect of all parsers of this crate; one for each statement, since it has counters.
 #[derive(Debug)]
 pub(crate) struct BennuDialect {
-    /// How many operands may still be read. sqlparser tries, fails and tries otherwise, in some places twice per
-    /// level of nesting; on a text that is wrong deep inside, that would take time exponential in the depth.
+    /// How many operands may still be parsed. sqlparser backtracks, in some places twice per level of nesting, so a
+    /// syntax error deep inside a text would take time exponential in the depth.
     fuel: Cell<usize>,
-    /// How many expressions may still be copied: `BETWEEN SYMMETRIC` within itself doubles with each level.
+    /// How many expressions may still be copied: nested `BETWEEN SYMMETRIC` doubles with each level.
     copies: Cell<usize>,
-    /// Was reading stopped by whom it is done for?
+    /// Was parsing cancelled?
     stopped: Cell<bool>,
-    /// Has the statement an ESCAPE that is computed?
+    /// Does the statement have a computed ESCAPE?
     computed_escape: bool,
 }
 
-/// Steps that reading an operand takes, as `types::interrupt` counts them.
+/// Steps that parsing an operand takes, as `types::interrupt` counts them.
 const STEPS: usize = 64;
-/// Most expressions that a statement's copies have together.
+/// Maximum number of expressions in all copies of a statement together.
 const MOST_COPIED: usize = 50_000;
 
 impl BennuDialect {
-    /// With fuel for a statement of these tokens: a right one reads each operand a few times at most.
+    /// Returns a dialect with fuel for a statement of these tokens: a valid one reads each operand a few times at most.
     pub(crate) fn for_tokens(tokens: &[TokenWithSpan]) -> Self {
         Self {
             fuel: Cell::new(20_000 + 32 * tokens.len()),
@@ -51,12 +51,12 @@ impl BennuDialect {
         }
     }
 
-    /// Was reading stopped? What failed then failed for that.
+    /// Was parsing cancelled? Then any error is a consequence of it.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.get()
     }
 
-    /// Takes the fuel for one operand; false: there is none, or reading is stopped.
+    /// Takes the fuel for one operand. Returns false if none is left or parsing is cancelled.
     fn takes_fuel(&self) -> bool {
         if interrupt::spend(STEPS).is_err() {
             self.stopped.set(true);
@@ -66,7 +66,7 @@ impl BennuDialect {
         left > 0 && !self.is_stopped()
     }
 
-    /// Counts a copy of `expr`.
+    /// Counts the expressions of a copy of `expr`.
     fn charge(&self, expr: &Expr) -> Result<(), ParserError> {
         let mut left = self.copies.get();
         let counted = visit_expressions(expr, |_| match left.checked_sub(1) {
@@ -84,10 +84,10 @@ impl BennuDialect {
     }
 }
 
-/// Above `^`, COLLATE and AT TIME ZONE, below subscripts and casts. sqlparser has no name for it.
+/// Precedence of signs: above `^`, COLLATE and AT TIME ZONE, below subscripts and casts. sqlparser has no name for it.
 const SIGN_PRECEDENCE: u8 = 120;
 
-/// `- 2 ^ 2` is `(- 2) ^ 2`.
+/// Parses a signed operand: `- 2 ^ 2` is `(- 2) ^ 2`.
 fn signed(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     let op = match parser.next_token().token {
         Token::Plus => UnaryOperator::Plus,
@@ -97,7 +97,7 @@ fn signed(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(Expr::UnaryOp { op, expr: Box::new(operand) })
 }
 
-/// `NOT x`, which binds less tightly than `x IS NULL` whatever `x` is; sqlparser takes NOT EXISTS for one word.
+/// Parses `NOT x`, which binds less tightly than `x IS NULL` for every `x`; sqlparser reads NOT EXISTS as one operator.
 fn negated(parser: &mut Parser<'_>, precedence: u8) -> Result<Expr, ParserError> {
     parser.expect_keyword_is(Keyword::NOT)?;
     Ok(match parser.parse_subexpr(precedence)? {
@@ -106,8 +106,8 @@ fn negated(parser: &mut Parser<'_>, precedence: u8) -> Result<Expr, ParserError>
     })
 }
 
-/// The precedence of the operators that cannot follow this operation, if it stands without parentheses. PostgreSQL chains
-/// neither comparisons (`a = b = c`) nor patterns and ranges (`a LIKE b IN (c)`) nor IS behind IS DISTINCT FROM.
+/// Returns the precedence of the operators that cannot follow this operation without parentheses. PostgreSQL chains
+/// neither comparisons (`a = b = c`) nor patterns and ranges (`a LIKE b IN (c)`) nor IS after IS DISTINCT FROM.
 fn not_associative(operation: &Expr) -> Option<Precedence> {
     use BinaryOperator as O;
     match operation {
@@ -120,12 +120,12 @@ fn not_associative(operation: &Expr) -> Option<Precedence> {
     }
 }
 
-/// An operator that cannot follow the operation in front of it comes next.
+/// Returns the syntax error for an operator that cannot follow the operation in front of it.
 fn not_chained(parser: &Parser<'_>) -> Result<Expr, ParserError> {
     parser.expected_ref("parentheses around one of the two operations", parser.peek_token_ref())
 }
 
-/// Is it a symbol that matches a text with a pattern?
+/// Is it a pattern-matching operator?
 fn is_match(token: &Token) -> bool {
     matches!(
         token,
@@ -140,12 +140,12 @@ fn is_match(token: &Token) -> bool {
     )
 }
 
-/// The token `n` after the next one. There are no blanks among the tokens of a statement.
+/// Returns the token `n` after the next one. The tokens of a statement contain no whitespace.
 fn token<'p>(parser: &'p Parser<'_>, n: usize) -> &'p Token {
     &parser.token_at(parser.index() + n).token
 }
 
-/// That token as a keyword.
+/// Returns the token `n` after the next one as a keyword.
 fn keyword(parser: &Parser<'_>, n: usize) -> Keyword {
     match token(parser, n) {
         Token::Word(word) => word.keyword,
@@ -156,14 +156,14 @@ fn keyword(parser: &Parser<'_>, n: usize) -> Keyword {
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
 
 impl Dialect for BennuDialect {
-    /// Wherever sqlparser asks for PostgreSQL by type, it is us.
+    /// Makes sqlparser treat this dialect as PostgreSQL, which it compares by type id.
     fn dialect(&self) -> TypeId {
         POSTGRES.dialect()
     }
 
-    /// It is the place to count operands, and to stop: that error ends all attempts. Signs bind tighter than
-    /// sqlparser has it. And it takes nearly every word for a column, so that `SELECT a, FROM t` would select a column
-    /// `from`.
+    /// Counts operands and stops without fuel: this error ends all attempts of sqlparser. Signs bind tighter than in
+    /// sqlparser. Keywords that cannot begin an operand are refused: sqlparser takes nearly every word for a column, so
+    /// that `SELECT a, FROM t` would select a column `from`.
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         if !self.takes_fuel() {
             return Some(Err(ParserError::RecursionLimitExceeded));
@@ -172,14 +172,14 @@ impl Dialect for BennuDialect {
         match &next.token {
             Token::Word(word) if word.quote_style.is_some() => None,
             Token::Word(word) if is_no_operand(&word.value) => Some(parser.expected_ref("an expression", next)),
-            // Functions like others, of which sqlparser takes none but numbers behind the comma.
+            // sqlparser accepts only numbers after the comma; these are ordinary functions.
             Token::Word(word)
                 if matches!(word.keyword, Keyword::CEIL | Keyword::FLOOR)
                     && parser.peek_nth_token_ref(1).token == Token::LParen =>
             {
                 Some(parser.parse_object_name(false).and_then(|name| parser.parse_function(name)))
             }
-            // Without a string behind it, `interval` is a column.
+            // Without a string after it, `interval` is a column.
             Token::Word(word) if word.keyword == Keyword::INTERVAL => match parser.peek_nth_token_ref(1).token {
                 Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::LParen | Token::Period => None,
                 _ => Some(parser.parse_identifier().map(Expr::Identifier)),
@@ -193,7 +193,8 @@ impl Dialect for BennuDialect {
         }
     }
 
-    /// Operations that sqlparser has not or reads otherwise: among them `IS DISTINCT FROM`, whose right side ends before an AND.
+    /// Operators that sqlparser lacks or parses otherwise, such as `IS DISTINCT FROM`, whose right operand ends before
+    /// an AND.
     fn parse_infix(&self, parser: &mut Parser<'_>, expr: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
         if not_associative(expr).is_some_and(|level| self.prec_value(level) == precedence) {
             return Some(not_chained(parser));
@@ -236,13 +237,13 @@ impl Dialect for BennuDialect {
         POSTGRES.is_identifier_part(ch)
     }
 
-    /// A word that cannot be a column is not tried as one when what it begins turns out wrong.
+    /// Reserved words are not tried as columns when the construct that they begin is invalid.
     fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
         POSTGRES.is_reserved_for_identifier(keyword) || is_reserved(&format!("{keyword:?}"))
     }
 
-    /// Words that begin what may follow a column are labels behind AS only: `INSERT … SELECT 1 ON CONFLICT …`. MINUS is none
-    /// either, since what it means elsewhere is refused by name.
+    /// Words that may follow a column are labels after AS only: `INSERT … SELECT 1 ON CONFLICT …`. MINUS is no bare
+    /// label either, so that its use as a set operator is refused by name.
     fn is_column_alias(&self, keyword: &Keyword, _: &mut Parser<'_>) -> bool {
         *keyword != Keyword::MINUS && is_bare_label(&format!("{keyword:?}"))
     }
@@ -251,7 +252,8 @@ impl Dialect for BennuDialect {
         POSTGRES.is_custom_operator_part(ch)
     }
 
-    /// Operators without a line of their own in PostgreSQL's grammar bind alike: `~` and `OPERATOR(pg_catalog.=)` as `||`.
+    /// Operators without a precedence of their own in PostgreSQL's grammar, such as `~` and `OPERATOR(pg_catalog.=)`,
+    /// bind as `||`.
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         match (token(parser, 0), keyword(parser, 0), token(parser, 1), keyword(parser, 1)) {
             (_, Keyword::NOT, _, Keyword::NULL) => Some(Ok(self.prec_unknown())),

@@ -1,8 +1,8 @@
-//! Parentheses that hold a query. sqlparser looks for SELECT or WITH right behind them.
+//! Parentheses that contain a query. sqlparser looks for SELECT or WITH directly after the parenthesis.
 //!
 //! ```text
 //!   (VALUES (1))                         a query
-//!   ((SELECT 1) UNION (SELECT 2))        a query: it goes on behind its first part
+//!   ((SELECT 1) UNION (SELECT 2))        a query: a set operation
 //!   ((SELECT 1) + 1)                     an expression
 //!   x IN ((SELECT 1) + 1, (SELECT 2))    a list
 //! ```
@@ -13,7 +13,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
-/// Does the token `n` after the next one open parentheses that hold a query?
+/// Does the token `n` after the next one open parentheses that contain a query?
 pub(super) fn hold_query(parser: &Parser<'_>, n: usize) -> bool {
     if *token(parser, n) != Token::LParen {
         return false;
@@ -23,7 +23,7 @@ pub(super) fn hold_query(parser: &Parser<'_>, n: usize) -> bool {
         return true;
     }
     let opened = (inside..).take_while(|at| *token(parser, *at) == Token::LParen).count();
-    // Only for those that begin with a query is the end of their first part searched.
+    // The closing parenthesis is searched only if a query begins inside.
     opened > 0
         && begins_query(parser, inside + opened)
         && close_of(parser, inside).is_some_and(|close| continues_query(parser, close + 1))
@@ -37,8 +37,8 @@ pub(super) fn subquery(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(Expr::Subquery(query))
 }
 
-/// `x [NOT] IN ((SELECT …), …)`: a list whose first item begins with a parenthesis, which sqlparser reads as a query.
-/// `None`: it may be one, or something else comes.
+/// Parses `x [NOT] IN ((SELECT …), …)`: a list whose first item begins with a parenthesis, which sqlparser reads as a
+/// query. Returns `None` if the parentheses may contain a query, or if another operator follows.
 pub(super) fn list(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, ParserError>> {
     let negated = keyword(parser, 0) == Keyword::NOT;
     let open = usize::from(negated) + 1;
@@ -47,7 +47,7 @@ pub(super) fn list(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, 
         return None;
     }
     let close = close_of(parser, open + 1)?;
-    // All of it in parentheses may be a query in parentheses.
+    // If the inner parentheses enclose everything, they may enclose a query.
     if *token(parser, close + 1) == Token::RParen {
         return None;
     }
@@ -57,7 +57,7 @@ pub(super) fn list(parser: &mut Parser<'_>, expr: &Expr) -> Option<Result<Expr, 
     Some(list.map(|list| Expr::InList { expr: Box::new(expr.clone()), list, negated }))
 }
 
-/// Does a query begin there? `values` without a row behind it is a name.
+/// Does a query begin at token `n`? `values` without a row after it is a name.
 fn begins_query(parser: &Parser<'_>, n: usize) -> bool {
     match keyword(parser, n) {
         Keyword::SELECT | Keyword::WITH => true,
@@ -66,13 +66,13 @@ fn begins_query(parser: &Parser<'_>, n: usize) -> bool {
     }
 }
 
-/// Does a query in parentheses go on there?
+/// Does a query in parentheses continue at token `n`?
 fn continues_query(parser: &Parser<'_>, n: usize) -> bool {
     use Keyword::{EXCEPT, FETCH, FOR, INTERSECT, LIMIT, OFFSET, ORDER, UNION};
     matches!(keyword(parser, n), UNION | INTERSECT | EXCEPT | ORDER | LIMIT | OFFSET | FETCH | FOR)
 }
 
-/// Where the parenthesis closes that the token `n` after the next one opens.
+/// Returns the position of the parenthesis that closes the one at token `n`.
 fn close_of(parser: &Parser<'_>, n: usize) -> Option<usize> {
     let mut depth = 0_usize;
     (n..).take_while(|at| *token(parser, *at) != Token::EOF).find(|at| {

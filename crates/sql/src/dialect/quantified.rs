@@ -1,5 +1,5 @@
-//! `x op ANY (…)` and `x op ALL (…)` of a query or an array. sqlparser takes them behind some of the operators, and a query only if
-//! it begins with SELECT or WITH.
+//! `x op ANY (…)` and `x op ALL (…)` over a query or an array. sqlparser supports them after some of the operators, and
+//! a query only if it begins with SELECT or WITH.
 
 use super::{keyword, parentheses, token};
 use sqlparser::ast::{BinaryOperator, Expr};
@@ -7,7 +7,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
-/// Reads what stands behind the left side; `None` if something else comes.
+/// Parses what follows the left operand; `None` if another operator follows.
 pub(super) fn read(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
     let (compare_op, length) = symbol(parser).or_else(|| like(parser)).or_else(|| named(parser))?;
     let quantifier = keyword(parser, length);
@@ -25,7 +25,7 @@ pub(super) fn read(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, 
     }))
 }
 
-/// A comparison, and how many tokens it has.
+/// Returns a comparison operator and its number of tokens.
 fn symbol(parser: &Parser<'_>) -> Option<(BinaryOperator, usize)> {
     let op = match token(parser, 0) {
         Token::Eq => BinaryOperator::Eq,
@@ -66,13 +66,13 @@ fn named(parser: &Parser<'_>) -> Option<(BinaryOperator, usize)> {
     if keyword(parser, 0) != Keyword::OPERATOR || *token(parser, 1) != Token::LParen {
         return None;
     }
-    // Names and points, the symbol, and the parenthesis.
+    // Names and periods, the symbol, and the parenthesis.
     let close = (3..8).find(|n| *token(parser, *n) == Token::RParen)?;
     let parts = (2..close).map(|n| token(parser, n)).filter(|part| **part != Token::Period);
     Some((BinaryOperator::PGCustomBinaryOperator(parts.map(ToString::to_string).collect()), close + 1))
 }
 
-/// An array or a query, in parentheses.
+/// Parses an array or a query, in parentheses.
 fn operand(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     if parentheses::hold_query(parser, 0) {
         return parentheses::subquery(parser);

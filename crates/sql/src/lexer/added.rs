@@ -1,8 +1,8 @@
-//! Tokens that the text does not have.
+//! Insertion of tokens that the text does not have.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Puts each token in front of the one at its place, where that one stands in the text.
+/// Inserts each token in front of the one at its index, with the start and end of that one.
 pub(super) fn add(tokens: Vec<TokenWithSpan>, mut added: Vec<(usize, Token)>) -> Vec<TokenWithSpan> {
     if added.is_empty() {
         return tokens;
@@ -19,7 +19,7 @@ pub(super) fn add(tokens: Vec<TokenWithSpan>, mut added: Vec<(usize, Token)>) ->
     out
 }
 
-/// Parentheses around the tokens from one place up to another.
+/// Returns parentheses around the tokens `from..to`.
 pub(super) fn parentheses((from, to): (usize, usize)) -> [(usize, Token); 2] {
     [(from, Token::LParen), (to, Token::RParen)]
 }

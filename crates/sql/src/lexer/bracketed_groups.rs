@@ -1,4 +1,5 @@
-//! Grouping keys that begin with a parenthesis, in ROLLUP, CUBE and GROUPING SETS: sqlparser takes that for the list of several keys.
+//! Grouping keys that begin with a parenthesis, in ROLLUP, CUBE and GROUPING SETS: sqlparser parses the parenthesis as
+//! a list of several keys.
 //!
 //! ```text
 //!   CUBE ((a)::text, b)        CUBE (((a)::text), b)
@@ -9,7 +10,7 @@ use super::added::{add, parentheses};
 use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// A parenthesis that is open, and the item of its list that is being read.
+/// An open parenthesis, and the item of its list that is being read.
 struct Open {
     /// Does it list grouping keys?
     lists_keys: bool,
@@ -27,13 +28,13 @@ impl Open {
     }
 }
 
-/// Puts parentheses around such keys.
+/// Adds parentheses around such keys.
 pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let keys = keys_to_wrap(&tokens);
     add(tokens, keys.into_iter().flat_map(parentheses).collect())
 }
 
-/// The first token of each such key, and the one behind it.
+/// Returns the index of the first token of each such key, and of the token after the key.
 fn keys_to_wrap(tokens: &[TokenWithSpan]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<Open> = Vec::new();

@@ -1,21 +1,22 @@
-//! SELECT without columns and without FROM, which sqlparser does not read.
+//! SELECT without columns and without FROM, which sqlparser does not parse.
 //!
 //! ```text
-//!   EXISTS (SELECT)        EXISTS (SELECT "no columns"())      the call goes when the statement is read: `rewrite.rs`
+//!   EXISTS (SELECT)        EXISTS (SELECT "no columns"())      `rewrite.rs` removes the call
 //!   SELECT WHERE x         SELECT "no columns"() WHERE x
 //! ```
 
 use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The call in the place of columns. No query means a function by it.
+/// The call in place of the columns. No query calls a function of that name.
 pub(crate) const NO_COLUMNS: &str = "no columns";
 
-/// What may stand behind the columns of SELECT, but FROM. All are reserved: no column has such a name without quotes.
+/// Keywords that may follow the columns of SELECT, except FROM. All are reserved, so no unquoted column has such a
+/// name.
 const BEHIND: [&str; 12] =
     ["WHERE", "GROUP", "HAVING", "WINDOW", "UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT", "OFFSET", "FETCH", "FOR"];
 
-/// Puts the call behind each SELECT that has nothing of its own.
+/// Inserts the call after each SELECT without columns.
 pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let is_empty = |at: usize| is_select(&tokens, at) && ends_columns(tokens.get(at + 1));
     if !(0..tokens.len()).any(is_empty) {
@@ -32,7 +33,7 @@ pub(super) fn replace(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     out
 }
 
-/// The word SELECT where a query may begin: `AS select` may name a column, unless that is what CREATE makes something of.
+/// Is it the keyword SELECT where a query may begin? `AS select` may name a column, except in CREATE … AS.
 fn is_select(tokens: &[TokenWithSpan], at: usize) -> bool {
     let creates = tokens.first().is_some_and(|token| is_word(&token.token, "CREATE"));
     let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map(|token| &token.token);

@@ -1,12 +1,14 @@
-//! `E'\xc3\xa4'`: strings whose escapes are bytes of letters, which the tokenizer takes for letters each and gives up.
+//! `E'\xc3\xa4'`: strings whose escapes are bytes of multi-byte characters. sqlparser's tokenizer reads each byte as a
+//! character and fails.
 
 use sqlparser::tokenizer::{Location, Span, TokenWithSpan};
 use types::TypeError;
 
-/// The string's value and its bytes in the text, which begins with it; `None` for what is no such string or has no end.
+/// Reads the string at the start of `text`. Returns its value and its length in bytes; `None` if it is not such a
+/// string or is unterminated.
 ///
 /// # Errors
-/// [`TypeError::InvalidEncoding`] for bytes that are no text.
+/// [`TypeError::InvalidEncoding`] for bytes that are not valid text.
 pub(super) fn read(text: &str) -> Option<Result<(String, usize), TypeError>> {
     let body = text.strip_prefix(['e', 'E'])?.strip_prefix('\'')?;
     let mut rest = body.as_bytes();
@@ -38,7 +40,7 @@ fn as_text(value: Vec<u8>) -> Result<String, TypeError> {
     String::from_utf8(value).map_err(|error| TypeError::not_utf8(error.as_bytes(), error.utf8_error().valid_up_to()))
 }
 
-/// What stands behind a backslash; returns what is behind that.
+/// Reads the escape after a backslash; returns the rest.
 fn escaped<'t>(text: &'t [u8], value: &mut Vec<u8>) -> Option<&'t [u8]> {
     let (kind, rest) = text.split_first()?;
     match kind {
@@ -78,7 +80,7 @@ fn escaped<'t>(text: &'t [u8], value: &mut Vec<u8>) -> Option<&'t [u8]> {
     }
 }
 
-/// The letter of a pair, `\uD83D\uDE00`, whose first half has been read.
+/// Returns the character of a surrogate pair, `\uD83D\uDE00`, whose first half has been read.
 fn second_half(first: u32, text: &[u8]) -> Option<(char, &[u8])> {
     let (length, rest) = match text {
         [b'\\', b'u', rest @ ..] => (4, rest),
@@ -94,7 +96,7 @@ fn second_half(first: u32, text: &[u8]) -> Option<(char, &[u8])> {
     Some((letter, behind))
 }
 
-/// Up to so many digits as a number, and what is behind them.
+/// Reads up to `most` digits. Returns the number and the rest.
 fn digits(text: &[u8], base: u32, most: usize) -> (u32, &[u8]) {
     let (mut number, mut rest) = (0, text);
     for _ in 0..most {
@@ -106,7 +108,7 @@ fn digits(text: &[u8], base: u32, most: usize) -> (u32, &[u8]) {
     (number, rest)
 }
 
-/// A token of a text that begins at `origin`.
+/// Moves a token of a text that begins at `origin`.
 pub(super) fn moved(token: TokenWithSpan, origin: Location) -> TokenWithSpan {
     let place = |place: Location| match place.line {
         1 => Location::new(origin.line, origin.column + place.column - 1),
@@ -115,7 +117,7 @@ pub(super) fn moved(token: TokenWithSpan, origin: Location) -> TokenWithSpan {
     TokenWithSpan { span: Span::new(place(token.span.start), place(token.span.end)), token: token.token }
 }
 
-/// The place behind `text`, which begins at `from`.
+/// Returns the location after `text`, which begins at `from`.
 pub(super) fn after(from: Location, text: &str) -> Location {
     text.chars().fold(from, |place, letter| match letter {
         '\n' => Location::new(place.line + 1, 1),

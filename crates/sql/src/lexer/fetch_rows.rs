@@ -1,9 +1,10 @@
-//! `FETCH FIRST (expression) ROWS ONLY`: `LIMIT (expression)`, since sqlparser reads a number there and no more.
+//! `FETCH FIRST (expression) ROWS ONLY` becomes `LIMIT (expression)`, since sqlparser accepts only a number there.
 
 use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Puts LIMIT in place of FETCH where its number of rows stands in parentheses. Before WITH TIES a number loses them.
+/// Replaces FETCH by LIMIT if its number of rows is in parentheses. Before WITH TIES, removes the parentheses of a
+/// number.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut at = 0;
     while at < tokens.len() {
@@ -12,7 +13,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
             continue;
         };
         if only {
-            // ROWS ONLY goes, then FIRST.
+            // Removes ROWS ONLY, then FIRST.
             tokens.drain(at + close + 1..at + close + 3);
             tokens.remove(at + 1);
             if let Some(fetch) = tokens.get_mut(at) {
@@ -27,7 +28,8 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// Where the parenthesis closes of `FETCH FIRST (…) ROWS ONLY` or `… WITH TIES`, and whether it is the former.
+/// Returns the index of the closing parenthesis of `FETCH FIRST (…) ROWS ONLY` or `… WITH TIES`, and whether it is
+/// ONLY.
 fn rows(tokens: &[TokenWithSpan]) -> Option<(usize, bool)> {
     let [fetch, first, open, ..] = tokens else { return None };
     let begins =

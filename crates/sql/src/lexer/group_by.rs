@@ -1,4 +1,4 @@
-//! `GROUP BY DISTINCT …`, `GROUP BY ALL …` and GROUPING SETS inside GROUPING SETS, which sqlparser does not read.
+//! `GROUP BY DISTINCT …`, `GROUP BY ALL …` and GROUPING SETS inside GROUPING SETS, which sqlparser does not parse.
 //!
 //! ```text
 //!   GROUP BY ALL a, b                                GROUP BY a, b
@@ -9,13 +9,13 @@
 use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The call among the groups that says DISTINCT. No query means a function by it.
+/// The call that marks GROUP BY DISTINCT. No query calls a function of that name.
 pub const DISTINCT_GROUPS: &str = "group by distinct";
 
-/// Puts tokens that sqlparser reads in place of those that it does not.
+/// Replaces these forms by ones that sqlparser parses.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut at = 0;
-    // For each open parenthesis: is it that of GROUPING SETS, and does it go?
+    // The open parentheses.
     let mut open: Vec<Parenthesis> = Vec::new();
     while let Some(rest) = tokens.get(at..) {
         match rest {
@@ -28,7 +28,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
                 let span = distinct.span;
                 let marker = [Token::make_word(DISTINCT_GROUPS, Some('"')), Token::LParen, Token::RParen, Token::Comma];
                 tokens.splice(at + 2..at + 3, marker.map(|token| TokenWithSpan::new(token, span)));
-                // Behind the marker.
+                // Continues after the marker.
                 at += 5;
             }
             [group, by, all, next, ..]
@@ -69,9 +69,9 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parenthesis {
-    /// GROUPING SETS'.
+    /// Of GROUPING SETS.
     Sets,
-    /// That of GROUPING SETS among others, whose sets are theirs.
+    /// Of nested GROUPING SETS, whose sets are added to the outer ones.
     Inner,
     Plain,
 }

@@ -1,4 +1,4 @@
-//! Joins in forms that sqlparser does not read.
+//! Forms of joins that sqlparser does not parse.
 //!
 //! ```text
 //!   a JOIN b JOIN c ON p ON q        a JOIN (b JOIN c ON p) ON q
@@ -14,13 +14,14 @@ use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::interrupt;
 
-/// What qualifies the alias among the columns of USING, where no column is qualified. A text with it reads back.
+/// Qualifies the alias in the column list of USING, whose columns have no qualifier. A text with it can be parsed
+/// again.
 pub const JOIN_ALIAS: &str = "join alias";
 
-/// Puts tokens that sqlparser reads in place of those that it does not.
+/// Replaces these forms by ones that sqlparser parses.
 ///
 /// # Errors
-/// [`SqlError`] where the statement is stopped.
+/// [`SqlError`] if parsing is cancelled.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>, SqlError> {
     if !tokens.iter().any(|token| is_word(&token.token, "JOIN")) {
         return Ok(tokens);
@@ -29,7 +30,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
     let mut added: Vec<(usize, Token)> = nested.into_iter().flat_map(parentheses).collect();
     for close in aliases {
         if let Some([point, alias, end]) = tokens.get_mut(close..close + 3) {
-            // Each place in the text stays that of a token: the alias' own, and the end of the whole.
+            // The new tokens keep the locations of the alias and of the end of the join.
             point.token = Token::Period;
             *alias = end.clone();
             end.token = Token::RParen;
@@ -39,7 +40,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpa
     Ok(add(tokens, added))
 }
 
-/// The text of a query that was read, with each alias where it is written.
+/// Returns the text of a parsed query, with each alias as it was written.
 pub(crate) fn written(text: String) -> String {
     if !text.contains(JOIN_ALIAS) {
         return text;
@@ -63,20 +64,20 @@ pub(crate) fn written(text: String) -> String {
     out
 }
 
-/// What is to be replaced.
+/// The tokens to replace.
 #[derive(Default)]
 struct Found {
-    /// Right sides that are joins: the first token of each, and the one behind it.
+    /// Right sides that are joins: index of the first token, and of the one after the last.
     nested: Vec<(usize, usize)>,
-    /// Where the columns of USING end whose join has an alias.
+    /// Indexes of the closing parentheses of USING lists with an alias.
     aliases: Vec<usize>,
 }
 
-/// A join whose condition has not come yet.
+/// A join whose condition is still expected.
 struct Join {
-    /// Where its right side begins.
+    /// Index of the first token of its right side.
     right: usize,
-    /// Is that side a join?
+    /// Is the right side a join?
     is_nested: bool,
 }
 
@@ -99,7 +100,7 @@ fn find(tokens: &[TokenWithSpan]) -> Result<Found, SqlError> {
                 }
             }
             word if is_one_of(word, &["ON", "USING"]) => {
-                // Without a join in front of it, it is another clause's.
+                // Without a join in front of it, the keyword belongs to another clause.
                 let Some(join) = level.pop() else { continue };
                 if join.is_nested {
                     found.nested.push((join.right, at));
@@ -112,13 +113,13 @@ fn find(tokens: &[TokenWithSpan]) -> Result<Found, SqlError> {
     Ok(found)
 }
 
-/// Behind a point or AS any word is a name.
+/// After a period or AS any word is a name.
 fn is_label(tokens: &[TokenWithSpan], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     before.is_some_and(|before| before.token == Token::Period || is_word(&before.token, "AS"))
 }
 
-/// Has the JOIN behind these tokens ON or USING?
+/// Does the JOIN after these tokens take ON or USING?
 fn takes_condition(before: &[TokenWithSpan]) -> bool {
     let sides = ["INNER", "LEFT", "RIGHT", "FULL", "OUTER"];
     let kind = before.iter().rposition(|token| !is_one_of(&token.token, &sides));
@@ -128,7 +129,7 @@ fn takes_condition(before: &[TokenWithSpan]) -> bool {
     !kind.is_some_and(is_kind)
 }
 
-/// From the USING at that place to the parenthesis behind its columns.
+/// Returns the tokens from the USING at that index to the parenthesis after its columns.
 fn columns_of_using(tokens: &[TokenWithSpan], using: usize) -> Option<&[TokenWithSpan]> {
     let from = tokens.get(using..)?;
     let [word, open, ..] = from else { return None };
@@ -138,7 +139,7 @@ fn columns_of_using(tokens: &[TokenWithSpan], using: usize) -> Option<&[TokenWit
     from.get(..=from.iter().position(|token| token.token == Token::RParen)?)
 }
 
-/// Where the columns of that USING end, if an alias follows.
+/// Returns the index where the columns of that USING end, if an alias follows.
 fn alias_behind(tokens: &[TokenWithSpan], using: usize) -> Option<usize> {
     let close = using + columns_of_using(tokens, using)?.len() - 1;
     match tokens.get(close + 1..close + 3)? {
@@ -147,7 +148,7 @@ fn alias_behind(tokens: &[TokenWithSpan], using: usize) -> Option<usize> {
     }
 }
 
-/// May the token name a relation?
+/// Can the token name a relation?
 fn is_name(token: &Token) -> bool {
     matches!(token, Token::Word(word) if word.quote_style.is_some() || !is_no_relation(&word.value))
 }

@@ -1,17 +1,17 @@
-//! Words that are names only when quoted.
+//! Words that need quotes to be names.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::keyword::{Category, category};
 
-/// Words beside those of [`types::keyword`] that are read in a special way inside expressions.
+/// Words besides those of [`types::keyword`] that have a special syntax inside expressions.
 const SPECIAL: &str = "between bit exists extract interval overlay position row set substring trim values";
 
 /// Reserved words that begin an expression, or are one.
 const OPERANDS: &str = "array case cast current_catalog current_date current_role current_time current_timestamp \
     current_user false localtime localtimestamp not null session_user true user";
 
-/// May the word not be a name without quotes?
+/// Does the word need quotes to be a name?
 pub(crate) fn is_reserved(word: &str) -> bool {
     category(word) == Some(Category::Reserved)
 }
@@ -21,17 +21,17 @@ pub(crate) fn is_no_operand(word: &str) -> bool {
     is_reserved(word) && !holds(OPERANDS, word)
 }
 
-/// May the word not be the name of a relation without quotes?
+/// Does the word need quotes to be the name of a relation?
 pub(super) fn is_no_relation(word: &str) -> bool {
     matches!(category(word), Some(Category::Reserved | Category::TypeOrFunctionName))
 }
 
-/// Does the word, in small letters, need quotes where it is written as a name?
+/// Does the lower-case word need quotes where a name is printed?
 pub(crate) fn is_keyword(word: &str) -> bool {
     is_no_relation(word) || holds(SPECIAL, word)
 }
 
-/// Makes plain names of words that begin clauses in other dialects of sqlparser's alone: `SELECT top FROM t settings`.
+/// Makes plain names of words that begin clauses only in other dialects of sqlparser: `SELECT top FROM t settings`.
 pub(super) fn free_names(tokens: &mut [TokenWithSpan]) {
     use Keyword as K;
     for token in tokens {
@@ -54,7 +54,7 @@ pub(super) fn free_names(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// Is a word of any case in the list?
+/// Does the list contain the word, in any case?
 fn holds(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed.eq_ignore_ascii_case(word))
 }

@@ -1,11 +1,11 @@
-//! Refuses literals and names that the tokenizer reads as something else than PostgreSQL does.
+//! Refuses literals and names that sqlparser's tokenizer reads differently from PostgreSQL.
 
 use super::place::position_of;
 use super::token_text;
 use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Looks at each token with the one behind it.
+/// Checks each token together with the next one.
 pub(super) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
     for (token, next) in tokens.iter().zip(tokens.iter().skip(1)) {
         let position = || position_of(text, token.span.start);
@@ -39,7 +39,7 @@ fn check_digits(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
     }
 }
 
-/// `0x1F` reads as the bytes of `X'1F'`: told apart by the text, which is looked at for these only.
+/// Refuses `0x1F`, which the tokenizer reads as `X'1F'`: only the text differs, and it is read for these tokens only.
 fn check_hex(text: &str, token: &TokenWithSpan) -> Result<(), SqlError> {
     if !matches!(token.token, Token::HexStringLiteral(_)) {
         return Ok(());

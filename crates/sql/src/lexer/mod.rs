@@ -1,7 +1,7 @@
 //! Text to tokens, one piece per statement.
 //!
-//! Everything that can be judged without grammar is judged here, before sqlparser builds trees: length,
-//! nesting, chains of operators, hints, parameters. Blanks and comments end here.
+//! All checks that need no grammar are made here, before sqlparser builds trees: length, nesting, chains of operators,
+//! hints, parameters. Whitespace and comments are dropped.
 
 mod added;
 mod bracketed_groups;
@@ -40,23 +40,23 @@ use types::{TypeError, interrupt};
 
 pub(crate) use depth::MAX_PARSER_DEPTH;
 
-/// Longest text: what a wire message may carry, with room for the tokens in memory.
+/// Maximum length of a text: that of a wire message, with room for the tokens in memory.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The tokens of one statement, without blanks and comments.
+/// The tokens of one statement, without whitespace and comments.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// The tokens; never empty. Their lines and columns count from the first of them.
+    /// The tokens; never empty. Their locations are relative to the first of them.
     pub(crate) tokens: Vec<TokenWithSpan>,
-    /// Their bytes in the text.
+    /// Their byte range in the text.
     pub(crate) span: Range<usize>,
-    /// Texts of the hints in it.
+    /// Texts of the hints in the statement.
     pub(crate) hints: Vec<HintText>,
-    /// Reading it may take more stack than an ordinary thread has.
+    /// May parsing take more stack than an ordinary thread has?
     pub(crate) deep: bool,
 }
 
-/// Cuts a text at `;`. Pieces without tokens are left out.
+/// Splits a text at `;`. Statements without tokens are omitted.
 pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     if text.len() > MAX_BYTES {
         return Err(SqlError::TooLong { bytes: text.len(), limit: MAX_BYTES });
@@ -85,7 +85,7 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     Ok(pieces)
 }
 
-/// A token as it stands in the text: what "at or near" shows.
+/// Returns a token as written in the text, for "at or near".
 pub(crate) fn token_text(text: &str, token: &TokenWithSpan) -> String {
     let range = byte_of(text, token.span.start)..byte_of(text, token.span.end);
     text.get(range).filter(|found| !found.is_empty()).map_or_else(|| token.token.to_string(), str::to_owned)
@@ -112,7 +112,8 @@ fn finish(
     Ok(())
 }
 
-/// Drops blanks and comments, cuts operators apart, and joins `'a'` and `'b'` where a line break stands between them, as SQL says.
+/// Drops whitespace and comments, splits operators, and concatenates `'a'` and `'b'` across a line break, as SQL
+/// requires.
 fn join_strings(tokens: Vec<TokenWithSpan>) -> impl Iterator<Item = TokenWithSpan> {
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
     let mut new_line = false;

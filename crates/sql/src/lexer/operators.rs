@@ -1,14 +1,14 @@
-//! Cuts operators that the tokenizer reads too far.
+//! Splits operators that sqlparser's tokenizer reads too long.
 //!
-//! PostgreSQL's rule: an operator of several characters ends in `+` or `-` only if it holds one of `~!@#%^&|` and
-//! `?` or a back quote; so `a<-1` is `a < -1`. And a `?` at the end is a parameter: `a>=?`.
+//! PostgreSQL's rule: an operator of several characters ends in `+` or `-` only if it contains one of `~!@#%^&|`, `?`
+//! or a back quote; so `a<-1` is `a < -1`. A `?` at the end is a parameter: `a>=?`.
 //!
-//! And `==`, which the tokenizer takes for `=`, is an operator that does not exist.
+//! `==`, which the tokenizer reads as `=`, becomes an operator that does not exist.
 
 use crate::dialect::BennuDialect;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
-/// Appends the token, or the tokens that it should have been.
+/// Appends the token, or the tokens that it consists of.
 pub(super) fn split_into(token: TokenWithSpan, out: &mut Vec<TokenWithSpan>) {
     if token.token == Token::DoubleEq {
         out.push(TokenWithSpan { token: Token::CustomBinaryOperator("==".to_owned()), ..token });
@@ -34,7 +34,7 @@ pub(super) fn split_into(token: TokenWithSpan, out: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// How much of it is one operator.
+/// Returns the length of the first operator.
 fn kept_length(symbol: &str) -> usize {
     let mut kept = symbol;
     loop {
@@ -50,7 +50,7 @@ fn kept_length(symbol: &str) -> usize {
     }
 }
 
-/// The token of a symbol on its own.
+/// Returns the token of a single symbol.
 fn symbol_token(symbol: &str) -> Token {
     if symbol == "?" {
         return Token::Placeholder("?".to_owned());

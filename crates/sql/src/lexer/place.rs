@@ -1,25 +1,25 @@
-//! Lines and columns to bytes: sqlparser counts lines and characters, we promise bytes.
+//! Locations to byte offsets: sqlparser counts lines and characters, this crate reports bytes.
 
 use super::Piece;
 use crate::error::Position;
 use sqlparser::tokenizer::{Location, TokenWithSpan};
 
-/// Walks a text forward, so that finding places in order costs one pass over it in all.
+/// Walks a text forward, so that ascending locations cost one pass over it in all.
 pub(crate) struct Places<'t> {
     text: &'t str,
-    /// Where the walk is: its byte offset, and the line and column of that byte.
+    /// The current byte offset, and its line and column.
     byte: usize,
     line: u64,
     column: u64,
 }
 
 impl<'t> Places<'t> {
-    /// At the start.
+    /// Starts at the beginning.
     pub(crate) fn new(text: &'t str) -> Self {
         Self { text, byte: 0, line: 1, column: 1 }
     }
 
-    /// The byte at a place. Places must come in order; one that lies behind is found from the start again.
+    /// Returns the byte at a location. Locations should ascend: an earlier one restarts the walk.
     pub(crate) fn byte_of(&mut self, place: Location) -> usize {
         if (place.line, place.column) < (self.line, self.column) {
             *self = Self::new(self.text);
@@ -43,8 +43,8 @@ impl<'t> Places<'t> {
 }
 
 impl Piece {
-    /// Makes lines and columns count from the statement's first token, so that places within the statement are found in its own
-    /// text: in a text of many statements the statement's own part is all that is walked.
+    /// Makes locations relative to the statement's first token, so that they are found in the statement's own text: in
+    /// a text of many statements, only that part is walked.
     pub(super) fn count_from_its_start(&mut self) {
         let Some(first) = self.tokens.first().map(|token| token.span.start) else { return };
         if (first.line, first.column) == (1, 1) || first.line == 0 {
@@ -59,7 +59,7 @@ impl Piece {
 }
 
 impl Piece {
-    /// The same tokens, which stand nowhere.
+    /// Returns the same tokens without locations.
     pub(crate) fn without_places(&self) -> Self {
         let nowhere = |token: &TokenWithSpan| TokenWithSpan::wrap(token.token.clone());
         let tokens = self.tokens.iter().map(nowhere).collect();
@@ -67,7 +67,7 @@ impl Piece {
     }
 }
 
-/// A place of a text as it is counted in the part of the text that begins at `first`. Line 0 is no place.
+/// Converts a location of a text to one in the part that begins at `first`. Line 0 is no location.
 fn counted_from(first: Location, place: Location) -> Location {
     let column = match place.line == first.line {
         true => place.column.saturating_sub(first.column - 1),
@@ -79,23 +79,23 @@ fn counted_from(first: Location, place: Location) -> Location {
     }
 }
 
-/// The byte at one place.
+/// Returns the byte at a location.
 pub fn byte_of(text: &str, place: Location) -> usize {
     Places::new(text).byte_of(place)
 }
 
-/// The position of a place.
+/// Returns the position of a location.
 pub(crate) fn position_of(text: &str, place: Location) -> Position {
     position_at(text, byte_of(text, place))
 }
 
-/// The position of a byte.
+/// Returns the position of a byte.
 pub(crate) fn position_at(text: &str, byte: usize) -> Position {
     let before = text.get(..byte).unwrap_or(text);
     Position { byte, character: before.chars().count() + 1 }
 }
 
-/// The position after the last byte.
+/// Returns the position after the last byte.
 pub(crate) fn end_of(text: &str) -> Position {
     position_at(text, text.len())
 }

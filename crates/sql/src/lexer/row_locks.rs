@@ -1,17 +1,18 @@
-//! Locking clauses as sqlparser reads them: `FOR NO KEY UPDATE OF a, b NOWAIT` is `FOR UPDATE OF "for no key update".a.b NOWAIT`,
-//! since sqlparser knows two strengths and one table. A clause in front of LIMIT, OFFSET or FETCH goes behind them.
+//! Locking clauses in the form that sqlparser parses: `FOR NO KEY UPDATE OF a, b NOWAIT` becomes `FOR UPDATE OF "for no
+//! key update".a.b NOWAIT`, since sqlparser has two strengths and one table. A clause in front of LIMIT, OFFSET or
+//! FETCH is moved after them.
 //!
-//! The first part of that name is the strength; `parser/row_locks.rs` takes it apart. Subqueries keep that form, also where they
-//! are printed; so it is read as it is.
+//! The first part of that name is the strength; `parser/row_locks.rs` splits the name. Subqueries keep this form, also
+//! when they are printed, so a clause in this form stays as it is.
 
 use super::word::{is_one_of, is_word};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// In the place of a dot of a qualified name, which PostgreSQL refuses there.
+/// Stands for the dot of a qualified name, which PostgreSQL refuses there.
 pub(crate) const DOT: &str = ".";
 
-/// Strengths as they are written, and as the first part of the name behind OF.
+/// Strengths: their keywords, and the first part of the name after OF.
 pub(crate) const STRENGTHS: [(&[&str], &str); 4] = [
     (&["NO", "KEY", "UPDATE"], "for no key update"),
     (&["KEY", "SHARE"], "for key share"),
@@ -19,7 +20,7 @@ pub(crate) const STRENGTHS: [(&[&str], &str); 4] = [
     (&["SHARE"], "for share"),
 ];
 
-/// Puts every locking clause into that form.
+/// Converts every locking clause to this form.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     if !tokens.iter().any(|token| is_word(&token.token, "FOR")) {
         return tokens;
@@ -35,7 +36,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         let next = at + written;
         let more = tokens.get(next).is_some_and(|token| is_word(&token.token, "FOR"));
         if !more && tokens.get(next).is_some_and(|token| is_one_of(&token.token, &["LIMIT", "OFFSET", "FETCH"])) {
-            // Clauses that stand side by side before it go together.
+            // Adjacent clauses in front of it are moved together.
             let begin = first_of(&tokens, at);
             let end = end_of_query(&tokens, next);
             if let Some(part) = tokens.get_mut(begin..end) {
@@ -49,7 +50,7 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// A locking clause at the begin of `tokens` as it becomes, and how many tokens it has now.
+/// Converts the locking clause at the start of `tokens`; also returns its number of tokens before that.
 fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
     let first = tokens.first().filter(|token| is_word(&token.token, "FOR"))?;
     let begins = |words: &[&str]| {
@@ -94,7 +95,7 @@ fn clause(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, usize)> {
     Some((clause, length))
 }
 
-/// Stands the strength behind OF already?
+/// Does the name after OF begin with the strength already?
 fn is_written(tokens: &[TokenWithSpan], of: usize) -> bool {
     let is_strength = |token: &TokenWithSpan| match &token.token {
         Token::Word(word) => word.quote_style.is_some() && STRENGTHS.iter().any(|(_, name)| *name == word.value),
@@ -103,7 +104,7 @@ fn is_written(tokens: &[TokenWithSpan], of: usize) -> bool {
     tokens.get(of).is_some_and(|token| is_word(&token.token, "OF")) && tokens.get(of + 1).is_some_and(is_strength)
 }
 
-/// Where the first of the clauses begins that stand side by side up to `at`.
+/// Returns the index of the first of the adjacent clauses up to the one at `at`.
 fn first_of(tokens: &[TokenWithSpan], at: usize) -> usize {
     let mut first = at;
     for begin in (0..at).rev().filter(|begin| tokens.get(*begin).is_some_and(|token| is_word(&token.token, "FOR"))) {
@@ -115,7 +116,7 @@ fn first_of(tokens: &[TokenWithSpan], at: usize) -> usize {
     first
 }
 
-/// The length of a clause that was put into its form.
+/// Returns the number of tokens of a converted clause.
 fn clause_written(tokens: &[TokenWithSpan]) -> Option<usize> {
     let [_, _, of, ..] = tokens else { return None };
     if !is_word(&of.token, "OF") {
@@ -133,7 +134,7 @@ fn clause_written(tokens: &[TokenWithSpan]) -> Option<usize> {
     Some(length)
 }
 
-/// Where the query ends that goes on at `from`: at its closing parenthesis, or with the statement.
+/// Returns the end of the query that continues at `from`: its closing parenthesis, or the end of the statement.
 fn end_of_query(tokens: &[TokenWithSpan], from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(from) {

@@ -1,9 +1,9 @@
-//! `substring(x SIMILAR pattern ESCAPE e)`: `substring(x FROM pattern FOR e)`, which means the same.
+//! `substring(x SIMILAR pattern ESCAPE e)` becomes `substring(x FROM pattern FOR e)`, which is equivalent.
 
 use super::word::is_word;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Puts the older words in place of the newer ones.
+/// Replaces SIMILAR and ESCAPE by FROM and FOR.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     if !tokens.iter().any(|token| is_word(&token.token, "SIMILAR")) {
         return tokens;
@@ -39,11 +39,11 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// What a parenthesis belongs to.
+/// The call that a parenthesis belongs to.
 enum Call {
     /// `substring`.
     Substring,
-    /// The same behind SIMILAR.
+    /// `substring`, after SIMILAR.
     Similar,
     Other,
 }

@@ -1,6 +1,6 @@
-//! Old spellings that sqlparser reads badly, written out before it sees them.
+//! Spellings that sqlparser does not parse correctly, replaced before it sees them.
 //!
-//! - `TABLE t` as a query is `SELECT * FROM t` (sqlparser's form of it forgets quotes).
+//! - `TABLE t` as a query is `SELECT * FROM t` (sqlparser's form of it loses quotes).
 //! - `FROM ONLY t` is `FROM t`, since no table inherits from another.
 //! - `ORDER BY x USING <` is `ORDER BY x ASC`, with `>` it is `DESC`.
 //! - `x ISNULL` and `x NOTNULL` are `x IS NULL` and `x IS NOT NULL`.
@@ -9,14 +9,14 @@ use super::keyword::{is_keyword, is_reserved};
 use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Replaces the spellings; the new words stand where the old ones stood.
+/// Replaces the spellings; the new tokens have the locations of the old ones.
 pub(super) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     if !tokens.iter().any(|token| is_one_of(&token.token, &["TABLE", "ISNULL", "NOTNULL", "ONLY", "USING"])) {
         return tokens;
     }
     let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 4);
     for (at, token) in tokens.iter().enumerate() {
-        // One test may follow another, which is written out by then.
+        // One null test may follow another, which has been replaced by then.
         let test = || null_test(&token.token, &out.last()?.token);
         match long_form(&tokens, at).or_else(test) {
             Some(words) => out.extend(words.iter().map(|word| TokenWithSpan { token: word.clone(), span: token.span })),
@@ -30,7 +30,7 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     let token = &tokens.get(at)?.token;
     let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map(|token| &token.token);
     if is_word(token, "TABLE") {
-        // Behind its options REINDEX has the kind of what it is about.
+        // In REINDEX, the kind of object follows the options.
         let reindex = tokens.first().is_some_and(|first| is_word(&first.token, "REINDEX"));
         let begins = begins_query(before) || follows_target(tokens, at);
         return (!reindex && begins && names_table(tokens.get(at + 1)))
@@ -51,7 +51,7 @@ fn long_form(tokens: &[TokenWithSpan], at: usize) -> Option<Vec<Token>> {
     None
 }
 
-/// Behind an operand only: elsewhere they may be names.
+/// Expands null tests after an operand; elsewhere the words may be names.
 fn null_test(token: &Token, before: &Token) -> Option<Vec<Token>> {
     let words: &[&str] = match () {
         () if !ends_operand(before) => return None,
@@ -69,7 +69,7 @@ fn names_table(next: Option<&TokenWithSpan>) -> bool {
     })
 }
 
-/// What `USING` and this operator are called in one word. No other USING stands in front of an operator.
+/// Returns the direction for `USING` and this operator. No other USING precedes an operator.
 fn direction_of(operator: Option<&TokenWithSpan>) -> Option<&'static str> {
     match operator?.token {
         Token::Lt => Some("ASC"),
@@ -86,7 +86,7 @@ fn begins_query(before: Option<&Token>) -> bool {
     }
 }
 
-/// Most tokens of `INSERT INTO d.s.t AS x OVERRIDING SYSTEM VALUE`.
+/// Maximum number of tokens of `INSERT INTO d.s.t AS x OVERRIDING SYSTEM VALUE`.
 const TARGET: usize = 12;
 
 /// Does the target of an INSERT end in front of that token? `INSERT INTO t TABLE u`.

@@ -1,8 +1,9 @@
-//! Text to tokens, in steps: a long text can be stopped between two of them, and one that is nested too deeply is refused
-//! before its tokens fill the memory.
+//! Tokenizes in steps: parsing a long text can be cancelled between two steps, and a text that is nested too deeply is
+//! refused before its tokens fill the memory.
 //!
-//! A step lexes a part of the text whose last tokens may go on behind its end, so they are lexed again with the next
-//! part. That begins at a token whose meaning does not depend on the one before it, and which nothing can end in:
+//! A step reads a part of the text. The last tokens of the part may continue after its end, so they are read again with
+//! the next part. That begins at a token whose meaning does not depend on the previous one, and in which no other token
+//! ends:
 //!
 //! ```text
 //!   SELECT f(1, 'ab          part: ends within a string
@@ -16,12 +17,12 @@ use crate::dialect::BennuDialect;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError};
 use types::interrupt;
 
-/// Bytes of a step. One without a border in it is made twice as long.
+/// Bytes of a step. A step without a border is doubled.
 const STEP: usize = 64 * 1024;
-/// Most characters of an unterminated token that an error shows.
+/// Maximum number of characters of an unterminated token in an error.
 const MAX_SHOWN: usize = 60;
 
-/// Tokenises; an error stands where the token begins that has no end, and is called what PostgreSQL calls it.
+/// Tokenizes a text. The error of an unterminated token is at its beginning, and has PostgreSQL's message.
 ///
 /// # Errors
 /// [`SqlError::Invalid`], [`SqlError::Type`], [`SqlError::TooDeep`], [`SqlError::Stopped`].
@@ -43,13 +44,13 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<TokenWithSpan>, SqlError> {
 struct Lexing<'t> {
     text: &'t str,
     tokens: Vec<TokenWithSpan>,
-    /// Where the next part begins: the byte, and its line and column.
+    /// Start of the next part: the byte, and its location.
     begin: usize,
     origin: Location,
 }
 
 impl Lexing<'_> {
-    /// Lexes a part of so many bytes. False: it has no border, nothing is done.
+    /// Reads a part of that many bytes. Returns false if the part has no border; then nothing is read.
     fn step(&mut self, bytes: usize) -> Result<bool, SqlError> {
         let rest = self.text.get(self.begin..).unwrap_or_default();
         let part = rest.get(..rest.floor_char_boundary(bytes)).unwrap_or(rest);
@@ -72,7 +73,7 @@ impl Lexing<'_> {
         Ok(true)
     }
 
-    /// Behind what was found in `part` stands what the tokenizer cannot read and we can? Then both are taken.
+    /// Reads the string after `found` if the tokenizer cannot read it. Returns whether it is read, along with `found`.
     fn read_string(&mut self, part: &str, found: &mut Vec<TokenWithSpan>) -> Result<bool, SqlError> {
         let start = self.begin + found.last().map_or(0, |last| byte_of(part, last.span.end));
         let rest = self.text.get(start..).unwrap_or_default();
@@ -94,7 +95,7 @@ impl Lexing<'_> {
         Ok(true)
     }
 
-    /// Takes the tokens of `part`, which stands where the next part was to begin.
+    /// Takes the tokens of `part`, which begins at the start of the next part.
     fn take(&mut self, found: Vec<TokenWithSpan>, part: &str) {
         let origin = self.origin;
         self.tokens.extend(found.into_iter().map(|token| escape::moved(token, origin)));
@@ -129,7 +130,7 @@ fn unterminated(text: &str, start: usize, error: TokenizerError) -> SqlError {
 mod tests {
     use super::*;
 
-    /// The tokens of `text` in steps of every small length.
+    /// Returns the tokens of `text`, read in steps of `bytes`.
     fn in_steps(text: &str, bytes: usize) -> Vec<TokenWithSpan> {
         let mut lexing = Lexing { text, tokens: Vec::new(), begin: 0, origin: Location::new(1, 1) };
         let mut step = bytes;

@@ -1,6 +1,6 @@
 //! `U&'d\0061t'` and `U&"d!0061t" UESCAPE '!'`: strings and names with Unicode escapes.
 //!
-//! The tokenizer reads such strings in part, and such names as three tokens; both are read here from the text.
+//! The tokenizer reads such strings in part, and such names as three tokens; here both are read from the text.
 
 use super::place::{byte_of, end_of, position_at, position_of};
 use super::token_text;
@@ -8,10 +8,10 @@ use super::word::is_word;
 use crate::SqlError;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Reads such strings and names anew; each becomes one token.
+/// Reads such strings and names; each becomes one token.
 ///
 /// # Errors
-/// [`SqlError::Invalid`] for escapes that are none.
+/// [`SqlError::Invalid`] for invalid escapes.
 pub(super) fn replace(text: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>, SqlError> {
     let is_escaped = |at: usize| tokens.get(at..).is_some_and(|rest| is_string(rest) || is_name(rest));
     if !(0..tokens.len()).any(is_escaped) {
@@ -54,7 +54,7 @@ fn is_string(tokens: &[TokenWithSpan]) -> bool {
     matches!(tokens.first(), Some(token) if matches!(token.token, Token::UnicodeStringLiteral(_)))
 }
 
-/// `U`, `&` and a quoted name, without blanks.
+/// `U`, `&` and a quoted name, without whitespace.
 fn is_name(tokens: &[TokenWithSpan]) -> bool {
     let [letter, and, name, ..] = tokens else { return false };
     let touch = letter.span.end == and.span.start && and.span.end == name.span.start;
@@ -62,7 +62,7 @@ fn is_name(tokens: &[TokenWithSpan]) -> bool {
     touch && is_word(&letter.token, "U") && and.token == Token::Ampersand && is_quoted
 }
 
-/// The one character of the string behind UESCAPE.
+/// Returns the single character of the string after UESCAPE.
 fn escape_of(text: &str, token: Option<&TokenWithSpan>) -> Result<char, SqlError> {
     let message = "UESCAPE must be followed by a simple string literal";
     let Some(token) = token else {
@@ -87,12 +87,12 @@ fn escape_of(text: &str, token: Option<&TokenWithSpan>) -> Result<char, SqlError
     }
 }
 
-/// What stands between the quotes.
+/// The content between the quotes.
 struct Body<'t> {
     text: &'t str,
     start: usize,
     body: &'t str,
-    /// Stands twice where it is meant.
+    /// The quote, which is doubled in the content.
     quote: char,
 }
 
@@ -106,7 +106,7 @@ impl<'t> Body<'t> {
 
     fn read(&self, escape: char) -> Result<String, SqlError> {
         let mut value = String::with_capacity(self.body.len());
-        // The first half of a letter beyond 16 bits.
+        // The first half of a surrogate pair.
         let mut half = None;
         let mut at = 0;
         while let Some(next) = self.body.get(at..).and_then(|rest| rest.chars().next()) {
@@ -116,7 +116,7 @@ impl<'t> Body<'t> {
                     return Err(self.invalid("invalid Unicode surrogate pair", at));
                 }
                 value.push(next);
-                // Quotes stand there twice, as escapes do.
+                // Quotes and escapes are doubled.
                 at += next.len_utf8() * if next == self.quote || next == escape { 2 } else { 1 };
                 continue;
             }
@@ -149,7 +149,7 @@ impl<'t> Body<'t> {
     }
 }
 
-/// `0061` or `+000061`: the number and its length.
+/// Reads `0061` or `+000061`. Returns the number and its length.
 fn code(text: &str) -> Option<(u32, usize)> {
     let (digits, length) = match text.strip_prefix('+') {
         Some(long) => (long.get(..6)?, 7),
@@ -159,8 +159,8 @@ fn code(text: &str) -> Option<(u32, usize)> {
     u32::from_str_radix(digits, 16).ok().filter(|_| all).map(|code| (code, length))
 }
 
-/// Such a string whose backslashes the tokenizer cannot read: a stand-in for it, and its bytes in the text that begins
-/// with it. `None` for what is no such string or has no end.
+/// Reads such a string at the start of `text` whose backslashes the tokenizer cannot read. Returns a placeholder token
+/// and the string's length in bytes; `None` if it is not such a string or is unterminated.
 pub(super) fn with_backslashes(text: &str) -> Option<(Token, usize)> {
     let body = text.strip_prefix(['u', 'U'])?.strip_prefix("&'")?;
     let mut quotes = body.match_indices('\'').map(|(at, _)| at).peekable();

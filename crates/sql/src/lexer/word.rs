@@ -1,4 +1,4 @@
-//! Tokens that are a word of SQL, which has no quotes and any case.
+//! Tokens that are keywords: words without quotes, in any case.
 
 use sqlparser::tokenizer::Token;
 

@@ -1,16 +1,17 @@
-//! Words in an order that sqlparser reads: `'1 day'::interval PRECEDING` is `INTERVAL '1 day' PRECEDING`, `INTERVAL(2) '1.234'`
-//! is `INTERVAL '1.234' SECOND(2)`, `TRIM(BOTH FROM x)` is `TRIM(BOTH x)`, `SUBSTRING(x FOR 3 FROM 2)` is
-//! `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is nothing, and the number of `FETCH FIRST -1 ROWS` is one token.
+//! Word orders that sqlparser parses: `'1 day'::interval PRECEDING` becomes `INTERVAL '1 day' PRECEDING`, `INTERVAL(2)
+//! '1.234'` becomes `INTERVAL '1.234' SECOND(2)`, `TRIM(BOTH FROM x)` becomes `TRIM(BOTH x)`, `SUBSTRING(x FOR 3 FROM
+//! 2)` becomes `SUBSTRING(x FROM 2 FOR 3)`, `EXCLUDE NO OTHERS` is dropped, and the number of `FETCH FIRST -1 ROWS`
+//! becomes one token.
 
 use super::word::{is_one_of, is_word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::Range;
 
-/// Puts tokens that sqlparser reads in place of those that it does not.
+/// Replaces these forms by ones that sqlparser parses.
 pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut at = 0;
     while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
-        // What a frame says that says nothing.
+        // This is the default of a frame.
         if starts(rest, &[&["EXCLUDE"], &["NO"], &["OTHERS"]]) {
             tokens.drain(at..at + 3);
             continue;
@@ -24,13 +25,13 @@ pub(super) fn replace(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// Tokens in place of others, whose places count from the token that was looked at.
+/// A replacement of tokens; its range is relative to the token that was examined.
 struct Change {
     range: Range<usize>,
     tokens: Vec<TokenWithSpan>,
 }
 
-/// Do these words come next, each one of several?
+/// Do these words come next? Each has alternatives.
 fn starts(rest: &[TokenWithSpan], words: &[&[&str]]) -> bool {
     rest.len() >= words.len() && rest.iter().zip(words).all(|(token, words)| is_one_of(&token.token, words))
 }
@@ -70,7 +71,7 @@ fn fetch(rest: &[TokenWithSpan]) -> Option<Change> {
     Some(Change { range: 2..4, tokens: vec![negative] })
 }
 
-/// The FROM that says no more than the place of what follows it.
+/// Removes the FROM in front of TRIM's operand.
 fn trim(rest: &[TokenWithSpan]) -> Option<Change> {
     let inside = call_of(rest, "TRIM")?;
     let from = if starts(inside, &[&["BOTH", "LEADING", "TRAILING"], &["FROM"]]) { 3 } else { 2 };
@@ -85,7 +86,7 @@ fn substring(rest: &[TokenWithSpan]) -> Option<Change> {
     Some(Change { range, tokens })
 }
 
-/// What is behind `name(`.
+/// Returns the tokens after `name(`.
 fn call_of<'a>(rest: &'a [TokenWithSpan], name: &str) -> Option<&'a [TokenWithSpan]> {
     match rest {
         [word, open, inside @ ..] if is_word(&word.token, name) && open.token == Token::LParen => Some(inside),
@@ -93,7 +94,7 @@ fn call_of<'a>(rest: &'a [TokenWithSpan], name: &str) -> Option<&'a [TokenWithSp
     }
 }
 
-/// Where `FOR n FROM m` is in the arguments of SUBSTRING, and how many tokens `FOR n` has.
+/// Returns the range of `FOR n FROM m` in the arguments of SUBSTRING, and the number of tokens of `FOR n`.
 fn length_first(inside: &[TokenWithSpan]) -> Option<(Range<usize>, usize)> {
     let mut depth = 0_usize;
     let (mut length, mut start) = (None, None);

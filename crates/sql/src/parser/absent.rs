@@ -1,11 +1,11 @@
-//! DROP … IF EXISTS of kinds of object that are not built, CREATE EXTENSION.
+//! DROP … IF EXISTS of kinds of objects that Bennu does not have, and CREATE EXTENSION.
 
 use super::{Cursor, Parse, drop};
 use crate::Statement;
 use crate::statement::{ABSENT_KINDS, AbsentObject, CreateExtension, DropAbsent, Naming};
 use sqlparser::tokenizer::Token;
 
-/// The statement, if it is one of these.
+/// Parses the statement, if it is one of these.
 pub(super) fn drop_absent(c: &mut Cursor<'_>) -> Parse<Option<Statement>> {
     let is_next = |words: &[&str]| {
         let behind = words.len() + 1;
@@ -16,7 +16,7 @@ pub(super) fn drop_absent(c: &mut Cursor<'_>) -> Parse<Option<Statement>> {
     c.need_all(kind.words)?;
     c.need_all(&["IF", "EXISTS"])?;
     let objects = match kind.naming {
-        // One statement drops one of these.
+        // A statement drops only one of these.
         Naming::OfTable => vec![object(c, kind.naming)?],
         naming => c.list(|c| object(c, naming))?,
     };

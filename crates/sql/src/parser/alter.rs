@@ -40,7 +40,7 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     Err(unsupported::statement(c))
 }
 
-/// Nothing of a view can be changed but its name and its owner, who stays the same.
+/// Parses ALTER VIEW. Only the name of a view can change; OWNER TO is accepted for the current user.
 fn alter_view(c: &mut Cursor<'_>) -> Parse<Statement> {
     let place = c.location();
     c.need_all(&["ALTER", "VIEW"])?;
@@ -64,7 +64,7 @@ fn alter_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     altered(c, name, if_exists, false, OwnedObject::Table)
 }
 
-/// What stands behind the name.
+/// Parses the actions after the name.
 pub(super) fn altered(
     c: &mut Cursor<'_>,
     name: ObjectName,
@@ -82,7 +82,7 @@ pub(super) fn altered(
     Ok(Statement::AlterTable(Box::new(AlterTable { name, if_exists, materialized, actions })))
 }
 
-/// RENAME … and SET SCHEMA, which stand alone.
+/// RENAME … and SET SCHEMA, which cannot be combined with other actions.
 fn renaming(c: &mut Cursor<'_>) -> Parse<Option<AlterAction>> {
     if c.at("SET") && c.at_nth(1, "SCHEMA") && !matches!(c.peek_nth(2), Token::Eq) {
         c.need_all(&["SET", "SCHEMA"])?;
@@ -108,7 +108,7 @@ fn renaming(c: &mut Cursor<'_>) -> Parse<Option<AlterAction>> {
 fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
     let mut actions = action(c)?;
     while c.eat_token(&Token::Comma) {
-        // Phoenix goes on without the verb: ADD a x, b y; DROP COLUMN a, b.
+        // Phoenix continues without the verb: ADD a x, b y; DROP COLUMN a, b.
         match actions.last() {
             Some(&AlterAction::AddColumn { if_not_exists, .. }) if !at_verb(c) => {
                 actions.extend(add_column(c, if_not_exists)?);
@@ -137,7 +137,8 @@ fn actions(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
     Ok(actions)
 }
 
-/// `CASCADE INDEX ALL` or `CASCADE INDEX i, j`, with which Phoenix ends the statement: the indexes, `None` for all.
+/// Parses `CASCADE INDEX ALL` or `CASCADE INDEX i, j` at the end of a Phoenix statement. Returns the indexes, `None`
+/// for all.
 fn cascade_index(c: &mut Cursor<'_>) -> Parse<Option<Option<Vec<String>>>> {
     if !c.eat_all(&["CASCADE", "INDEX"]) {
         return Ok(None);
@@ -152,7 +153,7 @@ fn cascade_index(c: &mut Cursor<'_>) -> Parse<Option<Option<Vec<String>>>> {
     Ok(Some(Some(names)))
 }
 
-/// Does another action begin here? A column may be called `add` all the same: then its type follows.
+/// Does another action begin here? A column may be named `add`, but then its type follows.
 fn at_verb(c: &Cursor<'_>) -> bool {
     let opens = |words: &[&str]| words.iter().any(|word| c.at_nth(1, word));
     (c.at("ADD")
@@ -165,7 +166,7 @@ fn at_verb(c: &Cursor<'_>) -> bool {
         || (c.at("RESET") && matches!(c.peek_nth(1), Token::LParen))
 }
 
-/// One action; of a column that is added with its key, two.
+/// Parses one action. ADD COLUMN with PRIMARY KEY makes two.
 fn action(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
     if !c.eat("ADD") {
         return Ok(vec![change(c)?]);
@@ -179,7 +180,7 @@ fn action(c: &mut Cursor<'_>) -> Parse<Vec<AlterAction>> {
     add_column(c, if_not_exists)
 }
 
-/// What adds nothing.
+/// Parses an action other than ADD.
 fn change(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.eat_all(&["DROP", "CONSTRAINT"]) {
         let if_exists = c.if_exists();
@@ -213,7 +214,7 @@ fn change(c: &mut Cursor<'_>) -> Parse<AlterAction> {
     if c.at("SET") { set_options(c) } else { Err(refused(c)) }
 }
 
-/// The constraint behind ADD, if it is one; with a name it must be.
+/// Parses the constraint after ADD, if it is one; after a constraint name it must be.
 fn add_constraint(c: &mut Cursor<'_>, name: Option<String>) -> Parse<Option<AlterAction>> {
     refuse_constraint(c)?;
     let foreign = c.at("FOREIGN") && (name.is_some() || c.at_nth(1, "KEY"));

@@ -1,4 +1,4 @@
-//! What ALTER TABLE says about storage and replication, and dumps have: taken with a NOTICE, since nothing depends on it here.
+//! Actions of ALTER TABLE about storage and replication, which dumps contain. They have no effect, and cause a NOTICE.
 
 use super::sequence::integer;
 use super::{Cursor, Parse};
@@ -6,7 +6,7 @@ use crate::phoenix::options;
 use crate::statement::AlterAction;
 use sqlparser::tokenizer::Token;
 
-/// Behind ALTER COLUMN and its name.
+/// Parses such an action after ALTER COLUMN and the name.
 pub(super) fn of_column(c: &mut Cursor<'_>, column: &str) -> Parse<Option<AlterAction>> {
     let from = c.location();
     let options_follow = matches!(c.peek_nth(1), Token::LParen);
@@ -35,7 +35,7 @@ pub(super) fn of_column(c: &mut Cursor<'_>, column: &str) -> Parse<Option<AlterA
     Ok(Some(AlterAction::WithoutEffect { column: Some(column.to_string()), index: None, words, reason }))
 }
 
-/// An action of its own.
+/// Parses such an action of the table.
 pub(super) fn of_table(c: &mut Cursor<'_>) -> Parse<Option<AlterAction>> {
     let from = c.location();
     let is_property = matches!(c.peek_nth(2), Token::Eq);

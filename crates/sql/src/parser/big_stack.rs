@@ -1,7 +1,7 @@
 //! A thread with a large stack, for the rare statement with thousands of ANDs and ORs.
 //!
-//! sqlparser builds such a chain as a tree that leans to one side, and dropping it after an error deep inside
-//! takes stack for each level. Once `rewrite` has put it into balance, any thread can hold it.
+//! sqlparser builds such a chain as a tree that leans to one side, and dropping the tree after an error deep inside
+//! takes stack for each level. Once `rewrite` has balanced the tree, any thread can hold it.
 
 use crate::SqlError;
 use crate::lexer::position_at;
@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::thread;
 use types::interrupt;
 
-/// Enough for [`crate::lexer`]'s deepest raw tree in a debug build, several times over. It is address space until used.
+/// Enough for [`crate::lexer`]'s deepest raw tree in a debug build, several times over. Only address space until used.
 const BYTES: usize = 256 << 20;
 
-/// Runs `work` there. `None` when there is no memory for the thread.
+/// Runs `work` on such a thread. Returns `None` if there is no memory for the thread.
 pub(super) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let host = interrupt::host();
     let work = || interrupt::under(host, work);
@@ -22,7 +22,7 @@ pub(super) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-/// The error when that failed.
+/// Returns the error if the thread could not be started.
 pub(super) fn refused(text: &str, span: &Range<usize>) -> SqlError {
     SqlError::TooDeep {
         what: "ANDs and ORs for the memory there is",

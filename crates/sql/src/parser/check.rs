@@ -4,7 +4,7 @@ use super::{Cursor, Parse};
 use crate::statement::{CheckDef, WrittenExpr};
 use sqlparser::tokenizer::Token;
 
-/// `CHECK (condition)`, behind its name if it has one.
+/// Parses `CHECK (condition)`, after its name if it has one.
 pub(super) fn check_def(c: &mut Cursor<'_>, name: Option<String>) -> Parse<CheckDef> {
     c.need("CHECK")?;
     c.need_token(&Token::LParen)?;

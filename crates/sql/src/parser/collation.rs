@@ -1,13 +1,13 @@
-//! COLLATE of a column or of a part of an index.
+//! COLLATE of a column or of an index column.
 
 use super::fault::{Fault, FaultKind};
 use super::{Cursor, Parse};
 use types::{DataType, TypeError};
 
-/// `COLLATE name`. Text is in the order of its bytes, which is that of `C`.
+/// Parses `COLLATE name`. Text sorts by its bytes, as in `C`.
 ///
 /// # Errors
-/// 0A000 for collations of another order.
+/// 0A000 for collations with another order.
 pub(super) fn collation(c: &mut Cursor<'_>) -> Parse<()> {
     c.need("COLLATE")?;
     let place = c.location();
@@ -18,7 +18,7 @@ pub(super) fn collation(c: &mut Cursor<'_>) -> Parse<()> {
     }
 }
 
-/// The same of a column with this type.
+/// Parses COLLATE of a column with this type.
 ///
 /// # Errors
 /// As [`collation`]; 42804 for a type that has no collation.

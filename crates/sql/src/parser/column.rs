@@ -1,4 +1,4 @@
-//! Column definitions and table constraints: what stands in the parentheses of CREATE TABLE.
+//! Column definitions and table constraints: the elements of CREATE TABLE.
 
 use super::check::check_def;
 use super::collation;
@@ -12,7 +12,7 @@ use super::{Cursor, Parse};
 use crate::statement::{AlterAction, ColumnDef, Generated, KeyPartDef, PrimaryKeyDef, UniqueDef, WrittenExpr};
 use sqlparser::tokenizer::{Location, Token};
 
-/// A column or a constraint.
+/// Parses a column or a constraint.
 pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> {
     if c.at("LIKE") {
         let like = table_like(c, elements.columns.len())?;
@@ -31,18 +31,18 @@ pub(super) fn element(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<()> 
         elements.set_key(c, place, key)?;
     }
     elements.columns.push(def);
-    // Phoenix lets the comma before the table's constraint go.
+    // In Phoenix, the comma before the table's constraint is optional.
     if c.at("CONSTRAINT") {
         table_constraint(c, elements)?;
     }
     Ok(())
 }
 
-/// PRIMARY KEY behind a column.
+/// PRIMARY KEY after a column.
 pub(super) struct InlineKey {
-    /// Of the column, with its order.
+    /// The key of the column, with its order.
     pub(super) key: KeyDef,
-    /// Where it stands.
+    /// Its position.
     pub(super) place: Option<Location>,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn column_def(c: &mut Cursor<'_>) -> Parse<(ColumnDef, Option<InlineK
     }
 }
 
-/// A clause about the values of a column, if one begins here: whether NULL may be, and where values come from.
+/// Parses a clause about the values of a column, if one begins here: nullability, default, generation, collation.
 fn value_clause(c: &mut Cursor<'_>, place: Option<Location>, def: &mut ColumnDef) -> Parse<bool> {
     let given_once = |c: &Cursor<'_>, is_there: bool, what: &str| match is_there {
         true => Err(c.invalid_at(place, &format!("multiple {what} specified for column \"{}\"", def.name))),
@@ -126,7 +126,7 @@ fn value_clause(c: &mut Cursor<'_>, place: Option<Location>, def: &mut ColumnDef
     Ok(true)
 }
 
-/// A constraint of a column, if one begins here.
+/// Parses a constraint of a column, if one begins here.
 fn column_constraint(
     c: &mut Cursor<'_>,
     place: Option<Location>,
@@ -187,12 +187,12 @@ fn refuse_column_clause(c: &Cursor<'_>) -> Parse<()> {
     }
 }
 
-/// Constraints that we do not have, of a column or a table.
+/// Refuses constraints that Bennu does not have.
 pub(super) fn refuse_constraint(c: &Cursor<'_>) -> Parse<()> {
     if c.at("EXCLUDE") { Err(c.unsupported("EXCLUDE constraint")) } else { Ok(()) }
 }
 
-/// `[CONSTRAINT name] PRIMARY KEY (…)`, `UNIQUE (…)`, `CHECK (…)` and `FOREIGN KEY (…)`, and the constraints that we do not have.
+/// Parses `[CONSTRAINT name] PRIMARY KEY (…)`, `UNIQUE (…)`, `CHECK (…)` and `FOREIGN KEY (…)`.
 fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> {
     let name = if c.eat("CONSTRAINT") { Some(c.name()?) } else { None };
     refuse_constraint(c)?;
@@ -220,14 +220,14 @@ fn table_constraint(c: &mut Cursor<'_>, elements: &mut Elements) -> Parse<bool> 
     Ok(false)
 }
 
-/// A primary key: what rows are kept by, or a constraint beside a hidden row id.
+/// A primary key: the rowkey, or if deferrable a constraint beside a hidden row id.
 pub(super) enum KeyDef {
     Rowkey(PrimaryKeyDef),
     Deferrable(UniqueDef),
 }
 
 impl KeyDef {
-    /// ADD PRIMARY KEY.
+    /// Returns the action ADD PRIMARY KEY.
     pub(super) fn added(self) -> AlterAction {
         match self {
             Self::Rowkey(key) => AlterAction::AddKey(key),

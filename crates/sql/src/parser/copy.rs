@@ -1,4 +1,4 @@
-//! COPY: the modern options in parentheses, and the bare words of before PostgreSQL 9.0 that psql's `\copy` sends.
+//! COPY: options in parentheses, and the keyword options from before PostgreSQL 9.0 that psql's `\copy` sends.
 
 use super::explain::boolean;
 use super::update::selection;
@@ -50,7 +50,7 @@ pub(super) fn copy(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Copy(Box::new(Copy { target, direction, options, selection })))
 }
 
-/// A query, or a statement that answers rows.
+/// Parses a query, or a statement that returns rows.
 fn copied(c: &mut Cursor<'_>) -> Parse<CopyTarget> {
     let verbs = ["SELECT", "VALUES", "TABLE", "WITH", "INSERT", "UPSERT", "UPDATE", "DELETE"];
     if !verbs.iter().any(|verb| c.at(verb)) && !matches!(c.peek(), Token::LParen) {
@@ -82,7 +82,7 @@ fn direction(c: &mut Cursor<'_>, target: &CopyTarget) -> Parse<CopyDirection> {
     }
 }
 
-/// Which options were written, and where the one is that a rule may be broken at.
+/// The options given, with the position of each for errors.
 #[derive(Default)]
 struct Given {
     names: Vec<(String, Option<Location>)>,
@@ -124,7 +124,7 @@ fn modern(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given, dire
     Ok(())
 }
 
-/// One option of the old form, if one comes next.
+/// Parses one option of the old syntax, if one comes next.
 fn legacy(c: &mut Cursor<'_>, options: &mut CopyOptions, given: &mut Given) -> Parse<bool> {
     let place = c.location();
     let Token::Word(word) = c.peek() else { return Ok(false) };
@@ -229,7 +229,7 @@ fn bare_columns(c: &mut Cursor<'_>) -> Parse<CopyColumns> {
     c.list(Cursor::name).map(CopyColumns::Named)
 }
 
-/// Options that make sense in one direction only.
+/// Refuses options of the other direction.
 fn check_direction(c: &Cursor<'_>, direction: CopyDirection, given: &Given) -> Parse<()> {
     let (names, way): (&[&str], _) = match direction {
         CopyDirection::FromStdin => (&["force_quote"], "TO"),
@@ -243,7 +243,7 @@ fn check_direction(c: &Cursor<'_>, direction: CopyDirection, given: &Given) -> P
     }
 }
 
-/// Rules between options, as PostgreSQL states them.
+/// Checks PostgreSQL's rules between options.
 fn check(c: &Cursor<'_>, options: &CopyOptions, given: &Given) -> Parse<()> {
     let csv_only = ["quote", "escape", "force_quote", "force_not_null", "force_null"];
     if options.format != CopyFormat::Csv

@@ -1,4 +1,4 @@
-//! CREATE TABLE, CREATE SCHEMA, and where other kinds of object go.
+//! CREATE TABLE, CREATE SCHEMA, and the dispatch of other kinds of objects.
 
 use super::column::KeyDef;
 use super::{Cursor, Parse, absent, column, index, materialized, sequence, unsupported, view};
@@ -53,7 +53,7 @@ fn create_schema(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::CreateSchema { name, if_not_exists })
 }
 
-/// What stands between the parentheses of CREATE TABLE.
+/// The elements in the parentheses of CREATE TABLE.
 #[derive(Default)]
 pub(super) struct Elements {
     /// The table's name.
@@ -64,7 +64,7 @@ pub(super) struct Elements {
     pub(super) names: Vec<String>,
     /// LIKE.
     pub(super) likes: Vec<TableLike>,
-    /// The primary key, from wherever.
+    /// The primary key, of a column or of the table.
     pub(super) key: Option<PrimaryKeyDef>,
     /// CHECK constraints of the table.
     pub(super) checks: Vec<CheckDef>,
@@ -75,7 +75,7 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// Sets the primary key; there may be only one. `place` is where this one begins.
+    /// Sets the primary key; a second one is an error. `place` is where this one begins.
     pub(super) fn set_key(&mut self, c: &Cursor<'_>, place: Option<Location>, key: KeyDef) -> Parse<()> {
         if self.key.is_some() || self.uniques.iter().any(|unique| unique.primary) {
             let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table);
@@ -129,7 +129,7 @@ fn create_table(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::CreateTable(Box::new(table)))
 }
 
-/// `WITH (…)`, `SALT_BUCKETS = 8, …` and `SPLIT ON (…)`, each once, in any order.
+/// Parses `WITH (…)`, `SALT_BUCKETS = 8, …` and `SPLIT ON (…)`, each once, in any order.
 fn tail(c: &mut Cursor<'_>) -> Parse<(Vec<TableOption>, Vec<Vec<Expr>>)> {
     let (mut with, mut bare, mut split) = (None, None, None);
     loop {
@@ -165,7 +165,7 @@ fn refuse_tail(c: &Cursor<'_>) -> Parse<()> {
     }
 }
 
-/// AS query, if it comes next. Types belong to a table without it, bare names to one with it.
+/// Parses AS query, if it comes next. Columns have types in a table without it, and only names in a table with it.
 fn as_query(c: &mut Cursor<'_>, elements: &mut Elements, listed: bool) -> Parse<Option<AsQuery>> {
     if !c.eat("AS") {
         return if elements.names.is_empty() && listed { Ok(None) } else { Err(c.syntax()) };

@@ -6,12 +6,12 @@ use crate::locking_subqueries::has_locking_subquery;
 use crate::statement::{DeclareCursor, Discard, FetchCursor, LockingSelect};
 use sqlparser::tokenizer::Token;
 
-/// DECLARE name [INSENSITIVE | ASENSITIVE] [NO SCROLL] CURSOR [WITHOUT HOLD] FOR query.
+/// Parses DECLARE name [INSENSITIVE | ASENSITIVE] [NO SCROLL] CURSOR [WITHOUT HOLD] FOR query.
 pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("DECLARE")?;
     let name = c.name()?;
     while !c.at("CURSOR") {
-        // A cursor reads the state that it was declared in, whatever it is called.
+        // Every cursor reads the snapshot of its DECLARE, so these options change nothing.
         if c.eat_all(&["NO", "SCROLL"]) || c.eat("INSENSITIVE") || c.eat("ASENSITIVE") {
             continue;
         }
@@ -28,7 +28,7 @@ pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.eat_all(&["WITHOUT", "HOLD"]);
     c.need("FOR")?;
     let start = c.location();
-    // Asked first: a DECLARE within a DECLARE within … would use up the stack.
+    // Checked first, since nested DECLAREs would exhaust the stack.
     if !["SELECT", "VALUES", "TABLE", "WITH"].iter().any(|verb| c.at(verb)) && !matches!(c.peek(), Token::LParen) {
         return Err(c.unsupported_at(start, "a cursor over a statement that is no query"));
     }
@@ -49,7 +49,7 @@ pub(super) fn declare(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
 }
 
-/// FETCH and MOVE [direction] [FROM | IN] name.
+/// Parses FETCH and MOVE [direction] [FROM | IN] name.
 pub(super) fn fetch(c: &mut Cursor<'_>) -> Parse<Statement> {
     let moves = c.at("MOVE");
     c.next();
@@ -60,7 +60,7 @@ pub(super) fn fetch(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Fetch(FetchCursor { name: c.name()?, count, moves }))
 }
 
-/// How many rows forward; `None` is all.
+/// Parses the number of rows to move forward; `None` means all.
 fn direction(c: &mut Cursor<'_>) -> Parse<Option<u64>> {
     // A word before the name of a cursor is a direction; a word alone is the name.
     if matches!(c.peek_nth(1), Token::EOF) {
@@ -92,7 +92,7 @@ fn direction(c: &mut Cursor<'_>) -> Parse<Option<u64>> {
     }
 }
 
-/// CLOSE name and CLOSE ALL.
+/// Parses CLOSE name and CLOSE ALL.
 pub(super) fn close(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CLOSE")?;
     if c.eat("ALL") { Ok(Statement::Discard(Discard::Cursors)) } else { Ok(Statement::CloseCursor(c.name()?)) }

@@ -1,21 +1,21 @@
-//! Type names in statements: read as words here, given their meaning by `types`.
+//! Type names in statements: parsed as words here, interpreted by `types`.
 
 use super::fault::{Fault, FaultKind};
 use super::{Cursor, Parse};
 use sqlparser::tokenizer::Token;
 use types::DataType;
 
-/// A type with its parameters, as expressions have it.
+/// Parses a type with its modifiers, as expressions have it.
 pub(crate) fn data_type(c: &mut Cursor<'_>) -> Parse<DataType> {
     read(c, Kind::OfExpressions)
 }
 
-/// The type of a column, which keeps limits of an array's items, dimensions, and fields of intervals.
+/// Parses the type of a column, which keeps modifiers of array elements, dimensions, and fields of intervals.
 pub(super) fn column_type(c: &mut Cursor<'_>) -> Parse<DataType> {
     read(c, Kind::OfColumns)
 }
 
-/// Whose type it is.
+/// The context of a type.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     OfExpressions,
@@ -31,7 +31,7 @@ fn read(c: &mut Cursor<'_>, kind: Kind) -> Parse<DataType> {
     let clock = words && matches!(name.as_str(), "timestamp" | "time");
     let interval = words && name.starts_with("interval");
     let params = match c.peek() {
-        // Digits are those of seconds.
+        // Only seconds have a precision.
         Token::LParen if interval && name != "interval" && !name.ends_with("second") => Vec::new(),
         Token::LParen if clock || interval => digits(c)?,
         Token::LParen => c.parenthesised(parameter)?,
@@ -55,7 +55,7 @@ fn read(c: &mut Cursor<'_>, kind: Kind) -> Parse<DataType> {
     found.map_err(|error| Box::new(Fault { kind: FaultKind::Type(error), location: place }))
 }
 
-/// `serial` and its relatives, which only columns have: the type that they stand for.
+/// Parses `serial` and its variants, which only columns can have. Returns the integer type.
 pub(super) fn serial(c: &mut Cursor<'_>) -> Option<DataType> {
     let found = [
         ("smallserial", DataType::SmallInt),
@@ -67,7 +67,7 @@ pub(super) fn serial(c: &mut Cursor<'_>) -> Option<DataType> {
     ]
     .into_iter()
     .find(|(name, _)| c.at(name))?;
-    // The words in front of brackets make no array: there is no such type.
+    // Types such as `serial[]` do not exist.
     if matches!(c.peek_nth(1), Token::LBracket | Token::LParen) {
         return None;
     }
@@ -75,7 +75,7 @@ pub(super) fn serial(c: &mut Cursor<'_>) -> Option<DataType> {
     Some(found.1)
 }
 
-/// `DAY`, `DAY TO SECOND` behind `interval`.
+/// Parses `DAY`, `DAY TO SECOND` after `interval`.
 fn interval_fields(c: &mut Cursor<'_>, name: &mut String) -> Parse<()> {
     let fields: [(&str, &[&str]); 6] = [
         ("year", &["month"]),
@@ -94,7 +94,7 @@ fn interval_fields(c: &mut Cursor<'_>, name: &mut String) -> Parse<()> {
     Ok(())
 }
 
-/// `[]`, `[3][3]`, `ARRAY[3]`: how many; sizes say nothing in PostgreSQL either.
+/// Parses `[]`, `[3][3]`, `ARRAY[3]`. Returns the number of dimensions; sizes are ignored, as in PostgreSQL.
 fn dimensions(c: &mut Cursor<'_>) -> Parse<usize> {
     let word = c.eat("ARRAY");
     let mut brackets = 0;
@@ -110,7 +110,7 @@ fn dimensions(c: &mut Cursor<'_>) -> Parse<usize> {
     Ok(brackets.max(usize::from(word)))
 }
 
-/// The name without its parameters, and whether it was plain words (not quoted, no schema).
+/// Parses the name without its modifiers; also returns whether it is plain words (not quoted, no schema).
 fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
     let plain = matches!(c.peek(), Token::Word(word) if word.quote_style.is_none());
     let mut name = c.any_word()?;
@@ -122,7 +122,7 @@ fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
         return Ok((c.any_word()?, false));
     }
     if !plain {
-        // Quoted, it is a type of PostgreSQL's own catalog and not char.
+        // Quoted, it is the type of PostgreSQL's system catalogs and not `character`.
         return if name == "char" { Err(c.unsupported("type \"char\"")) } else { Ok((name, false)) };
     }
     let rest: &[&str] = match name.as_str() {
@@ -145,7 +145,7 @@ fn head(c: &mut Cursor<'_>) -> Parse<(String, bool)> {
     Ok((name, true))
 }
 
-/// `(3)`: digits of a second are one number without a sign, by the grammar.
+/// Parses `(3)`: by the grammar, the precision of seconds is one number without a sign.
 fn digits(c: &mut Cursor<'_>) -> Parse<Vec<i64>> {
     c.next();
     let digits = number(c)?;

@@ -8,7 +8,7 @@ use crate::ast::With;
 use crate::statement::Delete;
 use sqlparser::parser::Parser;
 
-/// DELETE FROM t ….
+/// Parses DELETE FROM t ….
 pub(super) fn delete(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
     c.need_all(&["DELETE", "FROM"])?;
     let (table, alias) = target(c, "USING")?;

@@ -1,4 +1,4 @@
-//! The first words of a statement choose its grammar.
+//! Chooses the grammar of a statement by its first words.
 
 use super::{
     Cursor, Parse, alter, comment, copy, create, cursor_statements, delete, drop, explain, index, insert, job, lock,
@@ -8,7 +8,7 @@ use super::{set, transaction, unsupported, update};
 use crate::Statement;
 use sqlparser::tokenizer::Token;
 
-/// One statement.
+/// Parses one statement.
 pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     let Token::Word(word) = c.peek() else {
         return if matches!(c.peek(), Token::LParen) { query(c) } else { Err(c.syntax()) };
@@ -54,7 +54,7 @@ pub(super) fn statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
 }
 
-/// A query on its own.
+/// Parses a query that is a statement.
 pub(super) fn query(c: &mut Cursor<'_>) -> Parse<Statement> {
     let query = c.query()?;
     if c.at("INTO") {
@@ -63,7 +63,7 @@ pub(super) fn query(c: &mut Cursor<'_>) -> Parse<Statement> {
     row_locks::statement(c, query)
 }
 
-/// WITH in front of a query, or of INSERT, UPDATE, DELETE.
+/// Parses WITH before a query, INSERT, UPDATE or DELETE.
 fn with(c: &mut Cursor<'_>) -> Parse<Statement> {
     let with = c.attempt(|c| {
         let with = with_clause(c)?;

@@ -47,7 +47,7 @@ pub(super) fn truncate(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.at_all(&["DROP", "SPLITS"]) {
         return Err(c.unsupported("TRUNCATE … DROP SPLITS"));
     }
-    c.eat_all(&["PRESERVE", "SPLITS"]); // What we do anyway.
+    c.eat_all(&["PRESERVE", "SPLITS"]); // Splits are always preserved.
     let restart_identity = c.eat_all(&["RESTART", "IDENTITY"]);
     if !restart_identity {
         c.eat_all(&["CONTINUE", "IDENTITY"]);
@@ -56,7 +56,7 @@ pub(super) fn truncate(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Truncate { names, restart_identity, cascade })
 }
 
-/// CASCADE, or RESTRICT, which is the default.
+/// Parses CASCADE or RESTRICT, which is the default.
 pub(super) fn cascade(c: &mut Cursor<'_>) -> bool {
     let cascade = c.eat("CASCADE");
     if !cascade {

@@ -5,7 +5,7 @@ use crate::Statement;
 use crate::statement::{Explain, ExplainFormat};
 use sqlparser::tokenizer::Token;
 
-/// EXPLAIN [ANALYZE] [VERBOSE] … and EXPLAIN (option, …) ….
+/// Parses EXPLAIN [ANALYZE] [VERBOSE] … and EXPLAIN (option, …) ….
 pub(super) fn explain(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("EXPLAIN")?;
     if c.at_all(&["WITH", "REGIONS"]) {
@@ -101,7 +101,7 @@ fn format(c: &mut Cursor<'_>) -> Parse<ExplainFormat> {
     }
 }
 
-/// ON, OFF, TRUE, FALSE, 1, 0, or nothing, which is ON.
+/// Parses ON, OFF, TRUE, FALSE, 1, 0, or nothing, which means ON.
 pub(super) fn boolean(c: &mut Cursor<'_>) -> Parse<bool> {
     let place = c.location();
     let text = match c.peek() {

@@ -1,4 +1,4 @@
-//! An error while its place is still a line and a column; [`Fault::at_position`] makes the public one of it.
+//! An error whose position is still a line and a column; [`Fault::at_position`] converts it to the public error.
 
 use crate::SqlError;
 use crate::lexer;
@@ -7,19 +7,19 @@ use sqlparser::tokenizer::Location;
 use std::ops::Range;
 use types::TypeError;
 
-/// What the grammar's functions return. The fault is boxed: it is rare, and results are moved a lot.
+/// The result of the grammar's functions. The fault is boxed because it is rare, and results are moved a lot.
 pub(crate) type Parse<T> = Result<T, Box<Fault>>;
 
-/// An error and its place.
+/// An error and its location.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// What is wrong.
+    /// The kind of error.
     pub(crate) kind: FaultKind,
-    /// The token's start; `None` is the end of the statement.
+    /// Start of the token; `None` means the end of the statement.
     pub(crate) location: Option<Location>,
 }
 
-/// What is wrong.
+/// A kind of error.
 #[derive(Debug)]
 pub(crate) enum FaultKind {
     /// [`SqlError::Syntax`].
@@ -43,7 +43,7 @@ pub(crate) enum FaultKind {
 }
 
 impl Fault {
-    /// The public error: the place becomes an offset in `text`. `span` is the statement's.
+    /// Converts to the public error: the location becomes an offset in `text`. `span` is the statement's.
     pub(crate) fn at_position(self, text: &str, span: Range<usize>) -> SqlError {
         let own = text.get(span.clone()).unwrap_or(text);
         let byte = self.location.map_or(own.len(), |location| lexer::byte_of(own, location));
@@ -62,17 +62,18 @@ impl Fault {
     }
 }
 
-/// What sqlparser says, taken apart.
+/// The parts of an error of sqlparser.
 pub(crate) struct Said {
-    /// What it expected.
+    /// What is expected.
     pub(crate) expected: Option<String>,
-    /// Where it found something else.
+    /// Location of the unexpected token.
     pub(crate) location: Option<Location>,
-    /// It found the end of the statement.
+    /// Is the end of the statement unexpected?
     pub(crate) at_end: bool,
 }
 
-/// Splits sqlparser's `Expected: a, found: b at Line: 1, Column: 2`; `None` when nesting or attempts ran out.
+/// Splits sqlparser's `Expected: a, found: b at Line: 1, Column: 2`; `None` if the recursion limit or the fuel is used
+/// up.
 pub(crate) fn from_sqlparser(error: ParserError) -> Option<Said> {
     let message = match error {
         ParserError::ParserError(message) | ParserError::TokenizerError(message) => message,
@@ -84,7 +85,7 @@ pub(crate) fn from_sqlparser(error: ParserError) -> Option<Said> {
     Some(Said { expected, location, at_end })
 }
 
-/// Takes ` at Line: 1, Column: 2` off the end of a message of sqlparser.
+/// Removes ` at Line: 1, Column: 2` from the end of a message of sqlparser.
 pub(crate) fn split_location(message: &str) -> (&str, Option<Location>) {
     let Some((body, place)) = message.rsplit_once(" at Line: ") else { return (message, None) };
     let Some((line, column)) = place.split_once(", Column: ") else { return (message, None) };

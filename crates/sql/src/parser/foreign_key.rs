@@ -4,19 +4,19 @@ use super::{Cursor, Parse};
 use crate::statement::{ForeignKeyDef, ReferentialAction};
 use sqlparser::tokenizer::Token;
 
-/// `FOREIGN KEY (…) REFERENCES …` of a table, behind its name if it has one.
+/// Parses `FOREIGN KEY (…) REFERENCES …` of a table, after its name if it has one.
 pub(super) fn table_foreign_key(c: &mut Cursor<'_>, name: Option<String>) -> Parse<ForeignKeyDef> {
     c.need_all(&["FOREIGN", "KEY"])?;
     let columns = c.parenthesised(Cursor::name)?;
     references(c, name, columns)
 }
 
-/// `REFERENCES …` of a column.
+/// Parses `REFERENCES …` of a column.
 pub(super) fn column_foreign_key(c: &mut Cursor<'_>, name: Option<String>, column: &str) -> Parse<ForeignKeyDef> {
     references(c, name, vec![column.to_owned()])
 }
 
-/// `REFERENCES t [(…)] [MATCH …] [ON DELETE …] [ON UPDATE …] [DEFERRABLE] [INITIALLY …] [NOT VALID]`.
+/// Parses `REFERENCES t [(…)] [MATCH …] [ON DELETE …] [ON UPDATE …] [DEFERRABLE] [INITIALLY …] [NOT VALID]`.
 fn references(c: &mut Cursor<'_>, name: Option<String>, columns: Vec<String>) -> Parse<ForeignKeyDef> {
     c.need("REFERENCES")?;
     let parent = c.object_name()?;
@@ -54,7 +54,7 @@ fn match_full(c: &mut Cursor<'_>) -> Parse<bool> {
     Ok(full)
 }
 
-/// `ON DELETE …` and `ON UPDATE …`, each once, in any order.
+/// Parses `ON DELETE …` and `ON UPDATE …`, each once, in any order.
 fn actions(c: &mut Cursor<'_>, key: &mut ForeignKeyDef) -> Parse<()> {
     let (mut on_delete, mut on_update) = (false, false);
     while c.at("ON") {
@@ -94,7 +94,7 @@ fn action(c: &mut Cursor<'_>) -> Parse<ReferentialAction> {
     Err(c.expected("NO ACTION, RESTRICT, CASCADE, SET NULL or SET DEFAULT"))
 }
 
-/// When it is checked (DEFERRABLE, INITIALLY DEFERRED), and whether rows that are there may break it (NOT VALID).
+/// Parses when it is checked (DEFERRABLE, INITIALLY DEFERRED), and whether existing rows may violate it (NOT VALID).
 pub(super) fn timing(c: &mut Cursor<'_>) -> Parse<(bool, bool, bool)> {
     let place = c.location();
     let (mut deferrable, mut deferred, mut not_valid, mut not_deferrable) = (false, false, false, false);

@@ -10,7 +10,7 @@ use crate::statement::{
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token};
 
-/// INSERT INTO …, perhaps with WITH in front: that goes into its query.
+/// Parses INSERT INTO …. A WITH in front of it is moved into its query.
 pub(super) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
     c.need_all(&["INSERT", "INTO"])?;
     let mut insert = head(c, false)?;
@@ -33,7 +33,7 @@ pub(super) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement>
     Ok(Statement::Insert(Box::new(insert)))
 }
 
-/// UPSERT INTO …: Phoenix's INSERT that overwrites.
+/// Parses UPSERT INTO …: Phoenix's INSERT that overwrites existing rows.
 pub(super) fn upsert(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["UPSERT", "INTO"])?;
     let mut insert = head(c, true)?;
@@ -93,7 +93,7 @@ fn source(c: &mut Cursor<'_>) -> Parse<InsertSource> {
     Ok(InsertSource::Query(c.query()?))
 }
 
-/// VALUES rows; `None` when they are only the beginning of a longer query.
+/// Parses the rows of VALUES; `None` if they are only the beginning of a longer query.
 fn values(c: &mut Cursor<'_>) -> Parse<Option<Vec<Vec<InsertValue>>>> {
     c.need("VALUES")?;
     let mut width = None;
@@ -108,17 +108,17 @@ fn values(c: &mut Cursor<'_>) -> Parse<Option<Vec<Vec<InsertValue>>>> {
     Ok((c.at_end() || c.at("ON") || c.at("RETURNING")).then_some(rows))
 }
 
-/// An expression, or DEFAULT.
+/// Parses an expression or DEFAULT.
 pub(super) fn value(c: &mut Cursor<'_>) -> Parse<InsertValue> {
     if c.eat("DEFAULT") { Ok(InsertValue::Default) } else { Ok(InsertValue::Expr(c.expr()?)) }
 }
 
-/// RETURNING, if it comes next.
+/// Parses RETURNING, if it comes next.
 pub(super) fn returning(c: &mut Cursor<'_>) -> Parse<Vec<SelectItem>> {
     if c.eat("RETURNING") { c.list(|c| c.with_parser(Parser::parse_select_item)) } else { Ok(Vec::new()) }
 }
 
-/// What stands behind ON CONFLICT, which begins at `place`.
+/// Parses the rest of ON CONFLICT, which begins at `place`.
 fn on_conflict(c: &mut Cursor<'_>, place: Option<Location>) -> Parse<Conflict> {
     let target = conflict_target(c)?;
     c.need("DO")?;
@@ -135,7 +135,7 @@ fn on_conflict(c: &mut Cursor<'_>, place: Option<Location>) -> Parse<Conflict> {
     Ok(Conflict { target, action: ConflictAction::DoUpdate { assignments, selection } })
 }
 
-/// A column or an expression of the index that is meant.
+/// Parses a column or an expression of the arbiter index.
 fn inferred(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
     let part = index::part_of(c)?;
     match c.peek() {

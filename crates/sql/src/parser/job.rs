@@ -5,7 +5,7 @@ use crate::Statement;
 use crate::statement::{ControlJob, JobAction};
 use sqlparser::tokenizer::Token;
 
-/// `{PAUSE | RESUME | CANCEL} JOB n`.
+/// Parses `{PAUSE | RESUME | CANCEL} JOB n`.
 pub(super) fn control(c: &mut Cursor<'_>) -> Parse<Statement> {
     let action = if c.eat("PAUSE") {
         JobAction::Pause

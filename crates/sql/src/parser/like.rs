@@ -3,7 +3,7 @@
 use super::{Cursor, Parse};
 use crate::statement::{LikeOption, TableLike};
 
-/// LIKE, behind so many columns.
+/// Parses LIKE after `at` columns.
 pub(super) fn table_like(c: &mut Cursor<'_>, at: usize) -> Parse<TableLike> {
     c.need("LIKE")?;
     let source = c.object_name()?;

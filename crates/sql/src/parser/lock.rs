@@ -5,7 +5,7 @@ use crate::Statement;
 use crate::statement::{LockTables, ObjectName, TableLockMode};
 use sqlparser::tokenizer::Token;
 
-/// LOCK [TABLE] [ONLY] t [*], … [IN mode MODE] [NOWAIT].
+/// Parses LOCK [TABLE] [ONLY] t [*], … [IN mode MODE] [NOWAIT].
 pub(super) fn lock(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("LOCK")?;
     c.eat("TABLE");
@@ -15,7 +15,7 @@ pub(super) fn lock(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Lock(LockTables { names, mode, no_wait }))
 }
 
-/// No table has children: ONLY and `*` say what is the case without them.
+/// Parses a table. ONLY and `*` have no effect, since tables have no child tables.
 fn table(c: &mut Cursor<'_>) -> Parse<ObjectName> {
     let only = c.eat("ONLY");
     let name = c.object_name()?;

@@ -6,7 +6,7 @@ use crate::Statement;
 use crate::statement::{ObjectName, StatisticsOf, UpdateStatistics, VacuumOptions};
 use sqlparser::tokenizer::Token;
 
-/// ANALYZE [VERBOSE] [t [(a, b)], …].
+/// Parses ANALYZE [VERBOSE] [t [(a, b)], …].
 pub(super) fn analyze(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.next();
     let mut verbose = c.eat("VERBOSE");
@@ -24,7 +24,7 @@ pub(super) fn analyze(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Analyze { tables, verbose })
 }
 
-/// `UPDATE STATISTICS t [ALL | INDEX | COLUMNS] [SET property = n, …]`, behind UPDATE.
+/// Parses `UPDATE STATISTICS t [ALL | INDEX | COLUMNS] [SET property = n, …]`, after UPDATE.
 pub(super) fn update_statistics(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("STATISTICS")?;
     let table = c.object_name()?;
@@ -40,7 +40,7 @@ pub(super) fn update_statistics(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::UpdateStatistics(UpdateStatistics { table, of, properties }))
 }
 
-/// `"phoenix.stats.guidepost.width" = 100000000`.
+/// Parses `"phoenix.stats.guidepost.width" = 100000000`.
 fn property(c: &mut Cursor<'_>) -> Parse<(String, u64)> {
     let name = c.any_word()?.to_ascii_lowercase();
     c.need_token(&Token::Eq)?;
@@ -59,7 +59,7 @@ fn table(c: &mut Cursor<'_>) -> Parse<(ObjectName, Vec<String>)> {
     Ok((name, columns))
 }
 
-/// VACUUM [FULL] [VERBOSE] [ANALYZE] [t, …] and VACUUM (option, …) [t, …].
+/// Parses VACUUM [FULL] [VERBOSE] [ANALYZE] [t, …] and VACUUM (option, …) [t, …].
 pub(super) fn vacuum(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("VACUUM")?;
     let mut options = VacuumOptions::default();

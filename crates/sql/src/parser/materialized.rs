@@ -64,7 +64,8 @@ pub(super) fn drop_views(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::DropMaterializedView { names, if_exists, cascade })
 }
 
-/// `ALTER MATERIALIZED VIEW`: its grammar is that of ALTER TABLE. What tables alone can do is refused by what the name means.
+/// Parses `ALTER MATERIALIZED VIEW` with the grammar of ALTER TABLE. Resolving the name refuses actions that only
+/// tables have.
 pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["ALTER", "MATERIALIZED", "VIEW"])?;
     let if_exists = c.if_exists();
@@ -72,7 +73,7 @@ pub(super) fn alter(c: &mut Cursor<'_>) -> Parse<Statement> {
     altered(c, name, if_exists, true, OwnedObject::MaterializedView)
 }
 
-/// WITH NO DATA is false; WITH DATA is what nothing means too.
+/// Parses WITH [NO] DATA. WITH DATA is the default.
 fn with_data(c: &mut Cursor<'_>) -> bool {
     if c.eat_all(&["WITH", "NO", "DATA"]) {
         return false;

@@ -1,4 +1,4 @@
-//! The grammar of statements: ours on top, sqlparser's below for queries and expressions.
+//! The grammar of statements: Bennu's own, with sqlparser's for queries and expressions.
 
 mod absent;
 mod alter;
@@ -52,28 +52,28 @@ use crate::{Hint, SqlError, Statement, ast};
 use sqlparser::ast::{Visit, VisitMut};
 use std::ops::{ControlFlow, Range};
 
-/// A statement and where it stands.
+/// A statement and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The statement.
     pub statement: Statement,
-    /// Its bytes in the text: from its first to its last token, without comments around it and without `;`.
+    /// Its byte range in the text: from its first to its last token, without comments around it and without `;`.
     pub span: Range<usize>,
     /// The hints in it.
     pub hints: Vec<Hint>,
 }
 
-/// Reads all statements of a text, cut at `;`. Empty ones are left out.
+/// Parses all statements of a text, separated by `;`. Empty ones are omitted.
 ///
 /// # Errors
-/// The first error, and then no statement at all: a client that sends several in one text gets all or none.
+/// The first error, and no statement: a client that sends several statements in one text gets all or none.
 pub fn parse(text: &str) -> Result<Vec<Parsed>, SqlError> {
     let pieces = lexer::cut(text)?;
     pieces.into_iter().map(|piece| parse_piece(text, piece)).collect()
 }
 
-/// Reads one expression, such as a stored DEFAULT. Its parts have no places: they stand in no statement of a client, where an
-/// error could point at them.
+/// Parses one expression, such as a stored DEFAULT. Its parts have no positions, since they are in no statement of a
+/// client where an error could point at them.
 ///
 /// # Errors
 /// As [`parse`]; also when anything follows the expression.
@@ -88,7 +88,7 @@ pub fn parse_expr(text: &str) -> Result<ast::Expr, SqlError> {
     expr.map(|(expr, _)| expr)
 }
 
-/// Reads one query, such as that of a view.
+/// Parses one query, such as that of a view.
 ///
 /// # Errors
 /// As [`parse`]; also when the text is anything else.
@@ -110,7 +110,7 @@ fn parse_piece(text: &str, piece: Piece) -> Result<Parsed, SqlError> {
     Ok(Parsed { statement, span, hints })
 }
 
-/// Runs a grammar over one piece, on a stack of its own if the piece is deep.
+/// Runs a grammar over one piece, on a thread with a large stack if the piece is deep.
 fn read<T: Send>(
     text: &str,
     piece: Piece,
@@ -130,7 +130,7 @@ fn read<T: Send>(
     result.map(|tree| (tree, span))
 }
 
-/// One statement up to its end, in sqlparser's form and without what the binder would ignore.
+/// Parses one statement up to its end, rewrites it to sqlparser's form, and refuses what the binder would ignore.
 fn whole_statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     let mut statement = dispatch::statement(c)?;
     c.end()?;
@@ -142,7 +142,7 @@ fn whole_statement(c: &mut Cursor<'_>) -> Parse<Statement> {
     }
 }
 
-/// The same for an expression.
+/// As [`whole_statement`], for an expression.
 fn whole_expr(c: &mut Cursor<'_>) -> Parse<ast::Expr> {
     let mut expr = c.expr()?;
     c.end()?;

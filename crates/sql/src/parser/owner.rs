@@ -5,7 +5,7 @@ use crate::Statement;
 use crate::statement::{ChangeOwner, OwnedObject};
 use sqlparser::tokenizer::Token;
 
-/// `OWNER TO {role | CURRENT_ROLE | CURRENT_USER | SESSION_USER}`.
+/// Parses `OWNER TO {role | CURRENT_ROLE | CURRENT_USER | SESSION_USER}`.
 pub(super) fn owner_to(c: &mut Cursor<'_>, object: OwnedObject, if_exists: bool) -> Parse<Statement> {
     c.need_all(&["OWNER", "TO"])?;
     // All three are the same role, since there is no SET ROLE.

@@ -1,18 +1,18 @@
-//! PREPARE, EXECUTE, DEALLOCATE, DISCARD and its like.
+//! PREPARE, EXECUTE, DEALLOCATE, DISCARD and UNLISTEN.
 
 use super::{Cursor, Parse, data_type, dispatch};
 use crate::Statement;
 use crate::statement::Discard;
 use sqlparser::tokenizer::Token;
 
-/// PREPARE name (types) AS statement.
+/// Parses PREPARE name (types) AS statement.
 pub(super) fn prepare(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("PREPARE")?;
     if c.at("TRANSACTION") {
         return Err(c.unsupported("two-phase commit"));
     }
     let name = c.name()?;
-    // As in PostgreSQL a parameter is of its type, and not rounded to digits that stand beside it.
+    // As in PostgreSQL, the type of a parameter has no modifiers.
     let parameter = |c: &mut Cursor<'_>| data_type::data_type(c).map(types::DataType::unlimited);
     let types = if matches!(c.peek(), Token::LParen) { c.parenthesised(parameter)? } else { Vec::new() };
     c.need("AS")?;
@@ -25,7 +25,7 @@ pub(super) fn prepare(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Prepare { name, types, statement, text: c.text_since(start) })
 }
 
-/// EXECUTE name (values).
+/// Parses EXECUTE name (values).
 pub(super) fn execute(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("EXECUTE")?;
     let name = c.name()?;
@@ -33,7 +33,7 @@ pub(super) fn execute(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Execute { name, arguments })
 }
 
-/// DEALLOCATE [PREPARE] name | ALL.
+/// Parses DEALLOCATE [PREPARE] name | ALL.
 pub(super) fn deallocate(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("DEALLOCATE")?;
     if c.at("PREPARE") && matches!(c.peek_nth(1), Token::Word(_)) {
@@ -42,7 +42,7 @@ pub(super) fn deallocate(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.eat("ALL") { Ok(Statement::Deallocate(None)) } else { Ok(Statement::Deallocate(Some(c.name()?))) }
 }
 
-/// DISCARD ALL | PLANS | SEQUENCES | TEMP.
+/// Parses DISCARD ALL | PLANS | SEQUENCES | TEMP.
 pub(super) fn discard(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("DISCARD")?;
     let what = if c.eat("ALL") {
@@ -59,7 +59,7 @@ pub(super) fn discard(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Discard(what))
 }
 
-/// UNLISTEN *. Nobody listens to a single channel.
+/// Parses UNLISTEN *. There is no LISTEN, so UNLISTEN of a single channel is not supported.
 pub(super) fn unlisten(c: &mut Cursor<'_>) -> Parse<Statement> {
     if !matches!(c.peek_nth(1), Token::Mul) {
         return Err(c.unsupported("UNLISTEN"));

@@ -1,4 +1,4 @@
-//! The locking clauses of queries, out of what `lexer/row_locks.rs` made of them.
+//! Locking clauses of queries, read from the form that `lexer/row_locks.rs` converts them to.
 
 use super::{Cursor, Fault, Parse};
 use crate::Statement;
@@ -9,7 +9,7 @@ use sqlparser::ast::{Ident, LockClause, NonBlock, Query, Visitor};
 use sqlparser::tokenizer::Location;
 use std::ops::ControlFlow;
 
-/// A query as a statement: one whose rows are locked, if it says so, or a subquery of it does.
+/// Returns a query as a statement: a locking one, if the query or a subquery of it has a locking clause.
 pub(super) fn statement(c: &Cursor<'_>, mut query: Box<Query>) -> Parse<Statement> {
     let locks = std::mem::take(&mut query.locks);
     if locks.is_empty() && !locks_rows(&query) {
@@ -19,7 +19,7 @@ pub(super) fn statement(c: &Cursor<'_>, mut query: Box<Query>) -> Parse<Statemen
     Ok(Statement::LockingSelect(Box::new(LockingSelect { query, locks })))
 }
 
-/// Locking clauses of subqueries: only where rows of the statement are read by who can lock them.
+/// Checks the locking clauses of subqueries: only statements that can lock rows may have them.
 pub(super) fn check(c: &Cursor<'_>, statement: &Statement) -> Parse<()> {
     match walk::shared::statement(statement, &mut Clauses) {
         ControlFlow::Continue(()) => {}
@@ -42,7 +42,7 @@ pub(super) fn check(c: &Cursor<'_>, statement: &Statement) -> Parse<()> {
     }
 }
 
-/// What is wrong with a clause.
+/// An error in a locking clause.
 pub(crate) enum Bad {
     Syntax,
     Qualified(Location, RowLockStrength),
@@ -73,7 +73,7 @@ impl Visitor for Clauses {
     }
 }
 
-/// A clause as it was written.
+/// Converts a clause back from that form.
 pub(crate) fn read(clause: &LockClause) -> Result<RowLock, Bad> {
     let LockClause { lock_type: _, of, nonblock } = clause;
     let mut parts = of.iter().flat_map(|of| &of.0).filter_map(|part| part.as_ident());

@@ -48,7 +48,7 @@ pub(super) fn drop_sequence(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::DropSequence { names, if_exists, cascade })
 }
 
-/// `{ALWAYS | BY DEFAULT} AS IDENTITY [(options)]`, behind GENERATED.
+/// Parses `{ALWAYS | BY DEFAULT} AS IDENTITY [(options)]`, after GENERATED.
 pub(super) fn identity(c: &mut Cursor<'_>) -> Parse<Generated> {
     let always = c.eat("ALWAYS");
     if !always {
@@ -67,7 +67,7 @@ pub(super) fn identity(c: &mut Cursor<'_>) -> Parse<Generated> {
     Ok(Generated::Identity { always, options: Box::new(found) })
 }
 
-/// Options of a sequence that has its name already.
+/// Parses options of a sequence whose name is given already.
 fn plain_options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
     let options = options(c)?;
     match options.name {
@@ -76,15 +76,15 @@ fn plain_options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
     }
 }
 
-/// Options in any order, each once.
+/// Parses options in any order, each once.
 fn options(c: &mut Cursor<'_>) -> Parse<SequenceOptions> {
     let mut found = SequenceOptions::default();
     while option(c, &mut found)? {}
     Ok(found)
 }
 
-/// What changes of an identity column: `SET GENERATED {ALWAYS | BY DEFAULT}`, `SET option` and `RESTART`, one behind the other.
-/// `None`: none of them begins here.
+/// Parses changes of an identity column: `SET GENERATED {ALWAYS | BY DEFAULT}`, `SET option` and `RESTART`, in any
+/// order. Returns `None` if none of them begins here.
 pub(super) fn identity_change(c: &mut Cursor<'_>) -> Parse<Option<IdentityChange>> {
     let (mut change, mut any) = (IdentityChange::default(), false);
     loop {
@@ -109,10 +109,10 @@ pub(super) fn identity_change(c: &mut Cursor<'_>) -> Parse<Option<IdentityChange
     }
 }
 
-/// The words that options begin with.
+/// The first words of options.
 const OPTIONS: &[&str] = &["INCREMENT", "NO", "MINVALUE", "MAXVALUE", "START", "RESTART", "CACHE", "CYCLE"];
 
-/// One option, which was not given before; false: none begins here.
+/// Parses one option; a repeated one is an error. Returns false if none begins here.
 fn option(c: &mut Cursor<'_>, found: &mut SequenceOptions) -> Parse<bool> {
     let place = c.location();
     let first = if c.eat("AS") {
@@ -164,7 +164,7 @@ pub(super) fn integer(c: &mut Cursor<'_>) -> Parse<i64> {
     Ok(value)
 }
 
-/// `NONE`, or `[[d.]s.]table.column`.
+/// Parses `NONE`, or `[[d.]s.]table.column`.
 fn owned_by(c: &mut Cursor<'_>) -> Parse<Option<(ObjectName, String)>> {
     if c.eat("NONE") {
         return Ok(None);

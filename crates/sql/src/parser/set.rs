@@ -6,7 +6,7 @@ use crate::phoenix::show_tables::show_tables;
 use crate::statement::SettingValue;
 use sqlparser::tokenizer::Token;
 
-/// SET [SESSION | LOCAL] name = value, and the special forms of SQL.
+/// Parses SET [SESSION | LOCAL] name = value, and the special forms of SQL.
 pub(super) fn set(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("SET")?;
     if c.eat_all(&["SESSION", "CHARACTERISTICS", "AS", "TRANSACTION"]) {
@@ -71,7 +71,7 @@ fn refuse_special(c: &Cursor<'_>) -> Parse<()> {
     Ok(())
 }
 
-/// A setting's name: `work_mem`, `my.setting`.
+/// Parses the name of a setting: `work_mem`, `my.setting`.
 fn name(c: &mut Cursor<'_>) -> Parse<String> {
     let mut name = c.any_word()?;
     while c.eat_token(&Token::Period) {
@@ -113,7 +113,7 @@ fn one_value(c: &mut Cursor<'_>) -> Parse<String> {
     }
 }
 
-/// SHOW name | ALL | JOBS | TABLES | SCHEMAS.
+/// Parses SHOW name | ALL | JOBS | TABLES | SCHEMAS.
 pub(super) fn show(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("SHOW")?;
     if c.at_all(&["CREATE", "TABLE"]) {
@@ -129,7 +129,7 @@ pub(super) fn show(c: &mut Cursor<'_>) -> Parse<Statement> {
     setting_or_all(c).map(Statement::Show)
 }
 
-/// RESET name | ALL.
+/// Parses RESET name | ALL.
 pub(super) fn reset(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("RESET")?;
     setting_or_all(c).map(Statement::Reset)

@@ -6,7 +6,7 @@ use crate::Statement;
 use crate::statement::{Isolation, TransactionModes};
 use sqlparser::tokenizer::Token;
 
-/// Any statement that begins or ends a block.
+/// Parses a statement that begins or ends a transaction block.
 pub(super) fn transaction(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.eat("BEGIN") {
         eat_noise(c);
@@ -35,7 +35,7 @@ pub(super) fn transaction(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(if commit { Statement::Commit { chain } } else { Statement::Rollback { chain } })
 }
 
-/// SAVEPOINT and RELEASE.
+/// Parses SAVEPOINT and RELEASE.
 pub(super) fn savepoint(c: &mut Cursor<'_>) -> Parse<Statement> {
     if c.eat("RELEASE") {
         c.eat("SAVEPOINT");
@@ -51,7 +51,7 @@ fn eat_noise(c: &mut Cursor<'_>) {
     }
 }
 
-/// Modes, with or without commas between them, perhaps none.
+/// Parses transaction modes, with or without commas between them; there may be none.
 pub(super) fn modes(c: &mut Cursor<'_>) -> Parse<TransactionModes> {
     let mut modes = TransactionModes::default();
     let mut any = false;

@@ -1,9 +1,9 @@
-//! Statements of PostgreSQL and Phoenix that we do not have: known ones are named, the rest is a syntax error.
+//! Statements of PostgreSQL and Phoenix that Bennu does not have: known ones are named, all others are syntax errors.
 
 use super::{Cursor, Fault};
 use sqlparser::tokenizer::Token;
 
-/// First words of statements that exist elsewhere.
+/// First words of statements of PostgreSQL and Phoenix.
 const STATEMENTS: &[&str] = &[
     "GRANT",
     "REVOKE",
@@ -27,7 +27,7 @@ const STATEMENTS: &[&str] = &[
     "DELETE",
 ];
 
-/// Words behind CREATE, DROP and ALTER that do not name the kind of object.
+/// Words after CREATE, DROP and ALTER that are not the kind of object.
 const MODIFIERS: &[&str] = &[
     "OR",
     "REPLACE",
@@ -54,7 +54,7 @@ const MODIFIERS: &[&str] = &[
     "LARGE",
 ];
 
-/// Kinds of object that exist elsewhere.
+/// Kinds of objects of PostgreSQL and Phoenix.
 const OBJECTS: &[&str] = &[
     "AGGREGATE",
     "CAST",
@@ -105,7 +105,7 @@ const OBJECTS: &[&str] = &[
     "CONFIGURATION",
 ];
 
-/// The fault for a statement that no grammar of ours takes.
+/// Returns the error for a statement that no grammar accepts.
 pub(super) fn statement(c: &Cursor<'_>) -> Box<Fault> {
     let Some(verb) = word(c, 0).filter(|verb| STATEMENTS.contains(&verb.as_str())) else { return c.syntax() };
     if !matches!(verb.as_str(), "CREATE" | "DROP" | "ALTER") {
@@ -122,7 +122,7 @@ pub(super) fn statement(c: &Cursor<'_>) -> Box<Fault> {
         }
         name = format!("{name} {next}");
     }
-    // CREATE and then nothing that we know: the second word is wrong, not the first.
+    // After CREATE, DROP or ALTER, the second word is the unexpected one.
     c.syntax_nth(1)
 }
 

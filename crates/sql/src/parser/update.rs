@@ -1,4 +1,4 @@
-//! UPDATE, and assignments wherever they stand.
+//! UPDATE, and the assignments of all statements.
 
 use super::insert::{returning, value};
 use super::{Cursor, Parse};
@@ -8,7 +8,7 @@ use crate::statement::{Assignment, InsertValue, ObjectName, Update};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
-/// UPDATE t SET ….
+/// Parses UPDATE t SET ….
 pub(super) fn update(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
     c.need("UPDATE")?;
     if c.at("STATISTICS") && !c.at_nth(1, "SET") {
@@ -26,9 +26,9 @@ pub(super) fn update(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement>
     Ok(Statement::Update(Box::new(Update { with, table, alias, assignments, from, selection, current_of, returning })))
 }
 
-/// `[ONLY] t [*] [[AS] a]`; `after` is the word that cannot be an alias here.
+/// Parses `[ONLY] t [*] [[AS] a]`; `after` is the keyword that cannot be an alias here.
 pub(super) fn target(c: &mut Cursor<'_>, after: &str) -> Parse<(ObjectName, Option<String>)> {
-    c.eat("ONLY"); // There is no inheritance, so a table is always only itself.
+    c.eat("ONLY"); // There is no inheritance.
     let table = c.object_name()?;
     c.eat_token(&Token::Mul);
     let named = c.eat("AS") || (matches!(c.peek(), Token::Word(_)) && !c.at(after) && !ends_target(c));
@@ -40,7 +40,7 @@ fn ends_target(c: &Cursor<'_>) -> bool {
     ["SET", "USING", "WHERE", "ORDER", "LIMIT", "RETURNING"].iter().any(|word| c.at(word))
 }
 
-/// WHERE, if it comes next, and the cursor of CURRENT OF.
+/// Parses WHERE, if it comes next; also returns the cursor of CURRENT OF.
 pub(super) fn selection(c: &mut Cursor<'_>) -> Parse<(Option<Expr>, Option<String>)> {
     if !c.eat("WHERE") {
         return Ok((None, None));
@@ -51,7 +51,7 @@ pub(super) fn selection(c: &mut Cursor<'_>) -> Parse<(Option<Expr>, Option<Strin
     Ok((Some(c.expr()?), None))
 }
 
-/// `a = x`, `a[1] = x`, `(a, b) = (x, y)`, `(a, b) = ROW (x, y)`, `(a, b) = (SELECT …)`.
+/// Parses `a = x`, `a[1] = x`, `(a, b) = (x, y)`, `(a, b) = ROW (x, y)`, `(a, b) = (SELECT …)`.
 pub(crate) fn assignment(c: &mut Cursor<'_>) -> Parse<Assignment> {
     if !matches!(c.peek(), Token::LParen) {
         let column = c.column_name()?;

@@ -10,7 +10,7 @@ pub(super) fn at_create(c: &Cursor<'_>) -> bool {
     c.at_all(&["CREATE", "VIEW"]) || c.at_all(&["CREATE", "OR", "REPLACE", "VIEW"])
 }
 
-/// `CREATE [OR REPLACE] VIEW v [(a, b)] AS query`.
+/// Parses `CREATE [OR REPLACE] VIEW v [(a, b)] AS query`.
 pub(super) fn create_view(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CREATE")?;
     let or_replace = c.eat_all(&["OR", "REPLACE"]);

@@ -1,7 +1,7 @@
-//! `/*+ INDEX(t i) NO_CACHE */` behind SELECT, UPSERT, INSERT, UPDATE or DELETE: Phoenix's hints.
+//! `/*+ INDEX(t i) NO_CACHE */` after SELECT, UPSERT, INSERT, UPDATE or DELETE: Phoenix's hints.
 //!
-//! They are about the whole statement, and behind the SELECT of a subquery about the tables in its FROM. A name that is unknown is
-//! kept as such: whoever runs the statement says so. Elsewhere such a comment is a comment.
+//! A hint applies to the whole statement, and after the SELECT of a subquery to the tables in its FROM. Unknown hints
+//! are kept: the execution of the statement reports them. Elsewhere such a comment is a plain comment.
 
 use crate::ast::{Select, TableFactor, Visitor};
 use crate::lexer::Piece;
@@ -17,13 +17,13 @@ use std::ops::ControlFlow;
 pub(crate) struct HintText {
     place: Location,
     text: String,
-    /// Where the SELECT of the subquery stands that it is in.
+    /// Location of the SELECT of the subquery that contains it.
     subquery: Option<Location>,
 }
 
-/// The texts of hints.
+/// Finds the texts of hints.
 pub(crate) fn find(tokens: &[TokenWithSpan]) -> Vec<HintText> {
-    // The verb in front, and how many parentheses are open.
+    // The preceding verb, and the number of open parentheses.
     let (mut verb, mut depth): (Option<Location>, usize) = (None, 0);
     let mut found = Vec::new();
     for token in tokens {
@@ -57,7 +57,7 @@ fn is_verb(word: &str) -> bool {
 }
 
 impl HintText {
-    /// Counts its places in another way.
+    /// Converts its locations.
     pub(crate) fn move_places(&mut self, moved: impl Fn(Location) -> Location) {
         self.place = moved(self.place);
         self.subquery = self.subquery.map(moved);
@@ -65,7 +65,7 @@ impl HintText {
 }
 
 impl Piece {
-    /// Takes over the hints that stand in it.
+    /// Adds the hints inside the statement.
     pub(crate) fn with_hints(mut self, all: &[HintText]) -> Self {
         if let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) {
             let inside = |place: &Location| (first.span.start..last.span.end).contains(place);
@@ -75,7 +75,7 @@ impl Piece {
     }
 }
 
-/// The hints of a statement. Aliases of tables in them become the tables' names.
+/// Parses the hints of a statement. Aliases of tables in them are replaced by the tables' names.
 pub(crate) fn read(texts: &[HintText], statement: &Statement) -> Vec<Hint> {
     if texts.is_empty() {
         return Vec::new();
@@ -87,7 +87,7 @@ pub(crate) fn read(texts: &[HintText], statement: &Statement) -> Vec<Hint> {
     for text in texts {
         let subquery = text.subquery.and_then(|select| names.subqueries.get(&select));
         for mut hint in one(&text.text) {
-            // A name means what it means where the hint stands.
+            // A name is resolved in the subquery of the hint first.
             let here = hint.table.as_ref().and_then(|table| subquery?.get(table));
             let anywhere = hint.table.as_ref().and_then(|table| names.aliases.get(table));
             if let Some(name) = here.or(anywhere) {
@@ -100,7 +100,7 @@ pub(crate) fn read(texts: &[HintText], statement: &Statement) -> Vec<Hint> {
     hints
 }
 
-/// `NAME`, `NAME(table word …)`, with blanks or commas in between.
+/// Parses `NAME`, `NAME(table word …)`, separated by blanks or commas.
 fn one(text: &str) -> Vec<Hint> {
     let mut hints = Vec::new();
     let mut rest = text;
@@ -120,14 +120,14 @@ fn one(text: &str) -> Vec<Hint> {
             None => (Vec::new(), after),
         };
         let mut words = words.into_iter();
-        // In front of a table may stand its schema.
+        // The table may be qualified by its schema.
         let table = words.next().map(|table| table.rsplit('.').next().unwrap_or_default().to_owned());
         hints.push(Hint { name: name.to_ascii_uppercase(), table, words: words.collect(), tables: None });
         rest = after;
     }
 }
 
-/// Names: in quotes as they are, others in lower case.
+/// Splits names: quoted ones as they are, others in lower case.
 fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
@@ -145,12 +145,12 @@ fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// What names stand for.
+/// The tables that names refer to.
 #[derive(Default)]
 struct Names {
     /// Tables by their aliases.
     aliases: BTreeMap<String, String>,
-    /// For each SELECT, by its place, the tables in its FROM by the names that they have there.
+    /// For each SELECT, by its location, the tables in its FROM by their names there.
     subqueries: BTreeMap<Location, BTreeMap<String, String>>,
 }
 
@@ -191,7 +191,7 @@ impl Visitor for Names {
     }
 }
 
-/// The name of a table in FROM, without its schema, and its alias.
+/// Returns the name of a table in FROM, without its schema, and its alias.
 fn named(factor: &TableFactor) -> Option<(String, Option<String>)> {
     let TableFactor::Table { name, alias, .. } = factor else { return None };
     let table = name.0.last().and_then(|part| part.as_ident())?;
@@ -237,7 +237,7 @@ mod tests {
         let tables: Vec<_> = found.iter().map(|hint| (hint.name.as_str(), hint.tables.clone())).collect();
         let of_subquery = Some(vec!["b".to_owned(), "c".to_owned()]);
         assert_eq!(tables, [("SERIAL", None), ("NO_INDEX", of_subquery)]);
-        // The same alias twice: each hint means its own.
+        // The same alias twice: each hint refers to its own table.
         let found = hints("SELECT (SELECT /*+ INDEX(x i) */ 1 FROM a x), (SELECT /*+ INDEX(x i) */ 1 FROM b x)");
         let tables: Vec<_> = found.iter().map(|hint| hint.table.as_deref()).collect();
         assert_eq!(tables, [Some("a"), Some("b")]);

@@ -1,4 +1,4 @@
-//! What only Phoenix writes, one construct per file.
+//! Syntax that only Phoenix has, one construct per file.
 
 pub(crate) mod hint;
 pub(crate) mod next_value;

@@ -1,9 +1,9 @@
-//! `NEXT VALUE FOR s` and `CURRENT VALUE FOR s`: `nextval('s')` and `currval('s')`.
+//! `NEXT VALUE FOR s` and `CURRENT VALUE FOR s` become `nextval('s')` and `currval('s')`.
 
 use crate::statement::names::quote;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// Puts the calls in place of the words.
+/// Replaces the words by the calls.
 pub(crate) fn expand(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     if !tokens.iter().any(|token| is(token, "VALUE")) {
         return tokens;

@@ -3,7 +3,7 @@
 use crate::parser::{Cursor, Parse, assignment};
 use crate::statement::OnDuplicate;
 
-/// What follows ON DUPLICATE KEY.
+/// Parses the rest of ON DUPLICATE KEY.
 pub(crate) fn on_duplicate(c: &mut Cursor<'_>) -> Parse<OnDuplicate> {
     if c.eat("IGNORE") {
         return Ok(OnDuplicate::Ignore);

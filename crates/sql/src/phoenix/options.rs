@@ -1,10 +1,10 @@
-//! Table properties behind the column list: `SALT_BUCKETS = 8, a.VERSIONS = 5`, and the same inside `WITH (…)`.
+//! Table properties after the column list: `SALT_BUCKETS = 8, a.VERSIONS = 5`, and the same inside `WITH (…)`.
 
 use crate::parser::{Cursor, Parse};
 use crate::statement::{OptionValue, TableOption};
 use sqlparser::tokenizer::Token;
 
-/// One `name = value`. Inside WITH, a name alone means true.
+/// Parses one `name = value`. Inside WITH, a name alone means true.
 pub(crate) fn option(c: &mut Cursor<'_>, value_needed: bool) -> Parse<TableOption> {
     let first = c.any_word()?;
     let (family, name) = if c.eat_token(&Token::Period) { (Some(first), c.any_word()?) } else { (None, first) };
@@ -21,17 +21,17 @@ pub(crate) fn at_bare(c: &Cursor<'_>) -> bool {
     matches!(c.peek(), Token::Word(_)) && matches!(c.peek_nth(1), Token::Eq | Token::Period)
 }
 
-/// `name = value, …`.
+/// Parses `name = value, …`.
 pub(crate) fn bare(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
     c.list(|c| option(c, true))
 }
 
-/// `WITH ( name = value, … )`, behind WITH.
+/// Parses `WITH ( name = value, … )`, after WITH.
 pub(crate) fn with(c: &mut Cursor<'_>) -> Parse<Vec<TableOption>> {
     c.parenthesised(|c| option(c, false))
 }
 
-/// The first name that stands there twice.
+/// Returns the first name that is given twice.
 pub(crate) fn repeated(options: &[TableOption]) -> Option<&str> {
     let named = |option: &TableOption| (option.family.clone(), option.name.clone());
     let twice = |at: usize, option: &TableOption| options.iter().take(at).any(|other| named(other) == named(option));

@@ -4,10 +4,10 @@ use crate::SqlError;
 use crate::lexer::position_of;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Most parameters that the wire can carry.
+/// Maximum number of parameters in the wire protocol.
 const MAX_PARAMETER: usize = 65_535;
 
-/// Turns `?` into `$n` and checks the numbers of those that were written so.
+/// Replaces `?` by `$n`, and checks the numbers of `$n` parameters.
 pub(crate) fn number(text: &str, tokens: &mut [TokenWithSpan]) -> Result<(), SqlError> {
     let (mut marks, mut numbered) = (0usize, false);
     for token in tokens {

@@ -1,11 +1,11 @@
-//! Names what Phoenix and others write inside queries, where sqlparser only sees a syntax error.
+//! Names features of Phoenix and other databases inside queries, where sqlparser only reports a syntax error.
 //!
-//! Looked at after an error, around the token at which it happened, so that a right statement costs nothing.
+//! Searched only after an error, around the unexpected token, so that valid statements cost nothing.
 
 use sqlparser::tokenizer::Token;
 use types::DataType;
 
-/// Runs of words and what they are called. `#` stands for a number.
+/// Runs of words and the names of their features. `#` stands for a number.
 const RUNS: &[(&[&str], &str)] = &[
     (&["NEXT", "#", "VALUES", "FOR"], "NEXT … VALUES FOR a sequence"),
     (&["AS", "OF", "SYSTEM", "TIME"], "AS OF SYSTEM TIME"),
@@ -21,10 +21,10 @@ const RUNS: &[(&[&str], &str)] = &[
     (&["EXCLUDE", "TIES"], "EXCLUDE in a window's frame"),
 ];
 
-/// What the tokens around `at` (the one that did not fit) are called: its name, and where it begins.
+/// Returns the name of the feature around the unexpected token `at`, and its first token.
 pub(crate) fn name(tokens: &[&Token], at: usize) -> Option<(&'static str, usize)> {
     for (run, feature) in RUNS {
-        // The token that does not fit is inside the run or right behind it.
+        // The unexpected token is inside the run or directly after it.
         let begin = at.saturating_sub(run.len());
         if let Some(start) = (begin..=at).find(|start| run_at(tokens, *start, run)) {
             return Some((feature, start));
@@ -41,7 +41,7 @@ fn run_at(tokens: &[&Token], start: usize, run: &[&str]) -> bool {
     })
 }
 
-/// `FROM t (name TYPE, …)`: the type's name is where the parser stops.
+/// Finds a dynamic column, `FROM t (name TYPE, …)`: the type's name is the unexpected token.
 fn dynamic_column(tokens: &[&Token], at: usize) -> Option<usize> {
     let Token::Word(type_name) = tokens.get(at)? else { return None };
     let name = at.checked_sub(1)?;

@@ -1,6 +1,7 @@
-//! `SHOW TABLES [IN schema] [LIKE 'pattern']` and `SHOW SCHEMAS [LIKE 'pattern']`: queries of the catalogs.
+//! `SHOW TABLES [IN schema] [LIKE 'pattern']` and `SHOW SCHEMAS [LIKE 'pattern']` become queries of the catalogs.
 //!
-//! As queries they are prepared, described and kept like others, and nothing but this grammar knows of them.
+//! As queries they are prepared, described and cached like any other, and only this grammar has a special case for
+//! them.
 
 use crate::Statement;
 use crate::parser::{Cursor, Parse};
@@ -12,9 +13,9 @@ const TABLES: &str = "SELECT n.nspname AS table_schem, c.relname AS table_name, 
 const SCHEMAS: &str = "SELECT s.schema_name AS table_schem, s.catalog_name AS table_catalog \
     FROM information_schema.schemata AS s";
 
-/// What stands behind SHOW; `None`: no such list.
+/// Parses what follows SHOW; `None` for anything else.
 pub(crate) fn show_tables(c: &mut Cursor<'_>) -> Parse<Option<Statement>> {
-    // With a point behind it the word is the first part of a setting's name.
+    // Before a period, the word is the first part of a setting's name.
     if matches!(c.peek_nth(1), Token::Period) {
         return Ok(None);
     }

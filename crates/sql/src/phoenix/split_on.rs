@@ -3,7 +3,7 @@
 use crate::parser::{Cursor, Parse};
 use sqlparser::ast::Expr;
 
-/// The boundaries, if SPLIT ON comes next.
+/// Parses the region boundaries, if SPLIT ON comes next.
 pub(crate) fn split_on(c: &mut Cursor<'_>) -> Parse<Vec<Vec<Expr>>> {
     if !c.eat_all(&["SPLIT", "ON"]) {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Expressions: what the binder would ignore, and what other databases have.
+//! Expressions that the binder would ignore, or that only other databases have.
 
 use super::{Verdict, invalid, refuse_if, unsupported};
 use sqlparser::ast::{
@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// Looks at one expression, not at those inside it.
+/// Checks one expression, without those inside it.
 pub(super) fn check(expr: &Expr) -> Verdict {
     match expr {
         Expr::Function(function) => check_function(function),
@@ -42,7 +42,7 @@ pub(super) fn check(expr: &Expr) -> Verdict {
     }
 }
 
-/// sqlparser takes any two fields.
+/// sqlparser accepts any two fields.
 fn check_fields(interval: &Interval) -> Verdict {
     use DateTimeField::{Day, Hour, Minute, Month, Second, Year};
     let Interval { value, leading_field, last_field, .. } = interval;
@@ -58,7 +58,7 @@ fn check_fields(interval: &Interval) -> Verdict {
     if known { ControlFlow::Continue(()) } else { invalid("an interval has no such fields", value.span()) }
 }
 
-/// sqlparser takes anything on both sides of the point: `1 . x` (which prints as `1.x`), `x . f(1)`.
+/// sqlparser accepts anything on both sides of the period: `1 . x` (which prints as `1.x`), `x . f(1)`.
 fn check_access(root: &Expr, chain: &[AccessExpr]) -> Verdict {
     if matches!(root, Expr::Value(_)) {
         return invalid("a constant has no fields and no elements: cast it to an array first", root.span());

@@ -7,7 +7,7 @@ use sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// Looks at one item of FROM. The joins behind it are [`check_joins`]'.
+/// Checks one item of FROM. [`check_joins`] checks the joins after it.
 pub(super) fn check(factor: &TableFactor) -> Verdict {
     match factor {
         TableFactor::Table { .. } => check_table(factor),
@@ -78,7 +78,7 @@ fn check_alias(alias: Option<&TableAlias>) -> Verdict {
     ControlFlow::Continue(())
 }
 
-/// Looks at the joins of one item of FROM.
+/// Checks the joins of one item of FROM.
 pub(super) fn check_joins(table: &TableWithJoins) -> Verdict {
     let TableWithJoins { relation: _, joins } = table;
     for Join { relation, global, join_operator } in joins {

@@ -1,7 +1,7 @@
-//! Refuses what the binder would silently ignore or get wrong, and what PostgreSQL does not have.
+//! Refuses what the binder would silently ignore or misread, and what PostgreSQL does not have.
 //!
-//! Every struct of sqlparser that is looked at is taken apart by name, without `..` where the binder ignores
-//! fields: a field that a new sqlparser brings does not compile until somebody has decided about it.
+//! Every struct of sqlparser that is checked is destructured by name, without `..` where the binder ignores fields: a
+//! field that a new release of sqlparser adds does not compile until it is handled here.
 
 mod expr;
 mod from;
@@ -15,34 +15,34 @@ use sqlparser::ast::{Expr, Query, Select, SelectItem, Statement, TableFactor, Ta
 use sqlparser::tokenizer::{Location, Span};
 use std::ops::ControlFlow;
 
-/// What is refused.
+/// A part of a statement that is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// Why.
+    /// The error.
     pub(crate) kind: FaultKind,
-    /// Where.
+    /// Its position.
     pub(crate) place: Place,
 }
 
-/// Where a refused thing stands.
+/// The position of a refused part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
-    /// Where the tree says.
+    /// The location in the tree.
     At(Location),
-    /// At the first of these words in the statement that stand side by side: the tree does not say.
+    /// The first occurrence of these adjacent words in the statement: the tree has no location.
     Words(&'static [&'static str]),
 }
 
-/// The visitor: hand it to a walk over a statement.
+/// The visitor, for a walk over a statement.
 pub(crate) struct Rejecter;
 
-/// Looks at a whole statement.
+/// Checks a whole statement.
 pub(crate) fn check(statement: &crate::Statement) -> ControlFlow<Refusal> {
     walk::shared::statement(statement, &mut Rejecter)?;
     own_parts(statement)
 }
 
-/// What stands in our own statements and not inside a SELECT: joins of FROM and USING, items of RETURNING.
+/// Checks the parts of Bennu's own statements outside a SELECT: joins of FROM and USING, items of RETURNING.
 fn own_parts(statement: &crate::Statement) -> Verdict {
     use crate::Statement as S;
     let (tables, items): (&[TableWithJoins], &[SelectItem]) = match statement {
@@ -83,24 +83,24 @@ impl Visitor for Rejecter {
     }
 }
 
-/// Not built.
+/// Refuses a feature that Bennu does not have.
 fn unsupported(feature: impl Into<String>, place: impl Into<Place>) -> Verdict {
     let kind = FaultKind::Unsupported { feature: feature.into(), hint: None };
     ControlFlow::Break(Refusal { kind, place: place.into() })
 }
 
-/// Not built, with advice.
+/// As [`unsupported`], with a hint.
 fn unsupported_hint(feature: &str, hint: &'static str, place: impl Into<Place>) -> Verdict {
     let kind = FaultKind::Unsupported { feature: feature.to_owned(), hint: Some(hint) };
     ControlFlow::Break(Refusal { kind, place: place.into() })
 }
 
-/// Not SQL as PostgreSQL knows it, though sqlparser reads it.
+/// Refuses syntax that sqlparser accepts and PostgreSQL does not.
 fn invalid(message: &str, place: impl Into<Place>) -> Verdict {
     ControlFlow::Break(Refusal { kind: FaultKind::Invalid(message.to_owned()), place: place.into() })
 }
 
-/// Refuses when the condition holds.
+/// Refuses a feature if the condition holds.
 fn refuse_if(condition: bool, feature: &str, place: impl Into<Place>) -> Verdict {
     if condition { unsupported(feature, place) } else { ControlFlow::Continue(()) }
 }

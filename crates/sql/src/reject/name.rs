@@ -1,4 +1,4 @@
-//! Names that are no names: sqlparser takes nearly every word for one, and strings for aliases.
+//! Invalid names: sqlparser accepts nearly every word as a name, and strings as aliases.
 
 use super::{Refusal, Verdict};
 use crate::lexer::keyword::is_reserved;
@@ -11,7 +11,7 @@ pub(super) fn check_name(name: &Ident) -> Verdict {
     if name.quote_style.is_none() && is_reserved(&name.value) { syntax(name) } else { check_label(name) }
 }
 
-/// Refuses strings as the label of a column: `SELECT 'a' 'b'`. Words are all fine there, behind AS.
+/// Refuses strings as the label of a column: `SELECT 'a' 'b'`. After AS, all words are valid.
 pub(super) fn check_label(name: &Ident) -> Verdict {
     if name.quote_style == Some('\'') { syntax(name) } else { ControlFlow::Continue(()) }
 }

@@ -1,4 +1,4 @@
-//! What stands around SELECT: WITH, set operations, ORDER BY, LIMIT, FETCH, FOR.
+//! Clauses around SELECT: WITH, set operations, ORDER BY, LIMIT, FETCH, FOR.
 
 use super::name::check_name;
 use super::{Place, Verdict, invalid, refuse_if, unsupported, unsupported_hint};
@@ -8,9 +8,9 @@ use sqlparser::ast::{
 };
 use std::ops::ControlFlow;
 
-/// Looks at one query, not at those inside it.
+/// Checks one query, without those inside it.
 pub(super) fn check(query: &Query) -> Verdict {
-    // Locking clauses are looked at by `parser/row_locks.rs`.
+    // `parser/row_locks.rs` checks the locking clauses.
     let Query {
         with,
         body,
@@ -44,7 +44,7 @@ pub(super) fn check(query: &Query) -> Verdict {
 
 fn check_with(with: &With) -> Verdict {
     let With { with_token: _, recursive: _, cte_tables } = with;
-    // MATERIALIZED and its opposite are advice to a planner; rows are the same either way.
+    // MATERIALIZED and NOT MATERIALIZED do not change the rows.
     for Cte { alias, query: _, from, materialized: _, closing_paren_token: _ } in cte_tables {
         check_name(&alias.name)?;
         let place = alias.name.span;
@@ -118,7 +118,7 @@ fn check_limit(limit: &LimitClause) -> Verdict {
     }
 }
 
-/// What [`crate::rewrite`] left is more than a LIMIT.
+/// Checks a FETCH that [`crate::rewrite`] has not replaced by LIMIT.
 fn check_fetch(fetch: &Fetch, order_by: Option<&OrderBy>, limit: Option<&LimitClause>) -> Verdict {
     let Fetch { with_ties, percent, quantity: _ } = fetch;
     refuse_if(*percent, "FETCH FIRST … PERCENT", Place::Words(&["PERCENT"]))?;

@@ -1,4 +1,4 @@
-//! SELECT itself.
+//! Checks of SELECT.
 
 use super::from::check_joins;
 use super::name::check_label;
@@ -6,7 +6,7 @@ use super::{Place, Verdict, invalid, refuse_if, unsupported, unsupported_hint};
 use sqlparser::ast::{GroupByExpr, Select, SelectFlavor, SelectItem, Spanned, WildcardAdditionalOptions};
 use std::ops::ControlFlow;
 
-/// Looks at one SELECT.
+/// Checks one SELECT.
 pub(super) fn check(select: &Select) -> Verdict {
     let Select {
         select_token: _,
@@ -65,7 +65,7 @@ fn check_group_by(group_by: &GroupByExpr) -> Verdict {
     }
 }
 
-/// One item of SELECT or RETURNING.
+/// Checks one item of SELECT or RETURNING.
 pub(super) fn check_item(item: &SelectItem) -> Verdict {
     match item {
         SelectItem::UnnamedExpr(_) => ControlFlow::Continue(()),

@@ -1,17 +1,17 @@
-//! The shape of a statement: its text with a mark in the place of each integer and string.
+//! The shape of a statement: its text with a marker in place of each integer and string.
 //!
-//! Clients that write values into their statements send the same few shapes with ever new values. A shape is found in one
-//! pass over the bytes, without tokens and without a tree, so that whatever was made of the first such statements can
-//! serve the next ones:
+//! Clients that write values into their statements send the same few shapes with ever new values. A shape is computed
+//! in one pass over the bytes, without tokens or a tree, so that the compiled form of earlier statements serves later
+//! ones:
 //!
 //! ```text
 //!   SELECT v FROM t WHERE k = 42 AND s = 'x'   ──Shape::of──>   SELECT v FROM t WHERE k = ¤ AND s = ¤    42, 'x'
 //!            │                                                                                            │
 //!            └──parse──> Statement ──parameterize──> … k = $1 AND s = $2          $1: literal 0, $2: literal 1
 //! ```
-//! [`parameterize`] puts parameters only where a literal and a parameter of its type mean the same: beside an operator, in
-//! a list, as a value that is assigned. `ORDER BY 1`, `LIMIT 10`, `numeric(8,2)`, `DATE '…'` and arguments of functions
-//! stay as they are written.
+//! [`parameterize`] replaces a literal only where a parameter of its type has the same meaning: beside an operator, in
+//! a list, as an assigned value. `ORDER BY 1`, `LIMIT 10`, `numeric(8,2)`, `DATE '…'` and arguments of functions stay
+//! literals.
 
 mod parameterize;
 mod scan;
@@ -23,11 +23,11 @@ use std::ops::Range;
 /// A text and its literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The text with marks, which say the kind of each literal.
+    /// The text with markers, which encode the kind of each literal.
     pub text: String,
     /// The literals in the order of the text.
     pub literals: Vec<Literal>,
-    /// The statement's bytes in the text, without blanks around it and without `;`.
+    /// The statement's byte range in the text, without surrounding whitespace and without `;`.
     pub span: Range<usize>,
 }
 
@@ -36,29 +36,29 @@ pub struct Shape {
 pub struct Literal {
     /// Its bytes in the text.
     pub span: Range<usize>,
-    /// What it says.
+    /// Its value.
     pub value: LiteralValue,
 }
 
-/// What a literal says.
+/// The value of a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiteralValue {
-    /// An integer that an `integer` holds.
+    /// An integer in the range of `integer`.
     Int4(i32),
-    /// An integer that only a `bigint` holds.
+    /// An integer in the range of `bigint` only.
     Int8(i64),
     /// A string, without its quotes.
     Text(String),
 }
 
-/// Longer texts are bulk statements.
+/// Longer texts are bulk statements, and have no shape.
 const MAX_BYTES: usize = 4 * 1024;
-/// So are statements of more literals.
+/// Statements with more literals have no shape either.
 const MAX_LITERALS: usize = 256;
 
 impl Shape {
-    /// The shape of a text that is one query or one statement that writes; `None` for all else, and for texts with
-    /// comments, parameters, or strings of other forms than `'…'`.
+    /// Returns the shape of a text that is one query or one statement that writes rows; `None` for any other text, and
+    /// for texts with comments, parameters, or strings of other forms than `'…'`.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         if text.len() > MAX_BYTES { None } else { scan::scan(text, MAX_LITERALS) }

@@ -1,4 +1,4 @@
-//! A statement with parameters in the place of literals.
+//! Replaces literals of a statement by parameters.
 
 use super::{LiteralValue, Shape};
 use crate::lexer::byte_of;
@@ -8,17 +8,17 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value, VisitorMut};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// A statement and which of its literals became parameters.
+/// A statement, and the literals that its parameters replace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameterized {
     /// The statement with `$1`, `$2`, ….
     pub statement: Statement,
-    /// The place in [`Shape::literals`] of the literal that each parameter stands for.
+    /// The index in [`Shape::literals`] of each parameter's literal.
     pub literals: Vec<usize>,
 }
 
-/// Puts parameters in the place of the literals that have the same meaning as parameters; `None` for a statement of
-/// another kind, or one that has parameters.
+/// Replaces the literals that have the same meaning as parameters. Returns `None` for a statement of another kind, or
+/// one that has parameters.
 #[must_use]
 pub fn parameterize(text: &str, shape: &Shape, statement: &Statement) -> Option<Parameterized> {
     if crate::placeholders(statement) > 0 {
@@ -40,7 +40,7 @@ pub fn parameterize(text: &str, shape: &Shape, statement: &Statement) -> Option<
 struct Replace<'s> {
     text: &'s str,
     shape: &'s Shape,
-    /// The literals by their first byte.
+    /// Indexes of the literals by their first byte.
     at_byte: HashMap<usize, usize>,
     literals: Vec<usize>,
 }
@@ -74,7 +74,7 @@ impl Replace<'_> {
         }
     }
 
-    /// Replaces an operand that is a literal of the text, or a row of such.
+    /// Replaces an operand that is a literal of the text, or a row of literals.
     fn operand(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Tuple(items) => items.iter_mut().for_each(|item| self.operand(item)),
@@ -104,7 +104,7 @@ impl Replace<'_> {
     }
 }
 
-/// Operators that take a parameter of a type as they take a literal of that type.
+/// Does the operator treat a parameter of a type as it treats a literal of that type?
 fn is_plain(op: &BinaryOperator) -> bool {
     use BinaryOperator as O;
     matches!(

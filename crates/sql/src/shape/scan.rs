@@ -1,8 +1,8 @@
-//! One pass over the bytes of a text.
+//! Computes a shape in one pass over the bytes of a text.
 
 use super::{Literal, LiteralValue, Shape};
 
-/// Marks of literals: no byte of a text that has a shape.
+/// Markers of literals. A text that has a shape does not contain these characters.
 const INT4: char = '\u{1}';
 const INT8: char = '\u{2}';
 const TEXT: char = '\u{3}';
@@ -34,7 +34,7 @@ struct Scan<'t> {
     text: &'t str,
     end: usize,
     at: usize,
-    /// So many bytes of the text are in the shape.
+    /// Number of bytes of the text that are in the shape already.
     copied: usize,
     shape: String,
     literals: Vec<Literal>,
@@ -45,7 +45,7 @@ impl Scan<'_> {
         if at < self.end { self.text.as_bytes().get(at).copied().unwrap_or(0) } else { 0 }
     }
 
-    /// Passes one token; `None`: the text has no shape.
+    /// Skips one token. Returns `None` if the text has no shape.
     fn token(&mut self) -> Option<()> {
         let (byte, next) = (self.byte(self.at), self.byte(self.at + 1));
         match byte {
@@ -60,7 +60,7 @@ impl Scan<'_> {
             _ if byte < b' ' || byte == 0x7f => return None,
             _ if is_of_name(byte) => {
                 self.skip(is_of_name);
-                // E'…', U&'…', B'…' and other forms of strings and names.
+                // E'…', U&'…', B'…' and other strings and names with a prefix.
                 if matches!(self.byte(self.at), b'\'' | b'"') || self.byte(self.at) == b'&' {
                     return None;
                 }
@@ -77,14 +77,14 @@ impl Scan<'_> {
         }
     }
 
-    /// `"a ""name"""`, which stays.
+    /// Skips `"a ""name"""`, which stays in the text.
     fn quoted_name(&mut self) -> Option<()> {
         let inside = self.text.get(self.at + 1..self.end)?;
         self.at += inside.find('"')? + 2;
         Some(())
     }
 
-    /// An integer; a number of another form stays.
+    /// Reads an integer. Any other number stays in the text.
     fn number(&mut self) -> Option<()> {
         let start = self.at;
         self.skip(|byte| byte.is_ascii_digit());
@@ -113,7 +113,7 @@ impl Scan<'_> {
             }
             value.push('\'');
         }
-        // 'a' and 'b' on the next line are one string.
+        // 'a' and 'b' on consecutive lines are one string.
         let rest = self.text.get(self.at..self.end)?.trim_start();
         if rest.starts_with('\'') {
             return None;

@@ -1,30 +1,30 @@
-//! DROP … IF EXISTS of kinds of object that are not built: dumps and migrations begin with it.
+//! DROP … IF EXISTS of kinds of objects that Bennu does not have: dumps and migrations begin with it.
 
 use super::ObjectName;
 use super::names::quote;
 use std::fmt::{self, Display, Formatter};
 
-/// A kind of object that PostgreSQL has.
+/// A kind of object that PostgreSQL has and Bennu does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AbsentKind {
-    /// What stands behind DROP.
+    /// The keywords after DROP.
     pub words: &'static [&'static str],
-    /// What messages call one.
+    /// Its name in messages.
     pub noun: &'static str,
-    /// How one is named.
+    /// How such an object is named.
     pub naming: Naming,
-    /// The catalog that lists those that there are, and its column of names.
+    /// The catalog that lists such objects, and its name column.
     pub catalog: Option<(&'static str, &'static str)>,
 }
 
 /// How an object is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// By itself.
+    /// By a plain name.
     Plain,
-    /// As tables and views are.
+    /// As tables and views.
     Relation,
-    /// With the types of its arguments.
+    /// With its argument types.
     Arguments,
     /// Within a table: `x ON t`.
     OfTable,
@@ -39,14 +39,14 @@ pub struct DropAbsent {
     pub objects: Vec<AbsentObject>,
 }
 
-/// One of them.
+/// One of the objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AbsentObject {
     /// Its name.
     pub name: ObjectName,
-    /// Its arguments as they are written, parentheses included.
+    /// Its arguments as written, including parentheses.
     pub arguments: String,
-    /// The table that it is in.
+    /// The table that it belongs to.
     pub table: Option<ObjectName>,
 }
 
@@ -59,7 +59,7 @@ const fn kind(
     AbsentKind { words, noun, naming, catalog }
 }
 
-/// All such kinds. A catalog is named where it has rows of the system's own.
+/// All such kinds. A kind names its catalog if the system has objects of that kind.
 pub(crate) const ABSENT_KINDS: &[AbsentKind] = &[
     kind(&["AGGREGATE"], "aggregate", Naming::Arguments, Some(("pg_proc", "proname"))),
     kind(&["COLLATION"], "collation", Naming::Plain, Some(("pg_collation", "collname"))),
@@ -86,7 +86,7 @@ pub(crate) const ABSENT_KINDS: &[AbsentKind] = &[
 ];
 
 impl AbsentKind {
-    /// `DROP TRIGGER`.
+    /// Returns the command, such as `DROP TRIGGER`.
     pub fn command(&self) -> String {
         format!("DROP {}", self.words.join(" "))
     }
@@ -111,7 +111,7 @@ impl Display for AbsentObject {
 pub struct CreateExtension {
     /// Its name.
     pub name: String,
-    /// No error when it is there.
+    /// No error if it exists.
     pub if_not_exists: bool,
 }
 

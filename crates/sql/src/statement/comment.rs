@@ -7,13 +7,13 @@ use std::fmt::{self, Display, Formatter};
 /// COMMENT ON … IS ….
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// What the comment is about.
+    /// The object.
     pub on: Commented,
-    /// The comment; `None` takes it away.
+    /// The comment; `None` removes it.
     pub text: Option<String>,
 }
 
-/// What can have a comment.
+/// An object that can have a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commented {
     /// TABLE, VIEW, MATERIALIZED VIEW, SEQUENCE, INDEX.
@@ -38,7 +38,7 @@ pub enum Commented {
     Database(String),
 }
 
-/// A kind of relation, by the word that a statement calls it by.
+/// A kind of relation, by the keyword of the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationKind {
     /// TABLE.
@@ -54,7 +54,7 @@ pub enum RelationKind {
 }
 
 impl RelationKind {
-    /// As messages have it.
+    /// Returns its name in messages.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Table => "table",

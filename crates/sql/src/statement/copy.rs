@@ -6,17 +6,17 @@ use crate::ast;
 /// COPY between the client and a table or query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Copy {
-    /// What is copied.
+    /// The source or target.
     pub target: CopyTarget,
-    /// Which way.
+    /// The direction.
     pub direction: CopyDirection,
-    /// How it is written.
+    /// The format and its options.
     pub options: CopyOptions,
-    /// WHERE of COPY FROM: rows that fail it are left out.
+    /// WHERE of COPY FROM: rows for which it is not true are skipped.
     pub selection: Option<ast::Expr>,
 }
 
-/// What is copied.
+/// The source or target of COPY.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopyTarget {
     /// A table.
@@ -26,13 +26,13 @@ pub enum CopyTarget {
         /// The columns; empty means all.
         columns: Vec<String>,
     },
-    /// A query, which COPY TO writes.
+    /// A query, for COPY TO.
     Query(Box<ast::Query>),
-    /// What INSERT, UPDATE or DELETE returns, or a SELECT that locks rows.
+    /// INSERT, UPDATE or DELETE with RETURNING, or a SELECT that locks rows.
     Statement(Box<Statement>),
 }
 
-/// Which way.
+/// The direction of COPY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyDirection {
     /// COPY … FROM STDIN.
@@ -41,20 +41,20 @@ pub enum CopyDirection {
     ToStdout,
 }
 
-/// How data is written; `None` is the format's own default.
+/// The format and its options; `None` means the default of the format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyOptions {
     /// FORMAT.
     pub format: CopyFormat,
-    /// DELIMITER: one byte. Tab in text, comma in CSV.
+    /// DELIMITER: one byte, by default tab in text and comma in CSV.
     pub delimiter: Option<u8>,
-    /// NULL: `\N` in text, empty in CSV.
+    /// NULL: by default `\N` in text and empty in CSV.
     pub null: Option<String>,
     /// HEADER.
     pub header: CopyHeader,
-    /// QUOTE (CSV): one byte, `"`.
+    /// QUOTE (CSV): one byte, by default `"`.
     pub quote: Option<u8>,
-    /// ESCAPE (CSV): one byte, as QUOTE.
+    /// ESCAPE (CSV): one byte, by default that of QUOTE.
     pub escape: Option<u8>,
     /// FORCE_QUOTE (CSV, TO).
     pub force_quote: CopyColumns,
@@ -84,20 +84,20 @@ pub enum CopyHeader {
     /// No header line.
     #[default]
     Off,
-    /// A header line; its names are not looked at when read.
+    /// A header line; its names are ignored on input.
     On,
-    /// A header line whose names must be the columns' (FROM only).
+    /// A header line whose names must match the columns (FROM only).
     Match,
 }
 
-/// Columns that a FORCE option names.
+/// The columns of a FORCE option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CopyColumns {
-    /// None.
+    /// No columns.
     #[default]
     None,
     /// `*`.
     All,
-    /// These.
+    /// Named columns.
     Named(Vec<String>),
 }

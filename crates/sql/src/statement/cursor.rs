@@ -1,14 +1,14 @@
-//! Statements about cursors.
+//! Statements on cursors.
 
 use super::RowLock;
 use crate::ast;
 
-/// DECLARE … CURSOR, forward only and without HOLD: no other kind is there.
+/// DECLARE … CURSOR, forward-only and without HOLD: Bennu has no other cursors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclareCursor {
     /// The cursor.
     pub name: String,
-    /// What it reads.
+    /// Its query.
     pub query: Box<ast::Query>,
     /// Its locking clauses.
     pub locks: Vec<RowLock>,
@@ -16,13 +16,13 @@ pub struct DeclareCursor {
     pub text: String,
 }
 
-/// FETCH and MOVE, which only go forward.
+/// FETCH and MOVE, forward only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchCursor {
     /// The cursor.
     pub name: String,
-    /// So many rows, at least one; `None` is all that are left.
+    /// Number of rows, at least one; `None` means all remaining rows.
     pub count: Option<u64>,
-    /// MOVE: the rows are passed over.
+    /// MOVE: the rows are skipped.
     pub moves: bool,
 }

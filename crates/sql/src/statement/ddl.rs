@@ -7,7 +7,7 @@ use types::DataType;
 /// CREATE TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTable {
-    /// No error when it is there.
+    /// No error if it exists.
     pub if_not_exists: bool,
     /// Its name.
     pub name: ObjectName,
@@ -15,7 +15,7 @@ pub struct CreateTable {
     pub columns: Vec<ColumnDef>,
     /// LIKE, in order.
     pub likes: Vec<TableLike>,
-    /// The primary key, however it was written; `None` means a hidden row id.
+    /// The primary key, of a column or of the table; `None` means a hidden row id.
     pub key: Option<PrimaryKeyDef>,
     /// CHECK constraints of the table; those of columns are in [`ColumnDef::checks`].
     pub checks: Vec<CheckDef>,
@@ -25,15 +25,15 @@ pub struct CreateTable {
     pub foreign_keys: Vec<ForeignKeyDef>,
     /// `SALT_BUCKETS = 8` and `WITH (salt_buckets = 8)`.
     pub options: Vec<TableOption>,
-    /// What PostgreSQL is told about storage, and what is the same here whatever is said.
+    /// Storage clauses of PostgreSQL, which have no effect.
     pub hints: Vec<StorageHint>,
-    /// SPLIT ON: region boundaries, each the first parts of a key.
+    /// SPLIT ON: region boundaries, each with values of the first key columns.
     pub split_on: Vec<Vec<ast::Expr>>,
     /// AS.
     pub as_query: Option<AsQuery>,
 }
 
-/// Where and how a table is to be kept.
+/// A storage clause without effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorageHint {
     /// UNLOGGED.
@@ -45,11 +45,11 @@ pub enum StorageHint {
 /// CREATE TABLE … AS.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AsQuery {
-    /// Names of the first columns; the rest are named by the query.
+    /// Names of the first columns; the query names the others.
     pub columns: Vec<String>,
     /// The query.
     pub query: Box<ast::Query>,
-    /// WITH NO DATA makes it false.
+    /// False for WITH NO DATA.
     pub with_data: bool,
 }
 
@@ -62,13 +62,13 @@ pub struct ColumnDef {
     pub name: String,
     /// Its type.
     pub data_type: DataType,
-    /// NULL, said out loud: a key column that may hold it.
+    /// Explicit NULL: a key column that may be NULL.
     pub null: bool,
     /// NOT NULL. Inline PRIMARY KEY does not set it; the key does.
     pub not_null: bool,
     /// DEFAULT.
     pub default: Option<WrittenExpr>,
-    /// A sequence of its own gives its values.
+    /// Its values come from its own sequence.
     pub generated: Option<Generated>,
     /// GENERATED ALWAYS AS (expression) STORED.
     pub computed: Option<WrittenExpr>,
@@ -85,25 +85,25 @@ pub struct ColumnDef {
 pub struct CheckDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
-    /// What must not be false.
+    /// The condition, which must not be false.
     pub expr: ast::Expr,
-    /// As the user wrote it; [`crate::parse_expr`] reads it again.
+    /// The text as written; [`crate::parse_expr`] reads it again.
     pub text: String,
-    /// NOT VALID: rows that are there may break it.
+    /// NOT VALID: existing rows may violate it.
     pub not_valid: bool,
 }
 
-/// An expression of a definition: a DEFAULT, an index, a generated column.
+/// An expression of a definition: of a DEFAULT, an index or a generated column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenExpr {
     /// The expression.
     pub expr: ast::Expr,
-    /// As the user wrote it; [`crate::parse_expr`] reads it again.
+    /// The text as written; [`crate::parse_expr`] reads it again.
     pub text: String,
 }
 
 impl WrittenExpr {
-    /// Without parentheses around the whole: they come back where it is shown.
+    /// Removes the parentheses around the whole expression; printing adds them again.
     pub(crate) fn without_parentheses(self) -> Self {
         let Self { expr, text } = self;
         match expr {
@@ -122,7 +122,7 @@ impl WrittenExpr {
 pub struct PrimaryKeyDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
-    /// In key order.
+    /// The key columns, in key order.
     pub parts: Vec<KeyPartDef>,
     /// WITH (…).
     pub options: Vec<TableOption>,
@@ -137,7 +137,7 @@ pub struct KeyPartDef {
     pub column: String,
     /// DESC.
     pub descending: bool,
-    /// NULLS FIRST or NULLS LAST, where written.
+    /// NULLS FIRST or NULLS LAST, if given.
     pub nulls_first: Option<bool>,
 }
 
@@ -146,7 +146,7 @@ pub struct KeyPartDef {
 pub struct TableOption {
     /// `a` of `a.VERSIONS = 5`.
     pub family: Option<String>,
-    /// In lower case.
+    /// Its name, in lower case.
     pub name: String,
     /// Its value.
     pub value: OptionValue,
@@ -163,7 +163,7 @@ pub enum OptionValue {
     Number(String),
     /// TRUE, FALSE.
     Bool(bool),
-    /// NULL: back to the default.
+    /// NULL: resets to the default.
     Null,
 }
 
@@ -174,9 +174,9 @@ pub struct AlterTable {
     pub name: ObjectName,
     /// No error when it is absent.
     pub if_exists: bool,
-    /// Was it called a materialized view?
+    /// Is the statement ALTER MATERIALIZED VIEW?
     pub materialized: bool,
-    /// What changes, all or nothing, in this order.
+    /// The changes, all or nothing, in this order.
     pub actions: Vec<AlterAction>,
 }
 
@@ -185,12 +185,12 @@ pub struct AlterTable {
 pub enum AlterAction {
     /// ADD `[COLUMN]`.
     AddColumn {
-        /// No error when it is there.
+        /// No error if it exists.
         if_not_exists: bool,
         /// The column.
         def: Box<ColumnDef>,
     },
-    /// CASCADE INDEX of Phoenix, behind columns that are added.
+    /// Phoenix's CASCADE INDEX, after added columns.
     CascadeIndex {
         /// The columns.
         columns: Vec<String>,
@@ -247,7 +247,7 @@ pub enum AlterAction {
         if_exists: bool,
         /// The constraint.
         name: String,
-        /// Also what depends on it.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
     },
     /// DROP `[COLUMN]`.
@@ -256,7 +256,7 @@ pub enum AlterAction {
         if_exists: bool,
         /// The column.
         column: ColumnName,
-        /// Also what depends on it.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
     },
     /// RENAME `[COLUMN]` a TO b.
@@ -309,39 +309,39 @@ pub enum AlterAction {
     AddIdentity {
         /// The column.
         column: String,
-        /// Always an identity.
+        /// Always [`Generated::Identity`].
         generated: Generated,
     },
     /// ALTER COLUMN … SET GENERATED, SET of a sequence's option, RESTART.
     ChangeIdentity {
         /// The column.
         column: String,
-        /// What changes.
+        /// The changes.
         change: Box<IdentityChange>,
     },
-    /// What is told about storage and replication, and is the same here whatever is said.
+    /// A clause about storage or replication, which has no effect.
     WithoutEffect {
-        /// The column that it is about.
+        /// The column that it applies to.
         column: Option<String>,
         /// The index that it names.
         index: Option<String>,
-        /// As it was written.
+        /// The clause as written.
         words: String,
-        /// Why nothing changes.
+        /// Why it has no effect.
         reason: &'static str,
     },
     /// ALTER COLUMN … DROP IDENTITY.
     DropIdentity {
         /// The column.
         column: String,
-        /// No error when it is none.
+        /// No error if it is not an identity column.
         if_exists: bool,
     },
     /// ALTER COLUMN … DROP EXPRESSION.
     DropExpression {
         /// The column.
         column: String,
-        /// No error when it is not generated.
+        /// No error if it is not generated.
         if_exists: bool,
     },
     /// ALTER COLUMN … TYPE.
@@ -350,7 +350,7 @@ pub enum AlterAction {
         column: String,
         /// Its new type.
         data_type: DataType,
-        /// What becomes of its values; `None` is themselves.
+        /// USING: the expression of the new values; `None` keeps the values.
         using: Option<Box<WrittenExpr>>,
     },
     /// SET k = v, … and SET (k = v, …).

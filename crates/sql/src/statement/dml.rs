@@ -10,13 +10,13 @@ pub struct Insert {
     pub table: ObjectName,
     /// `INSERT INTO t AS a`.
     pub alias: Option<String>,
-    /// Columns as named; `None` means the first columns of the table, as many as values.
+    /// The named columns; `None` means the first columns of the table, as many as there are values.
     pub columns: Option<Vec<ColumnName>>,
     /// OVERRIDING … VALUE.
     pub overriding: Option<Overriding>,
-    /// Where the rows come from.
+    /// The source of the rows.
     pub source: InsertSource,
-    /// Phoenix UPSERT: a row with the key is overwritten, and columns that are not named keep their values.
+    /// Phoenix's UPSERT: a row with the key is overwritten, and columns that are not named keep their values.
     pub upsert: bool,
     /// ON CONFLICT (INSERT only).
     pub on_conflict: Option<Conflict>,
@@ -26,7 +26,7 @@ pub struct Insert {
     pub returning: Vec<ast::SelectItem>,
 }
 
-/// Where inserted rows come from.
+/// The source of inserted rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InsertSource {
     /// VALUES rows, all of one length.
@@ -50,13 +50,13 @@ pub enum InsertValue {
 /// ON CONFLICT.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
-    /// Which uniqueness; `None` means any (DO NOTHING only).
+    /// The arbiter; `None` means any unique constraint (DO NOTHING only).
     pub target: Option<ConflictTarget>,
-    /// What to do.
+    /// The action.
     pub action: ConflictAction,
 }
 
-/// What ON CONFLICT names.
+/// The conflict target of ON CONFLICT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "there is one per statement")]
 pub enum ConflictTarget {
@@ -64,26 +64,26 @@ pub enum ConflictTarget {
     Columns {
         /// Their names.
         names: Vec<String>,
-        /// Expressions of an index on such.
+        /// Expressions of an index on expressions.
         exprs: Vec<ast::Expr>,
-        /// WHERE: what the rows of a partial index have in common. A full one serves with any.
+        /// WHERE: the predicate of a partial index. A full index fits any predicate.
         predicate: Option<ast::Expr>,
     },
     /// ON CONSTRAINT.
     Constraint(String),
 }
 
-/// What happens to a row that is there already.
+/// The action for an existing row.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one per statement")]
 pub enum ConflictAction {
-    /// It stays, the new one is dropped.
+    /// The existing row stays, the new one is dropped.
     DoNothing,
-    /// It is updated; `excluded` is the row that did not get in.
+    /// The existing row is updated; `excluded` is the proposed row.
     DoUpdate {
         /// SET.
         assignments: Vec<Assignment>,
-        /// WHERE: rows that fail it stay as they are.
+        /// WHERE: rows that fail it are not updated.
         selection: Option<ast::Expr>,
     },
 }
@@ -91,9 +91,9 @@ pub enum ConflictAction {
 /// Phoenix ON DUPLICATE KEY.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OnDuplicate {
-    /// The row that is there stays.
+    /// The existing row stays.
     Ignore,
-    /// The row that is there is updated; all right sides see the old row.
+    /// The existing row is updated; all right sides read the old row.
     Update(Vec<Assignment>),
 }
 
@@ -111,7 +111,7 @@ pub enum Assignment {
     Element {
         /// The target.
         column: ColumnName,
-        /// Its subscripts, one for each dimension.
+        /// The subscripts, one for each dimension.
         places: Vec<ast::Expr>,
         /// The element's new value.
         value: InsertValue,
@@ -123,7 +123,7 @@ pub enum Assignment {
         /// Their new values.
         values: Vec<InsertValue>,
     },
-    /// `(a, b) = (SELECT x, y …)`: at most one row; none sets NULLs.
+    /// `(a, b) = (SELECT x, y …)`: at most one row; without a row, NULLs are assigned.
     Subquery {
         /// The targets.
         columns: Vec<ColumnName>,
@@ -135,7 +135,7 @@ pub enum Assignment {
 /// UPDATE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
-    /// WITH in front.
+    /// WITH.
     pub with: Option<ast::With>,
     /// The target.
     pub table: ObjectName,
@@ -156,7 +156,7 @@ pub struct Update {
 /// DELETE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delete {
-    /// WITH in front.
+    /// WITH.
     pub with: Option<ast::With>,
     /// The target.
     pub table: ObjectName,
@@ -168,7 +168,7 @@ pub struct Delete {
     pub selection: Option<ast::Expr>,
     /// WHERE CURRENT OF this cursor; the selection is FALSE then.
     pub current_of: Option<String>,
-    /// ORDER BY: which rows LIMIT takes (not in PostgreSQL).
+    /// ORDER BY: the order in which LIMIT counts rows (not in PostgreSQL).
     pub order_by: Vec<ast::OrderByExpr>,
     /// LIMIT (not in PostgreSQL).
     pub limit: Option<ast::Expr>,

@@ -8,17 +8,17 @@ pub use types::ReferentialAction;
 pub struct ForeignKeyDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
-    /// The columns that refer, in order.
+    /// The referencing columns, in order.
     pub columns: Vec<String>,
-    /// The table that is referred to.
+    /// The referenced table.
     pub parent: ObjectName,
-    /// Its columns; none means its primary key.
+    /// The referenced columns; empty means its primary key.
     pub parent_columns: Vec<String>,
     /// MATCH FULL: either all columns are NULL or none is.
     pub full: bool,
     /// ON DELETE.
     pub on_delete: ReferentialAction,
-    /// The columns that ON DELETE SET NULL and SET DEFAULT set; none means all.
+    /// The columns that ON DELETE SET NULL and SET DEFAULT set; empty means all.
     pub set_columns: Vec<String>,
     /// ON UPDATE.
     pub on_update: ReferentialAction,
@@ -26,6 +26,6 @@ pub struct ForeignKeyDef {
     pub deferrable: bool,
     /// INITIALLY DEFERRED.
     pub deferred: bool,
-    /// NOT VALID: rows that are there are not checked.
+    /// NOT VALID: existing rows are not checked.
     pub not_valid: bool,
 }

@@ -1,14 +1,14 @@
-//! Hints: `/*+ … */` behind the first word of a statement, or of a query in it.
+//! Hints: `/*+ … */` after the first word of a statement, or of a query in it.
 
 /// One hint. Names of tables and indexes are folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// In upper case, whether there is such a hint or not.
+    /// Its name in upper case, whether such a hint exists or not.
     pub name: String,
-    /// The table that it is about, without its schema.
+    /// The table that it applies to, without its schema.
     pub table: Option<String>,
-    /// What stands behind the table: names of indexes.
+    /// The words after the table: names of indexes.
     pub words: Vec<String>,
-    /// Of a hint that stands in a subquery: the tables in its FROM, which it is about.
+    /// For a hint in a subquery: the tables in its FROM, to which it applies.
     pub tables: Option<Vec<String>>,
 }

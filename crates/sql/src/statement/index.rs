@@ -1,4 +1,4 @@
-//! CREATE INDEX and what goes with it.
+//! CREATE INDEX and related statements.
 
 use super::{ColumnName, KeyPartDef, ObjectName, TableOption, WrittenExpr};
 use sqlparser::ast;
@@ -8,23 +8,23 @@ use sqlparser::ast;
 pub struct CreateIndex {
     /// UNIQUE.
     pub unique: bool,
-    /// CONCURRENTLY: the table is written to meanwhile.
+    /// CONCURRENTLY: the table can be written meanwhile.
     pub concurrently: bool,
     /// ASYNC: the statement does not wait for the entries.
     pub is_async: bool,
-    /// No error when a relation of its name is there.
+    /// No error if a relation of its name exists.
     pub if_not_exists: bool,
-    /// Its name, in the schema of its table; `None` leaves the choice to the catalog.
+    /// Its name, in the schema of its table; `None` lets the catalog choose.
     pub name: Option<String>,
     /// The table.
     pub table: ObjectName,
     /// USING: the access method.
     pub method: Option<String>,
-    /// What is indexed, in order.
+    /// Columns and expressions of the index, in order.
     pub parts: Vec<IndexPartDef>,
     /// INCLUDE.
     pub include: Vec<String>,
-    /// The columns of both that were written with their families.
+    /// Columns of `parts` and `include` that were written with their families.
     pub families: Vec<ColumnName>,
     /// NULLS NOT DISTINCT.
     pub nulls_not_distinct: bool,
@@ -45,17 +45,17 @@ pub struct CreateIndex {
 /// One part of an index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexPartDef {
-    /// What of the table's rows.
+    /// The column or expression.
     pub of: IndexPartOf,
     /// The operator class.
     pub class: Option<String>,
     /// DESC.
     pub descending: bool,
-    /// NULLS FIRST or NULLS LAST, where written.
+    /// NULLS FIRST or NULLS LAST, if given.
     pub nulls_first: Option<bool>,
 }
 
-/// What a part of an index is made of.
+/// The column or expression of an index part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexPartOf {
     /// A column.
@@ -64,31 +64,31 @@ pub enum IndexPartOf {
     Expression(Box<WrittenExpr>),
 }
 
-/// What ALTER INDEX makes of an index, in Phoenix's words.
+/// A change by ALTER INDEX, in Phoenix's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexChange {
-    /// USABLE, ACTIVE: it is read again.
+    /// USABLE, ACTIVE: queries read it again.
     Usable,
-    /// UNUSABLE: it is kept, not read.
+    /// UNUSABLE: it is maintained, but not read.
     Unusable,
-    /// DISABLE: it is neither kept nor read.
+    /// DISABLE: it is neither maintained nor read.
     Disable,
     /// REBUILD.
     Rebuild,
     /// REBUILD ASYNC: the statement does not wait for the entries.
     RebuildAsync,
-    /// CONSISTENCY = STRONG: as it is.
+    /// CONSISTENCY = STRONG, which is the only mode.
     Strong,
 }
 
-/// A UNIQUE constraint, or a primary key that is DEFERRABLE: rows are not kept by that, but by a hidden row id.
+/// A UNIQUE constraint, or a DEFERRABLE primary key, with a hidden row id as the rowkey.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UniqueDef {
     /// CONSTRAINT name.
     pub name: Option<String>,
     /// PRIMARY KEY.
     pub primary: bool,
-    /// Its columns, in order; of a primary key each with its direction.
+    /// Its columns, in order; for a primary key each with its direction.
     pub parts: Vec<KeyPartDef>,
     /// INCLUDE.
     pub include: Vec<String>,
@@ -105,7 +105,7 @@ pub struct UniqueDef {
 }
 
 impl UniqueDef {
-    /// The names of its columns.
+    /// Returns the names of its columns.
     pub fn columns(&self) -> impl Iterator<Item = &String> {
         self.parts.iter().map(|part| &part.column)
     }
@@ -114,19 +114,19 @@ impl UniqueDef {
 /// REINDEX.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reindex {
-    /// What the name is of.
+    /// The kind of object that is named.
     pub of: ReindexOf,
     /// The index, the table, the schema or the database.
     pub name: ObjectName,
-    /// CONCURRENTLY: the table is written to meanwhile.
+    /// CONCURRENTLY: the table can be written meanwhile.
     pub concurrently: bool,
-    /// VERBOSE: each index that was built is told.
+    /// VERBOSE: reports each index that was rebuilt.
     pub verbose: bool,
     /// TABLESPACE, without effect.
     pub tablespace: Option<String>,
 }
 
-/// What REINDEX builds again.
+/// The kind of object that REINDEX rebuilds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReindexOf {
     /// One index.
@@ -139,13 +139,13 @@ pub enum ReindexOf {
     Database,
 }
 
-/// CHECK INDEX, CHECK TABLE: entries of indexes held against the rows of their table.
+/// CHECK INDEX, CHECK TABLE: compare index entries with the rows of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckIndexes {
     /// Is the name that of a table, all of whose indexes are checked? Otherwise it is that of one index.
     pub of_table: bool,
     /// The index or the table.
     pub name: ObjectName,
-    /// REPAIR: entries become what they should be.
+    /// REPAIR: corrects wrong entries.
     pub repair: bool,
 }

@@ -1,6 +1,6 @@
-//! Jobs: work that goes on beside statements.
+//! Background jobs.
 
-/// What a statement does with a job.
+/// An action on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobAction {
     /// PAUSE JOB.
@@ -14,7 +14,7 @@ pub enum JobAction {
 /// PAUSE JOB, RESUME JOB, CANCEL JOB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlJob {
-    /// What it does.
+    /// The action.
     pub action: JobAction,
     /// The job's number.
     pub id: u64,

@@ -2,23 +2,23 @@
 
 use super::ObjectName;
 
-/// `LIKE source INCLUDING …`: the columns of another relation, and what else of it is asked for.
+/// `LIKE source INCLUDING …`: copies the columns of another relation, and the properties that are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableLike {
-    /// Behind so many columns of the table's own.
+    /// Number of the table's own columns before it.
     pub at: usize,
     /// The other relation.
     pub source: ObjectName,
-    /// What is included beside names, types and NOT NULL.
+    /// What is copied besides names, types and NOT NULL.
     pub including: Vec<LikeOption>,
 }
 
-/// What LIKE can include.
+/// A property that LIKE can include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LikeOption {
     /// Comments of columns, constraints and indexes.
     Comments,
-    /// Of columns: there is nothing to copy.
+    /// Compression of columns: there is nothing to copy.
     Compression,
     /// CHECK constraints.
     Constraints,
@@ -26,18 +26,18 @@ pub enum LikeOption {
     Defaults,
     /// Expressions of generated columns.
     Generated,
-    /// Identities, each with a sequence of its own.
+    /// Identity columns, each with a sequence of its own.
     Identity,
     /// The primary key, UNIQUE constraints and indexes.
     Indexes,
     /// Extended statistics: there are none.
     Statistics,
-    /// Of columns: there is nothing to copy.
+    /// Storage of columns: there is nothing to copy.
     Storage,
 }
 
 impl LikeOption {
-    /// All of them, with their words.
+    /// All options, with their keywords.
     pub const ALL: [(Self, &'static str); 9] = [
         (Self::Comments, "COMMENTS"),
         (Self::Compression, "COMPRESSION"),

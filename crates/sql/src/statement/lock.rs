@@ -7,7 +7,7 @@ use super::ObjectName;
 pub struct LockTables {
     /// The tables, in the order in which they are locked.
     pub names: Vec<ObjectName>,
-    /// How.
+    /// The lock mode.
     pub mode: TableLockMode,
     /// NOWAIT: fail rather than wait.
     pub no_wait: bool,
@@ -16,26 +16,26 @@ pub struct LockTables {
 /// Modes of LOCK TABLE, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableLockMode {
-    /// ACCESS SHARE: the table's definition stays.
+    /// ACCESS SHARE: protects the table's definition.
     AccessShare,
     /// ROW SHARE.
     RowShare,
-    /// ROW EXCLUSIVE: what every writer holds.
+    /// ROW EXCLUSIVE: held by every writer.
     RowExclusive,
     /// SHARE UPDATE EXCLUSIVE.
     ShareUpdateExclusive,
-    /// SHARE: nobody writes.
+    /// SHARE: blocks writers.
     Share,
     /// SHARE ROW EXCLUSIVE.
     ShareRowExclusive,
-    /// EXCLUSIVE: others only read.
+    /// EXCLUSIVE: allows only readers.
     Exclusive,
-    /// ACCESS EXCLUSIVE: others do not even read.
+    /// ACCESS EXCLUSIVE: blocks readers, too.
     AccessExclusive,
 }
 
 impl TableLockMode {
-    /// All of them, with their words.
+    /// All modes, with their keywords.
     pub const ALL: [(Self, &[&str]); 8] = [
         (Self::AccessShare, &["ACCESS", "SHARE"]),
         (Self::AccessExclusive, &["ACCESS", "EXCLUSIVE"]),

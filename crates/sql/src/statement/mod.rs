@@ -1,7 +1,7 @@
-//! What a statement is, after both spellings (PostgreSQL and Phoenix) have become one.
+//! Statements, in one form for the syntax of PostgreSQL and of Phoenix.
 //!
 //! Names are already folded (`Foo` is `foo`, `"Foo"` is `Foo`) and types resolved. Queries and expressions
-//! stay in sqlparser's form ([`crate::ast`]): the binder reads that, and folds names there itself.
+//! stay in sqlparser's form ([`crate::ast`]): the binder reads them, and folds their names itself.
 
 mod absent;
 mod comment;
@@ -62,7 +62,7 @@ use types::DataType;
 pub enum Statement {
     /// SELECT, VALUES, TABLE, WITH.
     Query(Box<ast::Query>),
-    /// SELECT … FOR UPDATE and its like.
+    /// SELECT … FOR UPDATE and other locking clauses.
     LockingSelect(Box<LockingSelect>),
     /// INSERT, UPSERT.
     Insert(Box<Insert>),
@@ -76,7 +76,7 @@ pub enum Statement {
     CreateSchema {
         /// Its name.
         name: String,
-        /// No error when it is there.
+        /// No error if it exists.
         if_not_exists: bool,
     },
     /// CREATE VIEW.
@@ -87,7 +87,7 @@ pub enum Statement {
         names: Vec<ObjectName>,
         /// No error when one is absent.
         if_exists: bool,
-        /// Also what depends on them.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
     },
     /// CREATE MATERIALIZED VIEW.
@@ -100,7 +100,7 @@ pub enum Statement {
         names: Vec<ObjectName>,
         /// No error when one is absent.
         if_exists: bool,
-        /// Also what depends on them.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
     },
     /// CREATE SEQUENCE.
@@ -113,7 +113,7 @@ pub enum Statement {
         names: Vec<ObjectName>,
         /// No error when one is absent.
         if_exists: bool,
-        /// Also what depends on them.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
     },
     /// DROP TABLE.
@@ -122,7 +122,7 @@ pub enum Statement {
         names: Vec<ObjectName>,
         /// No error when one is absent.
         if_exists: bool,
-        /// Also what depends on them.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
     },
     /// CREATE INDEX.
@@ -131,13 +131,13 @@ pub enum Statement {
     DropIndex {
         /// The indexes.
         names: Vec<ObjectName>,
-        /// Phoenix: the table of the one that is named, whose schema it is in.
+        /// Phoenix: the table of the named index, which is in the same schema.
         table: Option<ObjectName>,
         /// No error when one is absent.
         if_exists: bool,
-        /// Also what depends on them.
+        /// CASCADE: also drops dependent objects.
         cascade: bool,
-        /// CONCURRENTLY: the table is written to meanwhile.
+        /// CONCURRENTLY: the table can be written meanwhile.
         concurrently: bool,
     },
     /// ALTER INDEX … RENAME TO ….
@@ -168,7 +168,7 @@ pub enum Statement {
         table: ObjectName,
         /// No error when it is absent.
         if_exists: bool,
-        /// What becomes of it.
+        /// The change.
         change: IndexChange,
     },
     /// REINDEX.
@@ -185,10 +185,10 @@ pub enum Statement {
         names: Vec<String>,
         /// No error when one is absent.
         if_exists: bool,
-        /// Also the tables in them.
+        /// CASCADE: also drops the tables in them.
         cascade: bool,
     },
-    /// DROP … IF EXISTS of a kind of object that is not built.
+    /// DROP … IF EXISTS of a kind of object that Bennu does not have.
     DropAbsent(DropAbsent),
     /// CREATE EXTENSION.
     CreateExtension(CreateExtension),
@@ -243,12 +243,12 @@ pub enum Statement {
     },
     /// SET TRANSACTION (this block) or SET SESSION CHARACTERISTICS (all later ones).
     SetTransaction {
-        /// What changes.
+        /// The modes.
         modes: TransactionModes,
         /// SESSION CHARACTERISTICS.
         session: bool,
     },
-    /// SET TRANSACTION SNAPSHOT: the id of one that another session exported.
+    /// SET TRANSACTION SNAPSHOT: the id of a snapshot that another session exported.
     SetTransactionSnapshot(String),
     /// SHOW; `None` is ALL.
     Show(Option<SettingName>),
@@ -258,7 +258,7 @@ pub enum Statement {
     Begin(TransactionModes),
     /// COMMIT, END.
     Commit {
-        /// AND CHAIN: another block begins with the same modes.
+        /// AND CHAIN: starts another block with the same modes.
         chain: bool,
     },
     /// ROLLBACK, ABORT.
@@ -288,7 +288,7 @@ pub enum Statement {
         name: String,
         /// Declared types of `$1`, `$2`, …; the rest is inferred.
         types: Vec<DataType>,
-        /// What is prepared: a query, INSERT, UPDATE or DELETE.
+        /// The statement to prepare: a query, INSERT, UPDATE or DELETE.
         statement: Box<Statement>,
         /// Its text.
         text: String,

@@ -4,7 +4,7 @@ use sqlparser::tokenizer::Span as SourceSpan;
 use std::fmt;
 use types::ident;
 
-/// A table, perhaps with its schema. Folded: compare with the catalog as it is.
+/// A table name with an optional schema. It is folded, as names in the catalog are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectName {
     /// `d` of `d.s.t`; PostgreSQL allows only the current database here.
@@ -13,7 +13,7 @@ pub struct ObjectName {
     pub schema: Option<String>,
     /// `t`.
     pub name: String,
-    /// Where it stands, from its first part on.
+    /// Its position, from its first part on.
     pub place: Place,
 }
 
@@ -25,26 +25,26 @@ impl ObjectName {
     }
 }
 
-/// A column where a statement names it as a target, perhaps with its column family (`a.v`).
+/// A column that a statement names as a target, with an optional column family (`a.v`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnName {
     /// `a` of `a.v`.
     pub family: Option<String>,
     /// `v`.
     pub name: String,
-    /// Where it stands.
+    /// Its position.
     pub place: Place,
 }
 
 impl ColumnName {
-    /// A name without family, which stands nowhere.
+    /// A name without family and position.
     #[must_use]
     pub fn bare(name: impl Into<String>) -> Self {
         Self { family: None, name: name.into(), place: Place::default() }
     }
 }
 
-/// Where something stands in the text of its statement: no part of what it means, so that all places are equal.
+/// The position of a part in the text of its statement. It does not affect equality: all positions are equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Place(pub SourceSpan);
 
@@ -84,7 +84,7 @@ impl fmt::Display for ColumnName {
     }
 }
 
-/// The name as SQL text that reads back as the same name.
+/// Returns the name as SQL text, quoted if necessary, that reads back as the same name.
 pub(crate) fn quote(name: &str) -> String {
     let mut bytes = name.bytes();
     let plain = bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_')

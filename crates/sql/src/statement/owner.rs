@@ -5,15 +5,15 @@ use super::ObjectName;
 /// ALTER TABLE, VIEW, SEQUENCE or SCHEMA … OWNER TO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeOwner {
-    /// What gets an owner.
+    /// The object.
     pub object: OwnedObject,
     /// No error when it is absent.
     pub if_exists: bool,
-    /// The role; `None` is CURRENT_USER and its like.
+    /// The role; `None` means CURRENT_USER or one of its synonyms.
     pub to: Option<String>,
 }
 
-/// What has an owner, by the word that the statement calls it by.
+/// An object with an owner, by the keyword of the statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnedObject {
     /// TABLE, which also means a view or a sequence.

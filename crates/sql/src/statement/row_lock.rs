@@ -1,28 +1,28 @@
-//! SELECT … FOR UPDATE and its like.
+//! SELECT … FOR UPDATE and other locking clauses.
 
 use crate::ast;
 
-/// A query whose rows are locked, or those of subqueries in it. The query itself has no locking clause any more.
+/// A query with a locking clause, of its own or in a subquery. Its own clauses are removed from the query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LockingSelect {
     /// The query.
     pub query: Box<ast::Query>,
-    /// Its own locking clauses; without one a subquery has some.
+    /// Its own locking clauses; if empty, a subquery has some.
     pub locks: Vec<RowLock>,
 }
 
 /// A locking clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowLock {
-    /// How strong.
+    /// The lock strength.
     pub strength: RowLockStrength,
-    /// Of which tables of FROM, by their aliases, folded as they are compared; none are named: of all.
+    /// OF: the tables of FROM by their aliases, folded; empty means all.
     pub of: Vec<ast::Ident>,
-    /// What to do when a row is locked by somebody else.
+    /// What happens if another transaction holds a lock on a row.
     pub wait: RowLockWait,
 }
 
-/// How strongly rows are locked, weakest first.
+/// The strengths of row locks, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowLockStrength {
     /// FOR KEY SHARE.
@@ -36,7 +36,7 @@ pub enum RowLockStrength {
 }
 
 impl RowLockStrength {
-    /// As it is written.
+    /// Returns its keywords.
     pub fn words(self) -> &'static str {
         match self {
             Self::KeyShare => "FOR KEY SHARE",
@@ -47,13 +47,13 @@ impl RowLockStrength {
     }
 }
 
-/// What to do about a row that somebody else has locked; where several are asked for the last one counts.
+/// What happens if another transaction holds a lock on a row. Of several clauses for a table, the last variant wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowLockWait {
-    /// Wait for it.
+    /// Waits for the lock.
     Block,
-    /// SKIP LOCKED: leave it out.
+    /// SKIP LOCKED: skips the row.
     Skip,
-    /// NOWAIT: fail.
+    /// NOWAIT: fails.
     Fail,
 }

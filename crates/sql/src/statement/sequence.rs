@@ -6,11 +6,11 @@ use types::DataType;
 /// CREATE SEQUENCE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateSequence {
-    /// No error when it is there.
+    /// No error if it exists.
     pub if_not_exists: bool,
     /// Its name.
     pub name: ObjectName,
-    /// How it counts.
+    /// Its options.
     pub options: SequenceOptions,
 }
 
@@ -21,14 +21,14 @@ pub struct AlterSequence {
     pub name: ObjectName,
     /// No error when it is absent.
     pub if_exists: bool,
-    /// What changes.
+    /// The change.
     pub change: SequenceChange,
 }
 
-/// What ALTER SEQUENCE changes.
+/// A change by ALTER SEQUENCE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SequenceChange {
-    /// How it counts.
+    /// Its options.
     Options(Box<SequenceOptions>),
     /// RENAME TO.
     Rename {
@@ -37,10 +37,10 @@ pub enum SequenceChange {
     },
 }
 
-/// Options of a sequence; those that are not written are `None`.
+/// Options of a sequence; `None` if not given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SequenceOptions {
-    /// SEQUENCE NAME, of an identity column.
+    /// SEQUENCE NAME, for an identity column.
     pub name: Option<ObjectName>,
     /// AS: smallint, integer or bigint.
     pub data_type: Option<DataType>,
@@ -65,21 +65,21 @@ pub struct SequenceOptions {
 /// A column whose values come from a sequence of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Generated {
-    /// `serial` and its relatives: a default like any other.
+    /// `serial` and its variants: an ordinary default.
     Serial,
     /// GENERATED … AS IDENTITY.
     Identity {
         /// ALWAYS: other values only with OVERRIDING SYSTEM VALUE.
         always: bool,
-        /// How it counts.
+        /// The options of its sequence.
         options: Box<SequenceOptions>,
     },
 }
 
-/// What ALTER TABLE changes of an identity column.
+/// A change of an identity column by ALTER TABLE.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IdentityChange {
-    /// SET GENERATED: ALWAYS?
+    /// SET GENERATED: ALWAYS or BY DEFAULT.
     pub always: Option<bool>,
     /// SET of options, RESTART.
     pub options: SequenceOptions,
@@ -88,8 +88,8 @@ pub struct IdentityChange {
 /// OVERRIDING … VALUE of INSERT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overriding {
-    /// Given values go into identity columns.
+    /// Given values are stored in identity columns.
     System,
-    /// Identity columns count on, whatever is given.
+    /// Values given for identity columns are ignored.
     User,
 }

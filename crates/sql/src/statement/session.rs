@@ -1,4 +1,4 @@
-//! Statements about the session: settings, transactions, EXPLAIN.
+//! Statements on the session: settings, transactions, EXPLAIN.
 
 use super::{ObjectName, Statement};
 
@@ -10,8 +10,8 @@ pub type SettingName = String;
 pub enum SettingValue {
     /// DEFAULT.
     Default,
-    /// One value, or the values of a list setting such as `search_path`. Bare words are folded, text is as
-    /// quoted, numbers are as written.
+    /// One value, or the values of a list setting such as `search_path`. Bare words are folded, strings are as quoted,
+    /// numbers are as written.
     Values(Vec<String>),
 }
 
@@ -28,7 +28,7 @@ pub enum Isolation {
     Serializable,
 }
 
-/// What BEGIN and SET TRANSACTION say; `None` is what they leave open.
+/// The modes of BEGIN and SET TRANSACTION; `None` if not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransactionModes {
     /// ISOLATION LEVEL.
@@ -42,19 +42,19 @@ pub struct TransactionModes {
 /// EXPLAIN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explain {
-    /// Also run it.
+    /// ANALYZE: also executes the statement.
     pub analyze: bool,
     /// VERBOSE.
     pub verbose: bool,
-    /// COSTS; false unless it is asked for.
+    /// COSTS; false by default.
     pub costs: bool,
-    /// TIMING; true unless switched off. Matters with `analyze`.
+    /// TIMING; true by default. Matters only with `analyze`.
     pub timing: bool,
-    /// SUMMARY, where written; otherwise as `analyze`.
+    /// SUMMARY, if given; otherwise as `analyze`.
     pub summary: Option<bool>,
     /// FORMAT.
     pub format: ExplainFormat,
-    /// What is explained.
+    /// The statement.
     pub statement: Box<Statement>,
 }
 
@@ -73,13 +73,13 @@ pub enum ExplainFormat {
 pub struct UpdateStatistics {
     /// The table.
     pub table: ObjectName,
-    /// Of what.
+    /// The scope.
     pub of: StatisticsOf,
     /// SET: names in lower case.
     pub properties: Vec<(String, u64)>,
 }
 
-/// What UPDATE STATISTICS is about.
+/// The scope of UPDATE STATISTICS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatisticsOf {
     /// ALL: rows and indexes.
@@ -91,10 +91,10 @@ pub enum StatisticsOf {
     Columns,
 }
 
-/// What a session is told to let go of.
+/// The session state that a statement discards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
-    /// Everything of the session.
+    /// All state of the session.
     All,
     /// Cached plans.
     Plans,

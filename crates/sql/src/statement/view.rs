@@ -6,13 +6,13 @@ use crate::ast;
 /// CREATE VIEW.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateView {
-    /// Takes the place of a view that is there.
+    /// OR REPLACE: replaces an existing view.
     pub or_replace: bool,
-    /// No error when it is there.
+    /// No error if it exists.
     pub if_not_exists: bool,
     /// Its name.
     pub name: ObjectName,
-    /// Names of the first columns; the rest is named by the query.
+    /// Names of the first columns; the query names the others.
     pub columns: Vec<String>,
     /// The query.
     pub query: Box<ast::Query>,
@@ -21,19 +21,19 @@ pub struct CreateView {
 /// CREATE MATERIALIZED VIEW.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateMaterializedView {
-    /// No error when it is there.
+    /// No error if it exists.
     pub if_not_exists: bool,
     /// Its name.
     pub name: ObjectName,
-    /// Names of the first columns; the rest is named by the query.
+    /// Names of the first columns; the query names the others.
     pub columns: Vec<String>,
     /// WITH (…).
     pub options: Vec<TableOption>,
-    /// What PostgreSQL is told about storage, and what is the same here whatever is said.
+    /// Storage clauses of PostgreSQL, which have no effect.
     pub hints: Vec<StorageHint>,
     /// The query.
     pub query: Box<ast::Query>,
-    /// WITH NO DATA makes it false.
+    /// False for WITH NO DATA.
     pub with_data: bool,
 }
 
@@ -42,8 +42,8 @@ pub struct CreateMaterializedView {
 pub struct RefreshMaterializedView {
     /// The view.
     pub name: ObjectName,
-    /// CONCURRENTLY: rows that stay as they are are not written.
+    /// CONCURRENTLY: unchanged rows are not written.
     pub concurrently: bool,
-    /// WITH NO DATA makes it false.
+    /// False for WITH NO DATA.
     pub with_data: bool,
 }

@@ -1,6 +1,6 @@
 //! Visits all queries and expressions of a statement with sqlparser's visitors.
 
-/// One walk for `&` and one for `&mut`: the same text, twice.
+/// Generates the walk for `&` and for `&mut`.
 macro_rules! walker {
     ($module:ident, $visit:ident, $visitor:ident $(, $mutability:tt)?) => {
         pub(crate) mod $module {

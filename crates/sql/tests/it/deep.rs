@@ -1,11 +1,11 @@
-//! Texts that nest or chain without end: an error or a statement, never a crash, never long. The threads of
-//! tests have 2 MB of stack, as those of a server.
+//! Deeply nested texts and long chains: an error or a statement, never a crash, and never slow. Test threads have 2 MB
+//! of stack, as those of a server.
 
 use crate::printed::Printed;
 use crate::sql::{self, SqlError};
 use std::time::{Duration, Instant};
 
-/// Parses, and does with the tree what others do with it.
+/// Parses a text, and copies, compares and prints the tree, as users of the tree do.
 fn parse(text: &str) -> Result<usize, SqlError> {
     let started = Instant::now();
     let parsed = sql::parse(text);
@@ -106,7 +106,7 @@ fn tables_and_queries_are_chains_too() {
     for text in texts(100) {
         assert_eq!(parse(&text).ok(), Some(1), "{text:.60}");
     }
-    // Commas of a list are none.
+    // Commas of a list are not operators.
     let list = ", a IS DISTINCT FROM b, sum(extract(year FROM c))".repeat(1_000);
     assert_eq!(parse(&format!("SELECT a{list} FROM t GROUP BY a{}", ", a".repeat(1_000))).ok(), Some(1));
 }

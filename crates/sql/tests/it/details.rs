@@ -1,4 +1,4 @@
-//! What the fixtures do not show: spans, parameters, and fields that print alike.
+//! Details that the fixtures do not show: spans, parameters, and fields that print alike.
 
 use crate::one;
 use crate::printed::Printed;

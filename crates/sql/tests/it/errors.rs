@@ -35,7 +35,7 @@ fn a_text_that_is_too_long_is_refused() {
     assert!(matches!(sql::parse(&text), Err(SqlError::TooLong { .. })));
 }
 
-/// The codes that the variants stand for (`engine` holds the real table).
+/// The SQLSTATE of each variant (`engine` has the real table).
 fn sqlstate(error: &SqlError) -> &'static str {
     match error {
         SqlError::Syntax { .. } | SqlError::Invalid { .. } | SqlError::Advised { .. } => "42601",

@@ -1,4 +1,4 @@
-//! Random texts made of tokens: never a panic, every error inside the text, everything accepted prints and reads back.
+//! Random texts of tokens never panic, every error is inside the text, and every accepted text prints and reads back.
 
 use crate::printed::Printed;
 use crate::sql;
@@ -18,7 +18,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(tokens), 0..40).prop_map(|tokens| tokens.join(" "))
 }
 
-/// A right statement with one token replaced, removed or doubled.
+/// A valid statement with one token replaced, removed or doubled.
 fn mutant() -> impl Strategy<Value = String> {
     let texts: Vec<&'static str> =
         include_str!("../../fixtures/statements.txt").lines().filter(|l| !l.starts_with([' ', '#'])).collect();

@@ -1,4 +1,4 @@
-//! Every statement of `fixtures/statements.txt` prints as written there, and what it prints reads back as itself.
+//! Every statement of `fixtures/statements.txt` prints as written there, and reads back as itself.
 
 use crate::one;
 use crate::printed::Printed;

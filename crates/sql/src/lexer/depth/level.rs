@@ -1,8 +1,8 @@
-//! One level of a statement: what is inside of one pair of parentheses or one CASE.
+//! One level of a statement: the content of one pair of parentheses or of one CASE.
 
 use sqlparser::tokenizer::Token;
 
-/// Depths, without and with the chains of AND and OR.
+/// Depths without (`balanced`) and with (`raw`) the chains of AND and OR.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Depth {
     pub(super) balanced: usize,
@@ -22,35 +22,35 @@ impl Depth {
 /// One open parenthesis or CASE, or the statement itself.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Level {
-    /// The deepest part that is finished.
+    /// The depth of the deepest finished part.
     finished: Depth,
     /// The part that is being read: its operators on top of the deepest parenthesis in it.
     pub(super) part: Depth,
-    /// Chains of AND and OR hold several parts; this is their length.
+    /// Length of the chain of AND and OR, which joins several parts.
     logical: usize,
-    /// BETWEENs whose AND has not come yet.
+    /// BETWEENs whose AND is still expected.
     betweens: usize,
     /// Set operations, which chain SELECTs.
     sets: usize,
     /// Tables of the FROM that is being read, after its first.
     pub(super) tables: usize,
-    /// Queries of a WITH.
+    /// CTEs of a WITH.
     pub(super) withs: usize,
-    /// Do commas stand between tables?
+    /// Do commas separate tables?
     in_from: bool,
     pub(super) last: Last,
 }
 
-/// What the last token was, as far as the next one's meaning depends on it.
+/// The kind of the last token, as far as the meaning of the next one depends on it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Last {
     #[default]
     Other,
     /// A FROM after it belongs to the operator IS DISTINCT FROM.
     Distinct,
-    /// A parenthesis after it holds a query of a WITH.
+    /// A parenthesis after it contains a CTE.
     As,
-    /// A word after it is a column, whatever it says.
+    /// A word after it is a column, even if it is a keyword.
     Period,
 }
 
@@ -59,19 +59,19 @@ impl Level {
         self.finished.max(self.part).plus(self.sets, self.logical + self.sets)
     }
 
-    /// The part is over; what follows stands beside it.
+    /// Ends the part; the next one is beside it.
     fn end_part(&mut self) {
         self.finished = self.finished.max(self.part);
         self.part = Depth::default();
     }
 
-    /// A FROM begins or ends.
+    /// Starts or ends a FROM.
     fn from(&mut self, begins: bool) {
         self.in_from = begins;
         self.tables = 0;
     }
 
-    /// Counts tables and queries.
+    /// Counts tables and CTEs.
     fn count(&mut self, token: &Token) {
         let last = std::mem::take(&mut self.last);
         let word = match token {
@@ -122,7 +122,7 @@ impl Level {
             }
             Link::Break => {
                 self.end_part();
-                // The chain of AND and OR is over too: its length stays in what is finished.
+                // The chain of AND and OR ends, too: its length stays in the finished depth.
                 self.finished.raw += self.logical;
                 self.logical = 0;
                 self.betweens = 0;
@@ -131,7 +131,7 @@ impl Level {
     }
 }
 
-/// What a token does to the depth.
+/// The effect of a token on the depth.
 enum Link {
     None,
     Operator,

@@ -1,9 +1,9 @@
-//! Bounds on how deep a tree may become, judged on tokens before any tree is built.
+//! Limits on the depth of a syntax tree, computed from the tokens before the tree is built.
 //!
-//! Whoever walks, copies or drops a tree needs stack for its depth, and a tree is as deep as its parentheses, its CASEs and
-//! its chains: `a + b + c` leans to the left, one level per operator, and so do the tables of a FROM; each query of a
-//! WITH may read the one before. Chains of AND and OR are put into balance by
-//! `rewrite`, so they count only while the statement is being read, which is done on a stack of its own if need be.
+//! Traversing, copying or dropping a tree takes stack for its depth, and a tree is as deep as its parentheses, its
+//! CASEs and its chains: `a + b + c` leans to the left, one level per operator, and so do the tables of a FROM; each
+//! CTE of a WITH may read the one before. `rewrite` balances chains of AND and OR, so they count only during parsing,
+//! which runs on a thread with a large stack if necessary.
 //!
 //! ```text
 //!   (1 + 2 + 3) * 4, 5      at `)` : 2 operators            -> the level above holds something of depth 3
@@ -19,29 +19,29 @@ use level::{Last, Level};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::interrupt;
 
-/// Deepest nesting of `(` and `[`.
+/// Maximum nesting of `(` and `[`.
 const MAX_NESTING: usize = 100;
-/// sqlparser's own bound, which also sees what nests without parentheses (NOT NOT …, CASE, EXPLAIN).
+/// sqlparser's own limit, which also covers nesting without parentheses (NOT NOT …, CASE, EXPLAIN).
 pub(crate) const MAX_PARSER_DEPTH: usize = 300;
-/// Deepest tree that is handed out. A copy of a tree takes up to 5 KB of stack per level in a debug build, and
-/// threads have 2 MB.
+/// Maximum depth of a returned tree. Copying a tree takes up to 5 KB of stack per level in a debug build, and threads
+/// have 2 MB.
 const MAX_DEPTH: usize = 250;
-/// Most tables that one FROM joins, and most queries of one WITH.
+/// Maximum number of tables that one FROM joins, and of CTEs of one WITH.
 const MAX_TABLES: usize = 150;
-/// Deepest tree while AND and OR are not in balance.
+/// Maximum depth of a tree before AND and OR are balanced.
 const MAX_RAW_DEPTH: usize = 20_000;
-/// Above this raw depth a statement is read on a stack of its own.
+/// Above this raw depth a statement is parsed on a thread with a large stack.
 const ORDINARY: usize = 300;
 
-/// How deep parentheses are nested, as the tokens come.
+/// The nesting depth of parentheses so far.
 #[derive(Debug, Default)]
 pub(super) struct Nesting(usize);
 
 impl Nesting {
-    /// One token more.
+    /// Counts a token.
     ///
     /// # Errors
-    /// The bound, when it is passed.
+    /// The limit, if it is exceeded.
     pub(super) fn see(&mut self, token: &Token) -> Result<(), usize> {
         self.0 = match token {
             Token::LParen | Token::LBracket => self.0 + 1,
@@ -53,19 +53,19 @@ impl Nesting {
     }
 }
 
-/// The error at the parenthesis that is one too many.
+/// Returns the error at the parenthesis that exceeds the limit.
 pub(super) fn nested_too_deeply(text: &str, token: &TokenWithSpan, limit: usize) -> SqlError {
     SqlError::TooDeep { what: "nested parentheses", limit, position: position_of(text, token.span.start) }
 }
 
-/// What has levels of its own.
+/// A construct with a level of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Opened {
     Parenthesis,
     Case,
 }
 
-/// Levels that are open, from the statement inwards.
+/// The open levels, from the statement inwards.
 #[derive(Default)]
 struct Levels {
     above: Vec<(Level, Opened)>,
@@ -116,7 +116,7 @@ impl Levels {
     }
 }
 
-/// Refuses what would be too deep; otherwise says whether reading it needs a stack of its own.
+/// Refuses a statement that is too deep; otherwise returns whether parsing it needs a large stack.
 pub(crate) fn check(text: &str, tokens: &[TokenWithSpan]) -> Result<bool, SqlError> {
     let mut levels = Levels::default();
     let mut raw = 0;

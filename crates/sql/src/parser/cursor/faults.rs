@@ -1,4 +1,4 @@
-//! Errors at the cursor: their place is a token of the statement.
+//! Errors at the cursor: their position is a token of the statement.
 
 use super::{Cursor, is_word, location_of};
 use crate::lexer;
@@ -9,72 +9,72 @@ use sqlparser::parser::ParserError;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 impl Cursor<'_> {
-    /// The next token does not fit.
+    /// Returns the error for an unexpected token, the next one.
     pub(crate) fn syntax(&self) -> Box<Fault> {
         self.syntax_at(self.parser.peek_token_ref(), None)
     }
 
-    /// The next token does not fit; this would.
+    /// As [`Cursor::syntax`], with what is expected instead.
     pub(crate) fn expected(&self, what: &str) -> Box<Fault> {
         self.syntax_at(self.parser.peek_token_ref(), Some(what.to_owned()))
     }
 
-    /// The next token begins something that we do not do.
+    /// Returns the error for an unsupported feature, at the next token.
     pub(crate) fn unsupported(&self, feature: impl Into<String>) -> Box<Fault> {
         self.fault(FaultKind::Unsupported { feature: feature.into(), hint: None })
     }
 
-    /// As [`Cursor::unsupported`], with advice.
+    /// As [`Cursor::unsupported`], with a hint.
     pub(crate) fn unsupported_hint(&self, feature: impl Into<String>, hint: &'static str) -> Box<Fault> {
         self.fault(FaultKind::Unsupported { feature: feature.into(), hint: Some(hint) })
     }
 
-    /// A fault at the next token.
+    /// Returns an error at the next token.
     pub(crate) fn fault(&self, kind: FaultKind) -> Box<Fault> {
         Box::new(Fault { kind, location: self.location() })
     }
 
-    /// As [`Cursor::unsupported`], at a place already passed.
+    /// As [`Cursor::unsupported`], at an earlier token.
     pub(crate) fn unsupported_at(&self, location: Option<Location>, feature: impl Into<String>) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::Unsupported { feature: feature.into(), hint: None }, location })
     }
 
-    /// What PostgreSQL does not do either, at a place already passed.
+    /// Returns the error for a feature that PostgreSQL does not have either, at an earlier token.
     pub(crate) fn not_allowed_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::NotAllowed(message.to_owned()), location })
     }
 
-    /// A rule is broken at the next token.
+    /// Returns the error for a violated rule, at the next token.
     pub(crate) fn invalid(&self, message: &str) -> Box<Fault> {
         self.fault(FaultKind::Invalid(message.to_owned()))
     }
 
-    /// A rule is broken at a place already passed.
+    /// As [`Cursor::invalid`], at an earlier token.
     pub(crate) fn invalid_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::Invalid(message.to_owned()), location })
     }
 
-    /// As [`Cursor::invalid_at`], with advice.
+    /// As [`Cursor::invalid_at`], with a hint.
     pub(crate) fn invalid_hint_at(&self, location: Option<Location>, message: &str, hint: &'static str) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::Advised { message: message.to_owned(), hint }, location })
     }
 
-    /// An option or parameter has a value that it does not take.
+    /// Returns the error for an invalid value of an option or parameter.
     pub(crate) fn parameter_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::InvalidParameter(message.to_owned()), location })
     }
 
-    /// A table that cannot be.
+    /// Returns the error for an invalid table definition.
     pub(crate) fn table_at(&self, location: Option<Location>, message: &str) -> Box<Fault> {
         Box::new(Fault { kind: FaultKind::InvalidTable(message.to_owned()), location })
     }
 
-    /// The token `n` after the next one does not fit.
+    /// As [`Cursor::syntax`], for the token `n` after the next one.
     pub(crate) fn syntax_nth(&self, n: usize) -> Box<Fault> {
         self.syntax_at(self.parser.peek_nth_token_ref(n), None)
     }
 
-    /// A finished tree holds something that is refused.
+    /// Returns the error for a refused part of a finished tree.
     pub(crate) fn refused(&self, refusal: Refusal) -> Box<Fault> {
         let first = self.parser.token_at(0).span.start;
         let location = match refusal.place {
@@ -85,7 +85,7 @@ impl Cursor<'_> {
         Box::new(Fault { kind: refusal.kind, location: Some(location) })
     }
 
-    /// Where these words first stand side by side in the statement.
+    /// Returns the first position of these adjacent words in the statement.
     fn find(&self, words: &[&str]) -> Option<Location> {
         let mut start = 0;
         while self.parser.token_at(start).token != Token::EOF {
@@ -98,7 +98,7 @@ impl Cursor<'_> {
         None
     }
 
-    /// Says what a syntax error is about, if it is something known from elsewhere.
+    /// Replaces a syntax error by the name of the unsupported feature that causes it, if that is a known one.
     pub(crate) fn named(&self, fault: Box<Fault>) -> Box<Fault> {
         if !matches!(fault.kind, FaultKind::Syntax { .. }) {
             return fault;
@@ -119,7 +119,7 @@ impl Cursor<'_> {
         Box::new(Fault { kind: FaultKind::Syntax { near, expected }, location })
     }
 
-    /// An error of sqlparser as one of ours.
+    /// Converts an error of sqlparser.
     pub(super) fn translated(&self, error: ParserError) -> Box<Fault> {
         let Some(said) = from_sqlparser(error) else {
             let kind = FaultKind::TooDeep { what: "nested levels", limit: lexer::MAX_PARSER_DEPTH };
@@ -133,7 +133,7 @@ impl Cursor<'_> {
         self.syntax_at(found.unwrap_or_else(|| self.parser.peek_token_ref()), said.expected)
     }
 
-    /// The token that begins there. An attempt that failed may have been taken back, so all are searched.
+    /// Returns the token at a location. sqlparser may have backtracked, so all tokens are searched.
     fn token_from(&self, location: Location) -> Option<&TokenWithSpan> {
         (0..)
             .map(|index| self.parser.token_at(index))

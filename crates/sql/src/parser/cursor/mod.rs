@@ -1,4 +1,5 @@
-//! Reads tokens of one statement. Words are matched by their text, so that Phoenix's need no keyword of sqlparser.
+//! Reads the tokens of one statement. Words are matched by their text, so that Phoenix's need not be keywords of
+//! sqlparser.
 
 mod faults;
 
@@ -11,7 +12,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
 use std::ops::Range;
 
-/// A place among the tokens of one statement.
+/// A position among the tokens of one statement.
 pub(crate) struct Cursor<'t> {
     parser: Parser<'t>,
     text: &'t str,
@@ -19,26 +20,26 @@ pub(crate) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// At the first token of the piece, whose own text is `text`.
+    /// Starts at the first token of the piece, whose own text is `text`.
     pub(crate) fn new(text: &'t str, dialect: &'t BennuDialect, piece: Piece) -> Self {
         let parser =
             Parser::new(dialect).with_recursion_limit(lexer::MAX_PARSER_DEPTH).with_tokens_with_locations(piece.tokens);
         Self { parser, text, span: piece.span }
     }
 
-    /// The statement's bytes in the text.
+    /// Returns the statement's byte range in the text.
     pub(crate) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
     // ---- looking
 
-    /// The next token.
+    /// Returns the next token.
     pub(crate) fn peek(&self) -> &Token {
         &self.parser.peek_token_ref().token
     }
 
-    /// The token `n` after the next one.
+    /// Returns the token `n` after the next one.
     pub(crate) fn peek_nth(&self, n: usize) -> &Token {
         &self.parser.peek_nth_token_ref(n).token
     }
@@ -63,7 +64,7 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(), Token::EOF)
     }
 
-    /// Where the next token begins; `None` at the end.
+    /// Returns the start of the next token; `None` at the end.
     pub(crate) fn location(&self) -> Option<Location> {
         location_of(self.parser.peek_token_ref())
     }
@@ -98,39 +99,39 @@ impl<'t> Cursor<'t> {
         self.parser.consume_token(token)
     }
 
-    /// Takes this word; it must be there.
+    /// Takes this word; any other token is an error.
     pub(crate) fn need(&mut self, word: &str) -> Parse<()> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(word)) }
     }
 
-    /// Takes these words; they must be there.
+    /// Takes these words; any other token is an error.
     pub(crate) fn need_all(&mut self, words: &[&str]) -> Parse<()> {
         words.iter().try_for_each(|word| self.need(word))
     }
 
-    /// Takes this token; it must be there.
+    /// Takes this token; any other one is an error.
     pub(crate) fn need_token(&mut self, token: &Token) -> Parse<()> {
         if self.eat_token(token) { Ok(()) } else { Err(self.expected(&format!("\"{token}\""))) }
     }
 
-    /// Nothing may be left.
+    /// Checks that no token is left.
     pub(crate) fn end(&self) -> Parse<()> {
         if self.at_end() { Ok(()) } else { Err(self.syntax()) }
     }
 
-    /// `IF EXISTS`.
+    /// Takes `IF EXISTS`, if it comes next.
     pub(crate) fn if_exists(&mut self) -> bool {
         self.eat_all(&["IF", "EXISTS"])
     }
 
-    /// `IF NOT EXISTS`.
+    /// Takes `IF NOT EXISTS`, if it comes next.
     pub(crate) fn if_not_exists(&mut self) -> bool {
         self.eat_all(&["IF", "NOT", "EXISTS"])
     }
 
     // ---- names
 
-    /// A constant text.
+    /// Reads a string constant.
     pub(crate) fn string(&mut self) -> Parse<String> {
         let text = match self.peek() {
             Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => text.clone(),
@@ -141,7 +142,7 @@ impl<'t> Cursor<'t> {
         Ok(text)
     }
 
-    /// A name, folded. Reserved words must be quoted.
+    /// Reads a name and folds it. Reserved words must be quoted.
     pub(crate) fn name(&mut self) -> Parse<String> {
         match self.peek() {
             Token::Word(word) if word.quote_style.is_some() || !keyword::is_reserved(&word.value) => self.any_word(),
@@ -149,7 +150,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A word of any kind, folded: labels, where reserved words are allowed too.
+    /// Reads a word of any kind and folds it: for labels, where reserved words are allowed, too.
     pub(crate) fn any_word(&mut self) -> Parse<String> {
         let Token::Word(word) = self.peek() else { return Err(self.expected("a name")) };
         if word.quote_style.is_some() && word.value.is_empty() {
@@ -160,7 +161,7 @@ impl<'t> Cursor<'t> {
         Ok(name)
     }
 
-    /// `t`, `s.t`, `d.s.t`.
+    /// Reads `t`, `s.t`, `d.s.t`.
     pub(crate) fn object_name(&mut self) -> Parse<ObjectName> {
         let begin = self.parser.peek_token_ref().span;
         let mut name = ObjectName::bare(self.name()?);
@@ -176,7 +177,7 @@ impl<'t> Cursor<'t> {
         Ok(name)
     }
 
-    /// `v`, `a.v` with a column family.
+    /// Reads `v`, or `a.v` with a column family.
     pub(crate) fn column_name(&mut self) -> Parse<ColumnName> {
         let begin = self.parser.peek_token_ref().span;
         let first = self.name()?;
@@ -190,7 +191,7 @@ impl<'t> Cursor<'t> {
 
     // ---- lists
 
-    /// `item, item, …`, at least one.
+    /// Reads `item, item, …`, at least one.
     pub(crate) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.eat_token(&Token::Comma) {
@@ -199,7 +200,7 @@ impl<'t> Cursor<'t> {
         Ok(items)
     }
 
-    /// `( item, item, … )`, at least one.
+    /// Reads `( item, item, … )`, at least one.
     pub(crate) fn parenthesised<T>(&mut self, item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         self.need_token(&Token::LParen)?;
         let items = self.list(item)?;
@@ -207,14 +208,14 @@ impl<'t> Cursor<'t> {
         Ok(items)
     }
 
-    // ---- what sqlparser reads
+    // ---- parsed by sqlparser
 
-    /// An expression.
+    /// Parses an expression.
     pub(crate) fn expr(&mut self) -> Parse<Expr> {
         self.with_parser(Parser::parse_expr)
     }
 
-    /// An expression and the text it was read from. It ends before NOT NULL and other constraints of a column.
+    /// Parses an expression and keeps its text. It ends before NOT NULL and other constraints of a column.
     pub(crate) fn written_expr(&mut self) -> Parse<WrittenExpr> {
         let from = self.parser.peek_token_ref().span.start;
         let expr = self.with_parser(Parser::parse_expr)?;
@@ -224,17 +225,17 @@ impl<'t> Cursor<'t> {
         Ok(WrittenExpr { expr, text })
     }
 
-    /// A query.
+    /// Parses a query.
     pub(crate) fn query(&mut self) -> Parse<Box<Query>> {
         self.with_parser(Parser::parse_query)
     }
 
-    /// Anything that sqlparser reads; its errors become ours.
+    /// Runs a function of sqlparser's parser and converts its errors.
     pub(crate) fn with_parser<T>(&mut self, read: impl FnOnce(&mut Parser<'t>) -> Result<T, ParserError>) -> Parse<T> {
         read(&mut self.parser).map_err(|error| self.translated(error))
     }
 
-    /// Runs `read`; goes back to where it began when it says `None`.
+    /// Runs `read`, and goes back to the start if it returns `None`.
     pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Parse<Option<T>>) -> Parse<Option<T>> {
         let before = self.parser.index();
         let result = read(self)?;
@@ -246,7 +247,7 @@ impl<'t> Cursor<'t> {
         Ok(result)
     }
 
-    /// The text from byte `from` to the end of the last token taken.
+    /// Returns the text from `from` to the end of the last token taken.
     pub(crate) fn text_since(&self, from: Option<Location>) -> String {
         let Some(from) = from else { return String::new() };
         let to = self.parser.get_current_token().span.end;
@@ -255,7 +256,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Folded as PostgreSQL does: ASCII letters of unquoted names become small.
+/// Folds a name as PostgreSQL does: ASCII letters of unquoted names become lower case.
 pub(crate) fn fold(word: &Word) -> String {
     if word.quote_style.is_some() { word.value.clone() } else { word.value.to_ascii_lowercase() }
 }

@@ -1,4 +1,4 @@
-//! ALTER INDEX, in PostgreSQL's spelling and in Phoenix's, and DROP INDEX.
+//! ALTER INDEX, in PostgreSQL's syntax and in Phoenix's, and DROP INDEX.
 
 use crate::Statement;
 use crate::parser::{Cursor, Parse, drop};
@@ -20,7 +20,7 @@ pub(in crate::parser) fn drop_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::DropIndex { names, table, if_exists, cascade, concurrently })
 }
 
-/// ALTER INDEX … RENAME TO, and Phoenix's ALTER INDEX … ON ….
+/// Parses ALTER INDEX … RENAME TO, and Phoenix's ALTER INDEX … ON ….
 pub(in crate::parser) fn alter_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need_all(&["ALTER", "INDEX"])?;
     let if_exists = c.if_exists();
@@ -40,7 +40,7 @@ pub(in crate::parser) fn alter_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::RenameIndex { name, if_exists, to: c.name()? })
 }
 
-/// `SET (…)`, `RESET (…)` and `SET TABLESPACE`.
+/// Parses `SET (…)`, `RESET (…)` and `SET TABLESPACE`.
 fn parameters(c: &mut Cursor<'_>) -> Parse<Option<(Vec<TableOption>, Option<String>)>> {
     if c.at("SET") && matches!(c.peek_nth(1), Token::LParen) {
         c.next();

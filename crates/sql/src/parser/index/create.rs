@@ -1,4 +1,4 @@
-//! CREATE INDEX, in PostgreSQL's spelling and in Phoenix's.
+//! CREATE INDEX, in PostgreSQL's syntax and in Phoenix's.
 
 use super::part::part;
 use super::{include, nulls_not_distinct, with};
@@ -14,8 +14,8 @@ pub(in crate::parser) fn at_create(c: &Cursor<'_>) -> bool {
     (1..4).find(|n| !kind(*n)).is_some_and(|n| c.at_nth(n, "INDEX"))
 }
 
-/// CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) …, and Phoenix's
-/// CREATE [UNCOVERED] [LOCAL] INDEX ….
+/// Parses CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON [ONLY] t [USING btree] (…) …, and Phoenix's CREATE
+/// [UNCOVERED] [LOCAL] INDEX ….
 pub(in crate::parser) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CREATE")?;
     let (mut unique, mut local, mut uncovered) = (false, false, false);
@@ -80,7 +80,7 @@ pub(in crate::parser) fn create_index(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::CreateIndex(Box::new(index)))
 }
 
-/// What may stand behind an index's columns.
+/// The clauses after an index's columns.
 #[derive(Default)]
 struct Tail {
     tablespace: Option<String>,
@@ -89,7 +89,7 @@ struct Tail {
     is_async: bool,
 }
 
-/// TABLESPACE, WHERE, Phoenix's ASYNC, properties and SPLIT ON.
+/// Parses TABLESPACE, WHERE, Phoenix's ASYNC, properties and SPLIT ON.
 fn tail(c: &mut Cursor<'_>, options: &mut Vec<TableOption>) -> Parse<Tail> {
     let mut tail = Tail::default();
     if c.eat("TABLESPACE") {

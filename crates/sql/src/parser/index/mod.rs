@@ -1,4 +1,4 @@
-//! CREATE INDEX, DROP INDEX, ALTER INDEX, REINDEX, CHECK INDEX, and UNIQUE constraints, a file for each. Here are the clauses that
+//! CREATE INDEX, DROP INDEX, ALTER INDEX, REINDEX, CHECK INDEX, and UNIQUE constraints. This file has the clauses that
 //! indexes and constraints share.
 
 mod alter;

@@ -1,4 +1,4 @@
-//! What an index is on: columns and expressions, each with its collation, operator class and order.
+//! The parts of an index: columns and expressions, each with its collation, operator class and order.
 
 use crate::parser::collation::collation;
 use crate::parser::column::nulls_order;
@@ -7,7 +7,7 @@ use crate::statement::{ColumnName, IndexPartDef, IndexPartOf, ObjectName, Writte
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
-/// `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
+/// Parses `{column | expression} [COLLATE c] [opclass] [ASC | DESC] [NULLS FIRST | LAST]`.
 pub(super) fn part(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<IndexPartDef> {
     let of = if at_family(c) { IndexPartOf::Column(of_family(c, families)?) } else { part_of(c)? };
     if c.at("COLLATE") {
@@ -21,21 +21,21 @@ pub(super) fn part(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<
     Ok(IndexPartDef { of, class, descending, nulls_first: nulls_order(c) })
 }
 
-/// Does a column with its family come next (`a.v`), as in Phoenix? A function in a schema has parentheses behind it.
+/// Does a column with its family come next (`a.v`), as in Phoenix? A function in a schema has parentheses after it.
 pub(super) fn at_family(c: &Cursor<'_>) -> bool {
     matches!(c.peek(), Token::Word(_))
         && matches!(c.peek_nth(1), Token::Period)
         && matches!(c.peek_nth(3), Token::Comma | Token::RParen | Token::Word(_))
 }
 
-/// The column's name; with its family it is kept to be looked at where the table is known.
+/// Returns the column's name; the column with its family is kept in `families`, to be checked when the table is known.
 pub(super) fn of_family(c: &mut Cursor<'_>, families: &mut Vec<ColumnName>) -> Parse<String> {
     let column = c.column_name()?;
     families.push(column.clone());
     Ok(column.name)
 }
 
-/// A name alone is a column; so is one in parentheses. Phoenix wants no parentheses around expressions.
+/// Parses a column, which may be in parentheses, or an expression. Phoenix needs no parentheses around expressions.
 pub(in crate::parser) fn part_of(c: &mut Cursor<'_>) -> Parse<IndexPartOf> {
     let is_name = matches!(c.peek(), Token::Word(_));
     if is_name && matches!(c.peek_nth(1), Token::Period) {
@@ -60,7 +60,7 @@ fn column_or(expr: Expr, text: String) -> IndexPartOf {
     }
 }
 
-/// Which of them there are, and for which types, is known where the index is made.
+/// Parses an operator class. Whether it exists for the type is checked when the index is created.
 fn operator_class(c: &mut Cursor<'_>) -> Parse<Option<String>> {
     let follows = ["ASC", "DESC", "NULLS"].iter().any(|word| c.at(word));
     if follows || !matches!(c.peek(), Token::Word(_)) {

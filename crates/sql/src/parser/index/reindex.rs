@@ -6,7 +6,7 @@ use crate::parser::{Cursor, Parse};
 use crate::statement::{CheckIndexes, Reindex, ReindexOf};
 use sqlparser::tokenizer::Token;
 
-/// REINDEX [(option, …)] {INDEX | TABLE | SCHEMA | DATABASE} [CONCURRENTLY] name.
+/// Parses REINDEX [(option, …)] {INDEX | TABLE | SCHEMA | DATABASE} [CONCURRENTLY] name.
 pub(in crate::parser) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("REINDEX")?;
     let (mut concurrently, mut verbose, mut tablespace) = (false, false, None);
@@ -39,7 +39,7 @@ pub(in crate::parser) fn reindex(c: &mut Cursor<'_>) -> Parse<Statement> {
     Ok(Statement::Reindex(Reindex { of, name: c.object_name()?, concurrently, verbose, tablespace }))
 }
 
-/// CHECK {INDEX | TABLE} name [REPAIR].
+/// Parses CHECK {INDEX | TABLE} name [REPAIR].
 pub(in crate::parser) fn check(c: &mut Cursor<'_>) -> Parse<Statement> {
     c.need("CHECK")?;
     let of_table = c.eat("TABLE");

@@ -1,11 +1,11 @@
-//! UNIQUE constraints, and what the index of any constraint may be told: USING INDEX, storage, and when it is checked.
+//! UNIQUE constraints, and the clauses for the index of any constraint: USING INDEX, storage, DEFERRABLE.
 
 use super::{include, nulls_not_distinct, with};
 use crate::parser::foreign_key::timing;
 use crate::parser::{Cursor, Parse};
 use crate::statement::{AlterAction, KeyPartDef, TableOption, UniqueDef};
 
-/// `UNIQUE USING INDEX name`, behind the name of the constraint.
+/// Parses `UNIQUE USING INDEX name`, after the name of the constraint.
 pub(in crate::parser) fn unique_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<AlterAction> {
     c.need_all(&["UNIQUE", "USING", "INDEX"])?;
     let index = c.name()?;
@@ -13,7 +13,7 @@ pub(in crate::parser) fn unique_using(c: &mut Cursor<'_>, name: Option<String>) 
     Ok(AlterAction::UniqueUsingIndex { name, index, deferrable, deferred })
 }
 
-/// `PRIMARY KEY USING INDEX i`.
+/// Parses `PRIMARY KEY USING INDEX i`.
 pub(in crate::parser) fn key_using(c: &mut Cursor<'_>, name: Option<String>) -> Parse<AlterAction> {
     c.need_all(&["PRIMARY", "KEY", "USING", "INDEX"])?;
     let index = c.name()?;
@@ -21,7 +21,7 @@ pub(in crate::parser) fn key_using(c: &mut Cursor<'_>, name: Option<String>) -> 
     Ok(AlterAction::KeyUsingIndex { name, index, deferrable, deferred })
 }
 
-/// `[[NOT] DEFERRABLE] [INITIALLY …]`, and never NOT VALID.
+/// Parses `[[NOT] DEFERRABLE] [INITIALLY …]`; NOT VALID is an error.
 pub(in crate::parser) fn timing_of(c: &mut Cursor<'_>, kind: &str) -> Parse<(bool, bool)> {
     let place = c.location();
     let (deferrable, deferred, not_valid) = timing(c)?;
@@ -31,7 +31,7 @@ pub(in crate::parser) fn timing_of(c: &mut Cursor<'_>, kind: &str) -> Parse<(boo
     Ok((deferrable, deferred))
 }
 
-/// `UNIQUE [NULLS [NOT] DISTINCT] (…)` of a table.
+/// Parses `UNIQUE [NULLS [NOT] DISTINCT] (…)` of a table.
 pub(in crate::parser) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) -> Parse<UniqueDef> {
     if c.at_all(&["UNIQUE", "USING", "INDEX"]) {
         return Err(c.unsupported("UNIQUE USING INDEX"));
@@ -47,7 +47,7 @@ pub(in crate::parser) fn table_unique(c: &mut Cursor<'_>, name: Option<String>) 
     unique_tail(c, UniqueDef { name, parts, include, nulls_not_distinct, ..UniqueDef::default() })
 }
 
-/// `UNIQUE [NULLS [NOT] DISTINCT]` of a column.
+/// Parses `UNIQUE [NULLS [NOT] DISTINCT]` of a column.
 pub(in crate::parser) fn column_unique(c: &mut Cursor<'_>, name: Option<String>, column: &str) -> Parse<UniqueDef> {
     c.need("UNIQUE")?;
     let nulls_not_distinct = nulls_not_distinct(c)?;
@@ -65,7 +65,7 @@ fn unique_tail(c: &mut Cursor<'_>, mut unique: UniqueDef) -> Parse<UniqueDef> {
     Ok(unique)
 }
 
-/// `[WITH (…)] [USING INDEX TABLESPACE name]` of a constraint.
+/// Parses `[WITH (…)] [USING INDEX TABLESPACE name]` of a constraint.
 pub(in crate::parser) fn constraint_storage(c: &mut Cursor<'_>) -> Parse<(Vec<TableOption>, Option<String>)> {
     let options = with(c)?;
     let tablespace = if c.eat_all(&["USING", "INDEX", "TABLESPACE"]) { Some(c.name()?) } else { None };

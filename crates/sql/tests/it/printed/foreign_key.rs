@@ -10,7 +10,7 @@ impl Display for Printed<'_, ForeignKeyDef> {
     }
 }
 
-/// Of a table, with its columns, or of a column.
+/// Writes a foreign key: of a table, with its columns, or of a column.
 pub(super) fn write_foreign_key(it: &ForeignKeyDef, f: &mut Formatter<'_>, of_table: bool) -> fmt::Result {
     if let Some(name) = &it.name {
         write!(f, "CONSTRAINT {} ", quote(name))?;

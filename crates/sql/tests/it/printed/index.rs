@@ -1,4 +1,4 @@
-//! CREATE INDEX and what goes with it, as text.
+//! CREATE INDEX and related statements as text.
 
 use super::{List, Printed, quote, when};
 use crate::sql::*;
@@ -124,7 +124,7 @@ impl Display for Printed<'_, UniqueDef> {
     }
 }
 
-/// Behind its only column it does not name it.
+/// Writes a UNIQUE constraint; one of a column does not name its column.
 pub(super) fn write_unique(it: &UniqueDef, f: &mut Formatter<'_>, columns: bool) -> fmt::Result {
     if let Some(name) = &it.name {
         write!(f, "CONSTRAINT {} ", quote(name))?;
@@ -140,7 +140,7 @@ pub(super) fn write_unique(it: &UniqueDef, f: &mut Formatter<'_>, columns: bool)
     write!(f, "{}{}", when(it.deferrable, " DEFERRABLE"), when(it.deferred, " INITIALLY DEFERRED"))
 }
 
-/// Of a constraint.
+/// Writes the tablespace of a constraint.
 pub(super) fn tablespace_of(f: &mut Formatter<'_>, name: Option<&str>) -> fmt::Result {
     match name {
         Some(name) => write!(f, " USING INDEX TABLESPACE {}", quote(name)),
@@ -148,7 +148,7 @@ pub(super) fn tablespace_of(f: &mut Formatter<'_>, name: Option<&str>) -> fmt::R
     }
 }
 
-/// `include`: as it is to be written.
+/// Writes the clauses after the columns; `include` has quoted names.
 fn tail(f: &mut Formatter<'_>, include: &[String], nulls_not_distinct: bool, options: &[TableOption]) -> fmt::Result {
     if !include.is_empty() {
         write!(f, " INCLUDE ({})", include.join(", "))?;

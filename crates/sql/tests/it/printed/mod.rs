@@ -1,5 +1,5 @@
-//! A statement as SQL text: parsing it again gives the same statement. This is how tests see that nothing of a text was
-//! left out.
+//! Prints a statement as SQL text: parsing it again gives the same statement, which shows that no part of the text was
+//! dropped.
 
 mod copy;
 mod ddl;
@@ -12,7 +12,7 @@ mod session;
 use crate::sql::{ColumnName, ObjectName, Statement, ast};
 use std::fmt::{self, Display, Formatter};
 
-/// A statement or a part of one, to be printed.
+/// A statement or a part of one, for printing.
 pub(crate) struct Printed<'a, T: ?Sized>(pub(crate) &'a T);
 
 impl<T: ?Sized> Display for Printed<'_, Box<T>>
@@ -24,7 +24,7 @@ where
     }
 }
 
-/// What prints itself.
+/// Prints types by their own `Display`.
 macro_rules! prints_itself {
     ($($ty:ty),*) => {
         $(impl Display for Printed<'_, $ty> {
@@ -37,7 +37,7 @@ macro_rules! prints_itself {
 
 prints_itself!(String, &str, ObjectName, ColumnName, ast::Expr, ast::SelectItem, ast::TableWithJoins, ast::OrderByExpr);
 
-/// A name as SQL text that reads back as the same name.
+/// Returns a name as SQL text that reads back as the same name.
 fn quote(name: &str) -> String {
     ObjectName::bare(name).to_string()
 }
@@ -137,7 +137,7 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// `word` when the condition holds.
+/// Returns `word` if the condition holds.
 fn when(condition: bool, word: &'static str) -> &'static str {
     if condition { word } else { "" }
 }

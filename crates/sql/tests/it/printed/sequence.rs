@@ -4,7 +4,7 @@ use super::{List, Printed, names, quote, when};
 use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
-/// Statements about views and sequences.
+/// Prints statements on views and sequences.
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
         Statement::CreateView(it) => Printed(it).fmt(f),

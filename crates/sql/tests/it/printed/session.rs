@@ -1,10 +1,10 @@
-//! Statements about the session as text.
+//! Statements on the session as text.
 
 use super::{List, Printed, literal, names, quote, when};
 use crate::sql::*;
 use std::fmt::{self, Display, Formatter};
 
-/// Statements about settings, transactions, prepared statements and upkeep.
+/// Prints statements on settings, transactions, prepared statements and maintenance.
 pub(super) fn write(statement: &Statement, f: &mut Formatter<'_>) -> fmt::Result {
     match statement {
         Statement::Set { name, value, local } => {
@@ -118,7 +118,7 @@ impl Display for Printed<'_, SettingValue> {
     }
 }
 
-/// With a blank in front of each, since they follow a word.
+/// Prints the modes, each with a blank in front, since they follow a word.
 impl Display for Printed<'_, TransactionModes> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Some(isolation) = self.0.isolation {
