@@ -73,7 +73,7 @@ pub struct RangeLimits {
 }
 
 impl RangeLimits {
-    /// So many ranges, whatever they are made of.
+    /// The same limit for both.
     pub const fn of(max_ranges: usize) -> Self {
         Self { max_ranges, max_listed: max_ranges }
     }

@@ -68,7 +68,7 @@ pub(crate) fn ranges(schema: &KeySchema, conditions: &[Condition], limits: &Rang
 struct Leading<'a> {
     /// The values of each part.
     values: [Option<&'a [Datum]>; MAX_PARTS],
-    /// How many parts have some.
+    /// The number of parts with values.
     equal: usize,
     bounded: bool,
     /// Whether one condition is an IN list.

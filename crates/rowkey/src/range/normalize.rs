@@ -280,7 +280,7 @@ impl Builder<'_> {
         sum
     }
 
-    /// `(a, b) < (1, 2)` is `a < 1 OR a = 1 AND b < 2`; `<>` is one OR over the parts.
+    /// `(a, b) < (1, 2)` is `a < 1 OR a = 1 AND b < 2`; `<>` is a disjunction over the parts.
     fn row_compare(&self, parts: &[usize], op: CompareOp, values: &[Datum]) -> Disjunction {
         if parts.len() != values.len() || parts.is_empty() {
             return self.unknown();
