@@ -35,8 +35,8 @@ struct Ahead<'g> {
 }
 
 impl DualStore {
-    /// Writes a batch, whose conditions were found to hold a moment ago; the last of its commits. `epochs`: the tables that it writes to, as
-    /// it knows them.
+    /// Writes a batch whose conditions have just been checked. Returns the last of its commits. `epochs`: the written
+    /// tables, and the catalog versions in which they last changed.
     ///
     /// # Errors
     /// [`StoreError::ConditionFailed`] before the first row, [`TxnError::PartlyCommitted`] after it; the store's.
