@@ -80,7 +80,7 @@ enum Reads {
     /// Each statement its own: READ COMMITTED.
     #[default]
     Newest,
-    /// All that of the first one: REPEATABLE READ.
+    /// All statements the first one's: REPEATABLE READ.
     First(Option<Snapshot>),
 }
 
