@@ -23,7 +23,7 @@ pub const FIRST_USER_OID: u32 = 16384;
 pub const SYSTEM_TABLE: store::TableId = store::TableId(1);
 /// First storage id of user objects; the catalog itself is in 1.
 pub(crate) const FIRST_USER_STORAGE: u32 = 16;
-/// Most columns of a table, as in PostgreSQL.
+/// Maximum number of columns of a table, as in PostgreSQL.
 pub const MAX_COLUMNS: usize = 1600;
 
 /// All definitions at one version. Never changes: hold it as long as the statement runs.

@@ -3,7 +3,7 @@
 //! ```text
 //!   counters row:   version 7
 //!     log ───────>  version 7, intent of 8          the process that writes it has the turn; others finish it first
-//!     make tables   (each may already exist)
+//!     create tables (each may already exist)
 //!     decide ────>  version 7, intent of 8, decided     from here on it can only be finished
 //!     write rows    each on the condition that it is unchanged since the intent was logged
 //!     publish ───>  version 8, tables to be dropped

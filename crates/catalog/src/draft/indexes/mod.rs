@@ -1,7 +1,7 @@
 //! Indexes in a catalog change.
 //!
 //! ```text
-//!   new, names   what is to be made, and how it is called
+//!   new, names   definition of a new index, and its name
 //!   prepared     CREATE INDEX and REINDEX while writers wait
 //!   states       the same while writers go on
 //! ```
