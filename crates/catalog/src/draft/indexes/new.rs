@@ -78,6 +78,6 @@ pub struct NewIndexPart {
     pub of: NewPartOf,
     /// Sorted from large to small.
     pub descending: bool,
-    /// Do NULLs sort before all values?
+    /// Whether NULLs sort before all values.
     pub nulls_first: bool,
 }
