@@ -11,19 +11,19 @@ use std::sync::Arc;
 pub const DATABASE_NAME: &str = "bennu";
 /// Its oid.
 pub const DATABASE_OID: u32 = 5;
-/// Schemas whose names are taken: what is in them is computed, not kept.
+/// Reserved schema names: their contents are computed, not stored.
 pub const RESERVED_SCHEMAS: [&str; 2] = ["pg_catalog", "information_schema"];
-/// The schema that a new database has.
+/// The schema of a new database.
 pub const PUBLIC_SCHEMA: &str = "public";
 /// Its oid, as in PostgreSQL.
 pub const PUBLIC_SCHEMA_ID: SchemaId = SchemaId(2200);
-/// First oid of what users make, as in PostgreSQL.
+/// First oid of user objects, as in PostgreSQL.
 pub const FIRST_USER_OID: u32 = 16384;
 /// The store's table that holds the rows of the catalog.
 pub const SYSTEM_TABLE: store::TableId = store::TableId(1);
-/// First storage id of what users make; the catalog itself is in 1.
+/// First storage id of user objects; the catalog itself is in 1.
 pub(crate) const FIRST_USER_STORAGE: u32 = 16;
-/// Most columns of a table, as in PostgreSQL.
+/// Maximum number of columns of a table, as in PostgreSQL.
 pub const MAX_COLUMNS: usize = 1600;
 
 /// All definitions at one version. Never changes: hold it as long as the statement runs.
@@ -34,9 +34,9 @@ pub struct Catalog {
     pub(crate) tables: BTreeMap<TableOid, Arc<Table>>,
     pub(crate) views: BTreeMap<TableOid, Arc<View>>,
     pub(crate) sequences: BTreeMap<TableOid, Arc<Sequence>>,
-    /// By the oid of what they are about.
+    /// By the oid of the commented object.
     pub(crate) comments: BTreeMap<u32, Arc<Comments>>,
-    /// Storages made for tables that are not published yet.
+    /// Storages of tables that are not published yet.
     pub(crate) staged: BTreeSet<u32>,
     pub(crate) next_oid: u32,
     pub(crate) next_storage: u32,
@@ -50,7 +50,7 @@ pub(crate) struct Schema {
 }
 
 impl Catalog {
-    /// Version 0: the schema `public` and nothing in it.
+    /// Version 0: an empty schema `public`.
     pub(crate) fn bootstrap() -> Self {
         let def = SchemaDef { id: PUBLIC_SCHEMA_ID, name: PUBLIC_SCHEMA.to_string() };
         let schemas = BTreeMap::from([(PUBLIC_SCHEMA.to_string(), Schema { def, tables: BTreeMap::new() })]);
@@ -67,7 +67,7 @@ impl Catalog {
         }
     }
 
-    /// Grows by one with every change. Plans are kept by it.
+    /// Increases by one with every change. Cached plans are keyed by it.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -120,12 +120,12 @@ impl Catalog {
         self.views.values()
     }
 
-    /// Materialized views by oid, of all schemas: the tables that they are, and what they are made of.
+    /// Materialized views by oid, of all schemas: their tables and their definitions.
     pub fn materialized_views(&self) -> impl Iterator<Item = (&Arc<Table>, &Materialized)> {
         self.tables().filter_map(|table| Some((table, table.materialized.as_ref()?)))
     }
 
-    /// Views and materialized views, each with what its query reads.
+    /// Views and materialized views, each with the relations that its query reads.
     pub fn readers(&self) -> impl Iterator<Item = (TableOid, &[ViewRead])> {
         let views = self.views().map(|view| (view.oid, view.reads.as_slice()));
         views.chain(self.materialized_views().map(|(table, view)| (table.oid, view.reads.as_slice())))
@@ -163,7 +163,7 @@ impl Catalog {
         self.tables_in(schema).find_map(|table| Some((table, table.index(name)?)))
     }
 
-    /// Oids of what is in a schema: tables, views, sequences.
+    /// Oids of the relations in a schema: tables, views, sequences.
     pub fn relations_in(&self, schema: SchemaId) -> Vec<TableOid> {
         let tables = self.tables().filter(|table| table.schema == schema).map(|table| table.oid);
         let views = self.views().filter(|view| view.schema == schema).map(|view| view.oid);
@@ -171,7 +171,8 @@ impl Catalog {
         tables.chain(views).chain(sequences).collect()
     }
 
-    /// Kind and name of what has that oid, with its schema unless its name is found in `search_path`; empty if nothing has.
+    /// Kind and name of the relation with that oid, schema-qualified unless `search_path` finds the name; empty if
+    /// there is none.
     pub fn described(&self, oid: TableOid, search_path: &[String]) -> String {
         let (kind, schema, name) = if let Some(table) = self.table_by_oid(oid) {
             (table.kind(), table.schema, &table.name)
@@ -199,7 +200,7 @@ impl Catalog {
             .ok_or_else(|| CatalogError::NoSuchTable { schema: Some(schema.to_string()), name: name.to_string() })
     }
 
-    /// The table that a statement means: in `schema` when it names one, else the first in `search_path`.
+    /// The table that a statement names: in `schema` if given, else the first match in `search_path`.
     pub fn resolve(&self, search_path: &[String], schema: Option<&str>, name: &str) -> Option<&Arc<Table>> {
         match schema {
             Some(schema) => self.table(schema, name),
@@ -207,7 +208,7 @@ impl Catalog {
         }
     }
 
-    /// As [`Self::resolve`], or an error that names what was asked for.
+    /// As [`Self::resolve`], or an error with the name.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the named schema does not exist (as PostgreSQL does).
@@ -226,7 +227,7 @@ impl Catalog {
         self.schema_by_id(table.schema).map_or("", |schema| schema.name.as_str())
     }
 
-    /// Of the tables that a store has, those that no table of this catalog refers to.
+    /// The tables of the store that no table of this catalog refers to.
     pub fn orphans(&self, in_store: impl IntoIterator<Item = store::TableId>) -> Vec<store::TableId> {
         let known: BTreeSet<u32> =
             self.tables().flat_map(|table| table.storages()).chain(self.staged.iter().copied()).collect();

@@ -4,9 +4,9 @@
 //!   table   t (k, host, cpu)          view   SELECT host, max(cpu) FROM t GROUP BY host
 //!   log     (row id, everything, host)       a row for each group that a statement has changed
 //! ```
-//! A log is a table of its own that hangs on the table that is read, as entries of an index do: it is written in the transaction
-//! of the rows ([`ChangeLog::rows`]). It has the columns that the grouping expressions name, under their names. Rows of a log are
-//! only ever added by writers, each under a row id of its own, and taken away by the refresh that has read them.
+//! A log is a separate table that belongs to the base table, as the entries of an index do: it is written in the
+//! transaction that writes the rows ([`ChangeLog::rows`]). It has the columns that the grouping expressions name, under
+//! their names. Writers only add rows, each under its own row id; the refresh deletes the rows that it has read.
 
 use crate::draft::build::{make_key, plain_column, row_id_column, table_of};
 use crate::{CatalogResult, ColumnId, Draft, Table, TableOid};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use types::DataType;
 
-/// The column of a log that says: all groups are to be made anew. No column of a table has this name.
+/// The column of a log that marks all groups as changed. No column of a table has this name.
 pub const EVERYTHING_COLUMN: &str = "\u{1}everything";
 /// Its id, which no column of a table gets: `ColumnId` 0 is the hidden row id, and the rest count up.
 const EVERYTHING: ColumnId = ColumnId(u16::MAX);
@@ -24,46 +24,46 @@ const EVERYTHING: ColumnId = ColumnId(u16::MAX);
 pub struct ChangeLog {
     /// The view.
     pub view: TableOid,
-    /// Its rows in the store (`store::TableId`).
+    /// Storage of the log (`store::TableId`).
     pub storage: u32,
-    /// Columns of the table that the view reads: a change of others is none of its groups.
+    /// Columns of the base table that the view reads: a change of other columns changes no group.
     pub reads: Vec<ColumnId>,
-    /// Those that its grouping expressions name.
+    /// Columns that the grouping expressions name.
     pub groups: Vec<ColumnId>,
 }
 
-/// What makes a materialized view incremental.
+/// The definition of an incremental materialized view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Incremental {
-    /// The table that it reads, which has its [`ChangeLog`].
+    /// The base table, which has the view's [`ChangeLog`].
     pub base: TableOid,
-    /// Its query as it was written, whose items have the places of the view's columns.
+    /// Its query as written; the select items have the positions of the view's columns.
     pub query: String,
-    /// Places of the view's columns that are grouping expressions.
+    /// Positions of the view's grouping columns.
     pub keys: Vec<usize>,
     /// See [`ChangeLog::reads`].
     pub reads: Vec<ColumnId>,
     /// See [`ChangeLog::groups`].
     pub groups: Vec<ColumnId>,
-    /// The storage of the table's rows when all groups were made last. Under another one (TRUNCATE, rows written anew) all are
-    /// made again.
+    /// The base table's storage at the last full refresh. If it differs (TRUNCATE, rewritten rows), all groups are
+    /// computed again.
     pub of_storage: u32,
 }
 
 impl Incremental {
-    /// The log that the table gets for the view, still without storage.
+    /// The log that the base table gets for the view, without storage yet.
     pub fn log(&self, view: TableOid) -> ChangeLog {
         ChangeLog { view, storage: 0, reads: self.reads.clone(), groups: self.groups.clone() }
     }
 }
 
 impl ChangeLog {
-    /// The log in the store.
+    /// The storage of the log.
     pub fn storage_id(&self) -> store::TableId {
         store::TableId(self.storage)
     }
 
-    /// The log of a table as a table: a hidden row id, whether everything has changed, and the columns of the groups.
+    /// The log as a table: a hidden row id, the flag for all groups, and the columns of the groups.
     pub fn rows(&self, table: &Table) -> Table {
         let mut columns = vec![row_id_column(), plain_column(EVERYTHING, EVERYTHING_COLUMN, DataType::Boolean)];
         let named = self.groups.iter().filter_map(|id| table.column(*id));
@@ -75,7 +75,7 @@ impl ChangeLog {
 }
 
 impl Draft {
-    /// Gives a table the log of a view. The caller keeps writers of the table out.
+    /// Adds the log of a view to its base table. The caller keeps out writers of the table.
     ///
     /// # Errors
     /// [`crate::CatalogError::NoSuchTable`]; no more storage ids.
@@ -86,8 +86,8 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Takes the log of a view from the table that it reads: the view is to be made anew in full, when it gets another one. The
-    /// caller keeps writers of the table out.
+    /// Drops the log of a view from its base table: when it gets another one, the view needs a full refresh. The caller
+    /// keeps out writers of the table.
     ///
     /// # Errors
     /// [`crate::CatalogError::NoSuchTable`].
@@ -110,7 +110,7 @@ impl Draft {
         self.put_table(base);
     }
 
-    /// New storage for the logs of a table that is emptied: its views are made anew in full.
+    /// New storage for the logs of a table that is truncated: its views need a full refresh.
     pub(crate) fn truncate_change_logs(&mut self, table: &mut Table) -> CatalogResult<()> {
         let mut logs = std::mem::take(&mut table.change_logs);
         for log in &mut logs {
@@ -121,7 +121,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Shows a table that is not of this catalog, such as a log, to queries planned over this draft, which is only looked at.
+    /// Adds a table that is not in the catalog, such as a log, so that queries can be planned over this draft. The
+    /// draft is never made durable.
     ///
     /// # Errors
     /// No more oids.

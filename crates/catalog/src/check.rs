@@ -1,7 +1,7 @@
-//! CHECK constraints: conditions that are not false for any row.
+//! CHECK constraints: conditions that must not be false for any row.
 //!
-//! The catalog keeps their text and the columns that it names; what compiles and evaluates them is above. In the
-//! text a column stands without its table, so that renaming the table leaves it as it is.
+//! The catalog keeps their text and the columns that it names; crates above compile and evaluate them. The text names
+//! columns without their table, so that renaming the table does not change it.
 
 use crate::{CatalogError, CatalogResult, ColumnId, Draft, Index, Table, TableOid};
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 pub struct Check {
     /// Its oid, as clients see it.
     pub oid: u32,
-    /// Its name, which no other constraint of the table has.
+    /// Its name, unique among the constraints of the table.
     pub name: String,
     /// Source text of the condition.
     pub text: String,
     /// The columns that the text names, each once.
     pub columns: Vec<ColumnId>,
-    /// Do all rows keep it? Not until VALIDATE CONSTRAINT where it was made NOT VALID.
+    /// Whether all rows are known to satisfy it. False for NOT VALID until VALIDATE CONSTRAINT.
     #[serde(default = "validated", skip_serializing_if = "is_validated")]
     pub validated: bool,
 }
@@ -33,11 +33,11 @@ fn is_validated(validated: &bool) -> bool {
     *validated
 }
 
-/// A CHECK constraint to be made.
+/// A CHECK constraint to be created.
 #[derive(Clone, Debug)]
 pub struct NewCheck {
-    /// `None` is PostgreSQL's choice: `<table>_<column>_check` over one column, else `<table>_check`, with a number
-    /// behind it if that is taken.
+    /// `None` is PostgreSQL's choice: `<table>_<column>_check` over one column, else `<table>_check`, followed by a
+    /// number if the name is taken.
     pub name: Option<String>,
     /// Source text of the condition.
     pub text: String,
@@ -58,7 +58,7 @@ impl Table {
         self.index(name).filter(|index| index.constraint.is_some())
     }
 
-    /// Has a constraint of this table that name?
+    /// Whether a constraint of this table has that name.
     pub fn is_constraint(&self, name: &str) -> bool {
         let own = self.key_name.as_deref() == Some(name) || self.check(name).is_some();
         own || self.unique_constraint(name).is_some() || self.foreign_key(name).is_some()
@@ -79,7 +79,7 @@ impl Table {
         Ok(())
     }
 
-    /// The name of a CHECK constraint over these columns that was given none, beside others that are `taken`.
+    /// The name of an unnamed CHECK constraint over these columns; `taken` names are not free either.
     /// Source: `ChooseConstraintName` of PostgreSQL.
     pub fn free_check_name(&self, columns: &[String], taken: &[&str]) -> String {
         let base = match columns {
@@ -92,7 +92,7 @@ impl Table {
     }
 }
 
-/// Adds the constraints of a table that is being made; their oids come with the table's.
+/// Adds the constraints of a table that is being created; their oids are assigned with the table's.
 pub(crate) fn add_new_checks(table: &mut Table, checks: Vec<NewCheck>) -> CatalogResult<()> {
     let mut given = BTreeSet::new();
     for name in checks.iter().filter_map(|check| check.name.as_ref()) {
@@ -100,13 +100,13 @@ pub(crate) fn add_new_checks(table: &mut Table, checks: Vec<NewCheck>) -> Catalo
             return Err(CatalogError::DuplicateCheck { constraint: name.clone() });
         }
     }
-    // A chosen name gives way to those that are given.
+    // Explicit names go first, so that a generated name avoids them.
     let (named, unnamed): (Vec<_>, Vec<_>) = checks.into_iter().partition(|check| check.name.is_some());
     named.into_iter().chain(unnamed).try_for_each(|check| table.push_check(0, check))
 }
 
 impl Draft {
-    /// ADD CHECK. That no row makes it false is for the caller to check, under the table's exclusive lock.
+    /// ADD CHECK. The caller checks the existing rows, under the table's exclusive lock.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`], [`CatalogError::DuplicateConstraint`].
@@ -117,8 +117,8 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP CONSTRAINT; with `cascade` also of foreign keys that refer to it. Behind that of a primary key the rows are
-    /// to be written anew ([`Self::drop_key`]). Returns what else was dropped, kind and name.
+    /// DROP CONSTRAINT; with `cascade`, also of foreign keys that refer to it. After dropping a primary key the rows
+    /// must be rewritten ([`Self::drop_key`]). Returns kind and name of the dependent objects that were dropped.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]; [`CatalogError::NoSuchConstraint`]; [`CatalogError::DependentObjects`].
@@ -145,7 +145,7 @@ impl Draft {
         Ok(Vec::new())
     }
 
-    /// RENAME CONSTRAINT of a CHECK or UNIQUE constraint or a foreign key.
+    /// RENAME CONSTRAINT of any kind of constraint.
     ///
     /// # Errors
     /// As [`Self::drop_constraint`], and [`CatalogError::DuplicateConstraint`].
@@ -173,7 +173,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Gives CHECK constraints other text: after a column in it was renamed. Names that are gone are passed over.
+    /// Replaces the texts of CHECK constraints, after a rename of a column in them. Ignores names that no longer exist.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`].
@@ -187,7 +187,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Gives the constraints of a new table their oids.
+    /// Assigns oids to the constraints of a new table.
     pub(crate) fn take_check_oids(&mut self, table: &mut Table) -> CatalogResult<()> {
         for check in &mut table.checks {
             check.oid = self.take_oid()?;

@@ -1,8 +1,8 @@
-//! Comments: texts that users keep beside databases, schemas, relations, columns and constraints.
+//! COMMENT ON: texts attached to databases, schemas, relations, columns and constraints.
 //!
-//! A comment belongs to an oid and a number: 0 for the object itself, else the number of one of its columns (its id in a
-//! table, its place from 1 in a view), as in `pg_description`. The comments of one object are one row of the catalog, and
-//! go with the object.
+//! A comment belongs to an oid and a number, as in `pg_description`: 0 for the object itself, else the number of a
+//! column (its id in a table, its position from 1 in a view). The comments of one object are one row of the catalog and
+//! are dropped with the object.
 
 use crate::catalog::{DATABASE_OID, PUBLIC_SCHEMA_ID};
 use crate::{Catalog, CatalogError, CatalogResult, Draft, Table, TableOid};
@@ -10,24 +10,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What the schema `public` of a new database is commented with, as in PostgreSQL.
+/// The comment on the schema `public` of a new database, as in PostgreSQL.
 const PUBLIC_COMMENT: &str = "standard public schema";
 
-/// A primary key's constraint and its index share a counter's oid: this bit, which the counter does not reach, tells them apart.
+/// Distinguishes the oid of a primary key's constraint from the oid of its index. The oid counter does not reach this
+/// bit.
 const KEY_CONSTRAINT: u32 = 1 << 30;
 
-/// The comments of one object by column number, 0 for its own. An empty text says that there is none.
+/// The comments of one object by column number, 0 for the object itself. An empty text means no comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Comments {
     texts: BTreeMap<u16, String>,
 }
 
-/// What a comment is about.
+/// The object or column of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommentTarget {
     /// The object.
     pub oid: u32,
-    /// One of its columns; 0: the object itself.
+    /// The number of one of its columns; 0 for the object itself.
     pub column: u16,
 }
 
@@ -44,7 +45,7 @@ impl Table {
         self.key_oid.map(|index| KEY_CONSTRAINT | index)
     }
 
-    /// Its oid and those of its indexes and constraints.
+    /// The oids of the table, its indexes and its constraints.
     fn oids(&self) -> impl Iterator<Item = u32> {
         let key = self.key_oid.into_iter().chain(self.key_constraint_oid());
         let checks = self.checks.iter().map(|check| check.oid);
@@ -78,7 +79,7 @@ impl Catalog {
         self.comments.get(&of.oid).is_some_and(|comments| comments.texts.contains_key(&of.column))
     }
 
-    /// Oids of all that can have comments.
+    /// Oids of all objects that can have comments.
     fn commentable(&self) -> BTreeSet<u32> {
         let tables = self.tables().flat_map(|table| table.oids());
         let views = self.views().map(|view| view.oid.0);
@@ -98,7 +99,7 @@ impl Catalog {
 }
 
 impl Draft {
-    /// COMMENT ON: `None` and an empty text take the comment away.
+    /// COMMENT ON: `None` or an empty text removes the comment.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
@@ -120,7 +121,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Takes the comments away of what this draft has dropped.
+    /// Removes the comments of objects that this draft has dropped.
     pub(crate) fn drop_lost_comments(&mut self) {
         if self.next.comments.is_empty() {
             return;

@@ -1,10 +1,10 @@
-//! What CREATE TABLE and ADD COLUMN ask for, before it is checked.
+//! Definitions of CREATE TABLE and ADD COLUMN, before they are checked.
 
 use crate::{Identity, Materialized, NewCheck, TableOid};
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
 
-/// A table to be made.
+/// A table to be created.
 #[derive(Clone, Debug)]
 pub struct NewTable {
     /// An existing schema.
@@ -17,21 +17,21 @@ pub struct NewTable {
     pub key: Vec<NewKeyPart>,
     /// Name of the primary key constraint; `None` names it `<table>_pkey`.
     pub key_name: Option<String>,
-    /// 2 to 256.
+    /// From 2 to 256.
     pub salt_buckets: Option<u16>,
-    /// SPLIT ON: values of the leading key columns, in ascending key order. On a salted table every
-    /// bucket is split at them.
+    /// SPLIT ON: values of the leading key columns, in ascending key order. On a salted table every bucket is split at
+    /// these values.
     pub splits: Vec<Vec<Datum>>,
-    /// Names in any case. `salt_buckets` may stand here instead.
+    /// Names in any case. `salt_buckets` may be given here instead.
     pub properties: BTreeMap<String, String>,
     /// CHECK constraints, in order of declaration.
     pub checks: Vec<NewCheck>,
-    /// The query that its rows are of, if it is a materialized view.
+    /// The definition, if it is a materialized view.
     pub materialized: Option<Materialized>,
 }
 
 impl NewTable {
-    /// A table without columns yet.
+    /// A table without columns.
     pub fn new(schema: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             schema: schema.into(),
@@ -48,25 +48,25 @@ impl NewTable {
     }
 }
 
-/// A column to be made.
+/// A column to be created.
 #[derive(Clone, Debug)]
 pub struct NewColumn {
     /// Its name.
     pub name: String,
     /// Its type.
     pub ty: DataType,
-    /// `Some(true)`: NOT NULL. `Some(false)`: declared NULL, which a key column needs to be nullable.
-    /// `None`: not said, so NOT NULL in a key and nullable elsewhere.
+    /// `Some(true)`: NOT NULL. `Some(false)`: declared NULL, which makes a key column nullable. `None`: NOT NULL in a
+    /// key, nullable elsewhere.
     pub not_null: Option<bool>,
     /// Source text of the DEFAULT expression.
     pub default: Option<String>,
-    /// The default is the next value of this sequence.
+    /// The sequence, if the default is exactly its next value.
     pub sequence: Option<TableOid>,
-    /// The sequences of which a larger default takes values.
+    /// The sequences that a compound default expression takes values of.
     pub default_sequences: Vec<TableOid>,
     /// GENERATED … AS IDENTITY.
     pub identity: Option<Identity>,
-    /// GENERATED ALWAYS AS (…) STORED by `default`: the names of columns in it, each once.
+    /// GENERATED ALWAYS AS (…) STORED: the names of the columns in the expression (`default`), each once.
     pub generated: Option<Vec<String>>,
     /// Name of its column family.
     pub family: Option<String>,
@@ -88,7 +88,7 @@ impl NewColumn {
         }
     }
 
-    /// With this default.
+    /// Sets the default.
     #[must_use]
     pub fn with_default(self, default: NewDefault) -> Self {
         let NewDefault { text, sequence, sequences } = default;
@@ -101,13 +101,13 @@ impl NewColumn {
 pub struct NewDefault {
     /// Its source text.
     pub text: String,
-    /// It is the next value of this sequence and nothing more.
+    /// The sequence, if the default is exactly its next value.
     pub sequence: Option<TableOid>,
-    /// Sequences of which it takes values otherwise: the text has a [`crate::sequence_reference`] of each.
+    /// The sequences of a compound default: the text has a [`crate::sequence_reference`] of each.
     pub sequences: Vec<TableOid>,
 }
 
-/// A part of a primary key to be made.
+/// A part of a primary key to be created.
 #[derive(Clone, Debug)]
 pub struct NewKeyPart {
     /// Name of one of the table's columns.

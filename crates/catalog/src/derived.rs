@@ -1,7 +1,7 @@
-//! What crates above have computed from one version of a table, kept with that version.
+//! Values that crates above derive from one version of a table, kept with that version.
 //!
-//! Compiled expressions of indexes are good for as long as the definition is, and so they go with it. A copy of a
-//! table that is to be changed begins with nothing.
+//! Compiled expressions of indexes are valid as long as the definition, so they are dropped with it. A clone of a
+//! table, made to be changed, starts empty.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct Derived {
 }
 
 impl Derived {
-    /// A value is put in whole, so that a panic elsewhere leaves nothing half done.
+    /// Ignores poisoning: a value is inserted whole, so a panic elsewhere leaves nothing half done.
     fn read(&self) -> RwLockReadGuard<'_, Values> {
         self.values.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -27,7 +27,7 @@ impl Derived {
         self.read().get(&TypeId::of::<T>()).cloned()?.downcast().ok()
     }
 
-    /// Keeps a value, unless another thread was faster; the one that is kept.
+    /// Keeps a value, unless another thread was faster. Returns the kept value.
     pub fn keep<T: Any + Send + Sync>(&self, value: T) -> Arc<T> {
         let new: Arc<T> = Arc::new(value);
         let shared: Arc<dyn Any + Send + Sync> = Arc::<T>::clone(&new);

@@ -1,5 +1,5 @@
-//! What can be wrong with a definition. Each variant carries data; SQLSTATEs are chosen in `engine`
-//! (the code that each variant stands for is in its comment).
+//! Errors of definitions. Each variant carries data; SQLSTATEs are chosen in `engine` (the comment of each variant has
+//! its code).
 
 use store::StoreError;
 
@@ -9,7 +9,7 @@ pub type CatalogResult<T> = Result<T, CatalogError>;
 /// A definition that is refused, or a catalog that cannot be read or written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CatalogError {
-    /// The change was stopped by whom it is made for, before anything was written (57014).
+    /// 57014: the change was cancelled before anything was written.
     #[error("the statement was stopped")]
     Stopped,
     /// 42P06.
@@ -24,7 +24,7 @@ pub enum CatalogError {
         /// Its name.
         name: String,
     },
-    /// 42701, of a table that is made.
+    /// 42701: in CREATE TABLE.
     #[error("column \"{column}\" specified more than once")]
     ColumnTwice {
         /// Its name.
@@ -61,9 +61,9 @@ pub enum CatalogError {
     /// 42704.
     #[error("constraint \"{constraint}\" of relation \"{table}\" does not exist")]
     NoSuchConstraint {
-        /// The table looked into.
+        /// The table.
         table: String,
-        /// The name asked for.
+        /// The requested name.
         constraint: String,
     },
     /// 42703.
@@ -75,13 +75,13 @@ pub enum CatalogError {
     /// 42704.
     #[error("there is no primary key for referenced table \"{table}\"")]
     NoPrimaryKey {
-        /// The table that is referred to.
+        /// The referenced table.
         table: String,
     },
     /// 42830.
     #[error("{reason}")]
     InvalidForeignKey {
-        /// What is wrong.
+        /// The error message.
         reason: String,
     },
     /// 42804.
@@ -89,35 +89,35 @@ pub enum CatalogError {
     IncompatibleKeys {
         /// The foreign key.
         constraint: String,
-        /// A column of it.
+        /// The referencing column.
         column: String,
-        /// What it refers to.
+        /// The referenced column.
         parent_column: String,
-        /// The column's type.
+        /// The type of the referencing column.
         ty: String,
-        /// The type of what it refers to.
+        /// The type of the referenced column.
         parent_ty: String,
     },
     /// 3F000.
     #[error("schema \"{name}\" does not exist")]
     NoSuchSchema {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
     /// 42P01.
     #[error("relation \"{}\" does not exist", qualified(.schema.as_deref(), .name))]
     NoSuchTable {
-        /// The schema, when one was named.
+        /// The schema, if the statement named one.
         schema: Option<String>,
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
     /// 42703.
     #[error("column \"{column}\" of relation \"{table}\" does not exist")]
     NoSuchColumn {
-        /// The table looked into.
+        /// The table.
         table: String,
-        /// The name asked for.
+        /// The requested name.
         column: String,
     },
     /// 2BP01.
@@ -125,10 +125,10 @@ pub enum CatalogError {
     DependentObjects {
         /// The object to be dropped, kind and name.
         what: String,
-        /// What depends on it, kind and name.
+        /// The dependents, kind and name.
         dependents: Vec<String>,
     },
-    /// 2BP01: a column of a primary key, which stays as it is.
+    /// 2BP01: a column of a primary key.
     #[error("cannot drop {what} because other objects depend on it")]
     KeyColumn {
         /// The column, kind and name.
@@ -141,7 +141,7 @@ pub enum CatalogError {
     RequiredBy {
         /// The object to be dropped, kind and name.
         what: String,
-        /// What it is part of.
+        /// The object that it is part of.
         by: String,
     },
     /// 2200H.
@@ -151,7 +151,7 @@ pub enum CatalogError {
         name: String,
         /// `maximum` or `minimum`.
         which: &'static str,
-        /// Its bound.
+        /// Its maximum or minimum.
         limit: i64,
     },
     /// 22003.
@@ -159,7 +159,7 @@ pub enum CatalogError {
     SequenceBounds {
         /// The sequence.
         name: String,
-        /// As given.
+        /// The given value.
         value: i64,
         /// Its smallest value.
         min: i64,
@@ -173,7 +173,7 @@ pub enum CatalogError {
         what: &'static str,
         /// The name.
         name: String,
-        /// Why it is not free.
+        /// Why it is reserved.
         reason: &'static str,
     },
     /// 54011.
@@ -182,7 +182,7 @@ pub enum CatalogError {
         /// [`crate::MAX_COLUMNS`].
         limit: usize,
     },
-    /// 54000: layouts or column ids are used up by very many ALTER TABLEs.
+    /// 54000: the ids of layouts or columns are exhausted after very many ALTER TABLEs.
     #[error("table \"{table}\" was altered too often: its {what} are used up")]
     TooManyChanges {
         /// The table.
@@ -193,7 +193,7 @@ pub enum CatalogError {
     /// 55000.
     #[error("cannot use a deferrable {kind} for referenced table \"{table}\"")]
     DeferrableParent {
-        /// `unique constraint`; `primary key`, where that is meant by naming no columns.
+        /// `unique constraint`, or `primary key` if the foreign key names no columns of its parent.
         kind: &'static str,
         /// The table.
         table: String,
@@ -204,15 +204,15 @@ pub enum CatalogError {
         /// The table.
         table: String,
     },
-    /// 0A000: the type of a column changes, and something is made of its values.
+    /// 0A000: ALTER COLUMN … TYPE of a column that another object is computed from.
     #[error("cannot alter type of a column used by a {by}")]
     AlteredColumnUsed {
         /// `view or rule`, `generated column`.
         by: &'static str,
-        /// Which one.
+        /// The object that uses the column.
         detail: String,
     },
-    /// 42P16: whether it may be NULL cannot be changed.
+    /// 42P16: a column of a primary key cannot change between NULL and NOT NULL.
     #[error("column \"{column}\" is in a primary key")]
     InKey {
         /// The column.
@@ -223,29 +223,29 @@ pub enum CatalogError {
     InvalidTable {
         /// The table.
         table: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// 22023: a split point that is not a key, or out of order.
+    /// 22023: a split point that is not a key, or is out of order.
     #[error("invalid split point {number} of table \"{table}\": {reason}")]
     InvalidSplit {
         /// The table.
         table: String,
         /// Counted from 1.
         number: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// 22023.
     #[error("salt buckets must be 2 to 256, not {given}")]
     InvalidSalt {
-        /// As given.
+        /// The given value.
         given: String,
     },
     /// 22023.
     #[error("unrecognized table property \"{name}\"")]
     UnknownProperty {
-        /// As given.
+        /// The given name.
         name: String,
     },
     /// 22023.
@@ -253,9 +253,9 @@ pub enum CatalogError {
     InvalidProperty {
         /// The property.
         name: String,
-        /// As given.
+        /// The given value.
         value: String,
-        /// What it takes.
+        /// The accepted values.
         expected: String,
     },
     /// 0A000.
@@ -264,13 +264,13 @@ pub enum CatalogError {
         /// Names the feature, with the reason where there is one.
         feature: String,
     },
-    /// 40001: another process changed the catalog at the same time; the statement can be run again.
+    /// 40001: another process changed the catalog at the same time; the statement can be retried.
     #[error("the catalog was changed by another process at the same time")]
     ChangedElsewhere,
-    /// XX001: rows of the system table that cannot be read.
+    /// XX001: unreadable rows of the system table.
     #[error("catalog corrupted: {detail}")]
     Corrupted {
-        /// Which row, and what is wrong.
+        /// The row and the reason.
         detail: String,
     },
     /// XX000: written by a newer build.
@@ -281,10 +281,10 @@ pub enum CatalogError {
         /// [`crate::FORMAT`].
         readable: u32,
     },
-    /// XX000: the task that made a change durable broke off; its outcome is unknown until the store is reopened.
+    /// XX000: the task that made a change durable was aborted; its outcome is unknown until the store is reopened.
     #[error("the catalog change broke off: {reason}")]
     Aborted {
-        /// What happened to it.
+        /// The reason.
         reason: String,
     },
     /// The store's failure, with its own code.
@@ -293,7 +293,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// There are no more values of a sequence.
+    /// The error of a sequence without further values.
     pub fn exhausted(sequence: &crate::Sequence) -> Self {
         let (which, limit) = if sequence.increment > 0 { ("maximum", sequence.max) } else { ("minimum", sequence.min) };
         Self::SequenceExhausted { name: sequence.name.clone(), which, limit }

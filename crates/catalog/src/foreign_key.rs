@@ -1,6 +1,6 @@
-//! Foreign keys: columns of a table whose values are those of a key of another row, or of the same table.
+//! Foreign keys: columns whose values must be key values of another table, or of the same one.
 //!
-//! The table that refers keeps them; columns are named by their ids, so that renaming leaves them as they are.
+//! The referencing table stores them; columns are named by their ids, so that a rename does not change them.
 
 use crate::{Column, ColumnId, Table, TableOid};
 use serde::{Deserialize, Serialize};
@@ -11,49 +11,49 @@ use types::ReferentialAction;
 pub struct ForeignKey {
     /// Its oid, as clients see it.
     pub oid: u32,
-    /// Its name, which no other constraint of the table has.
+    /// Its name, unique among the constraints of the table.
     pub name: String,
-    /// The columns that refer. Never empty.
+    /// The referencing columns. Never empty.
     pub columns: Vec<ColumnId>,
-    /// The table that is referred to.
+    /// The referenced table.
     pub parent: TableOid,
-    /// Its columns, one for each of `columns`.
+    /// The referenced columns, one for each of `columns`.
     pub parent_columns: Vec<ColumnId>,
-    /// The oid of its index that keeps them unique, or of its primary key.
+    /// The oid of the parent's primary key, or of the unique index over the referenced columns.
     pub parent_index: u32,
     /// MATCH FULL.
     pub full: bool,
     /// ON DELETE.
     pub on_delete: ReferentialAction,
-    /// The columns that ON DELETE SET NULL and SET DEFAULT set; none means all.
+    /// The columns that ON DELETE SET NULL and SET DEFAULT set; empty means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_columns: Vec<ColumnId>,
     /// ON UPDATE.
     pub on_update: ReferentialAction,
-    /// May it be checked at the end of a transaction?
+    /// DEFERRABLE: whether the check can be deferred to the end of the transaction.
     pub deferrable: bool,
-    /// Is it, unless SET CONSTRAINTS says otherwise?
+    /// INITIALLY DEFERRED: the default of SET CONSTRAINTS.
     pub deferred: bool,
-    /// Do all rows keep it? Not before VALIDATE CONSTRAINT, if it was made NOT VALID.
+    /// Whether all rows are known to satisfy it. False for NOT VALID until VALIDATE CONSTRAINT.
     pub validated: bool,
 }
 
-/// A foreign key to be made.
+/// A foreign key to be created.
 #[derive(Clone, Debug)]
 pub struct NewForeignKey {
-    /// `None` is PostgreSQL's choice: `<table>_<columns>_fkey`, with a number behind it if that is taken.
+    /// `None` is PostgreSQL's choice: `<table>_<columns>_fkey`, followed by a number if the name is taken.
     pub name: Option<String>,
-    /// Names of the columns that refer.
+    /// Names of the referencing columns.
     pub columns: Vec<String>,
-    /// The table that is referred to.
+    /// The referenced table.
     pub parent: TableOid,
-    /// Names of its columns; none means its primary key.
+    /// Names of the referenced columns; empty means the primary key.
     pub parent_columns: Vec<String>,
     /// MATCH FULL.
     pub full: bool,
     /// ON DELETE.
     pub on_delete: ReferentialAction,
-    /// Names of the columns that it sets; none means all.
+    /// Names of the columns that ON DELETE sets; empty means all.
     pub set_columns: Vec<String>,
     /// ON UPDATE.
     pub on_update: ReferentialAction,
@@ -61,7 +61,7 @@ pub struct NewForeignKey {
     pub deferrable: bool,
     /// INITIALLY DEFERRED.
     pub deferred: bool,
-    /// Do all rows keep it?
+    /// False for NOT VALID.
     pub validated: bool,
 }
 
@@ -76,12 +76,12 @@ impl Table {
         ids.iter().filter_map(|id| self.column(*id))
     }
 
-    /// Where the columns of those ids stand.
+    /// Positions of the columns with those ids.
     pub fn positions_of(&self, ids: &[ColumnId]) -> Vec<usize> {
         ids.iter().filter_map(|id| self.columns.iter().position(|column| column.id == *id)).collect()
     }
 
-    /// Does a foreign key refer to that table?
+    /// Whether a foreign key of this table refers to `parent`.
     pub fn refers_to(&self, parent: TableOid) -> bool {
         self.foreign_keys.iter().any(|key| key.parent == parent)
     }

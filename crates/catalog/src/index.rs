@@ -1,17 +1,17 @@
-//! Secondary indexes. An entry of an index is a row of a table of its own ([`Index::entries`]): whatever reads and
-//! writes rows reads and writes entries.
+//! Secondary indexes. An entry of an index is a row of a table of its own ([`Index::entries`]), so the code that reads
+//! and writes rows also reads and writes entries.
 //!
 //! ```text
 //!   table   t (a, b, c, d)   key (a)
 //!   index   ON t (c DESC) INCLUDE (d)
-//!   entries (c, a, d)        key (c DESC, a)      a row each, the parts of the rowkey behind those of the index
+//!   entries (c, a, d)        key (c DESC, a)      one row each; the rowkey parts follow the index parts
 //! ```
 //!
-//! Columns of entries have the ids that they have in the table, so that an index covers a query when its entries have all
-//! the columns that the query reads. A part whose key bytes do not give its value back, such as the zeros of `1.00`,
-//! has an id of its own: it can be searched, not read. So has an expression.
+//! Columns of entries have the ids that they have in the table, so an index covers a query if its entries have all
+//! columns that the query reads. A part whose key bytes do not preserve the value, such as the trailing zeros of
+//! `1.00`, has an id of its own: it can be searched, but not read. So has an expression.
 //!
-//! Expressions and predicates are kept as text, in which columns stand without their table; what computes them is above.
+//! Expressions and predicates are stored as text, with unqualified column names; crates above evaluate them.
 
 use crate::draft::build::{plain_column, table_of};
 use crate::table::SALT_OF_ROW;
@@ -19,68 +19,69 @@ use crate::{Column, ColumnId, KeyColumn, Table};
 use serde::{Deserialize, Serialize};
 use types::DataType;
 
-/// An index of a table, made by CREATE INDEX or by a UNIQUE constraint.
+/// An index of a table, created by CREATE INDEX or by a UNIQUE constraint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
     /// Its oid, as clients see it.
     pub oid: u32,
     /// Its name, in the schema of its table.
     pub name: String,
-    /// The generation of its entries in the store (`store::TableId`).
+    /// Storage of its entries (`store::TableId`); REINDEX replaces it.
     pub storage: u32,
-    /// No two rows have equal values in all parts.
+    /// UNIQUE: no two rows have equal values in all parts.
     pub unique: bool,
-    /// Are NULLs equal to each other in a unique index?
+    /// NULLS NOT DISTINCT: whether NULLs are equal to each other in a unique index.
     pub nulls_not_distinct: bool,
-    /// Oid of the constraint that it belongs to: UNIQUE, or a primary key.
+    /// Oid of its constraint: UNIQUE, or a primary key.
     pub constraint: Option<u32>,
-    /// Is that the primary key? Only of a deferrable one, of a table whose rows are kept by a hidden row id.
+    /// Whether its constraint is the primary key. Only for a deferrable primary key; the rows of such a table have a
+    /// hidden row id.
     #[serde(default, skip_serializing_if = "is_false")]
     pub primary: bool,
-    /// What is indexed, in order. Never empty.
+    /// The indexed columns and expressions, in order. Never empty.
     pub parts: Vec<IndexPart>,
-    /// INCLUDE: columns that entries have besides.
+    /// INCLUDE: additional columns of the entries.
     pub include: Vec<ColumnId>,
     /// Number of salt buckets of the entries, 2 to 256, if salted.
     pub salt_buckets: Option<u16>,
-    /// Can its UNIQUE constraint be checked when a block ends?
+    /// DEFERRABLE: whether its constraint can be checked at the end of the transaction.
     #[serde(default, skip_serializing_if = "is_false")]
     pub deferrable: bool,
-    /// Is it, unless SET CONSTRAINTS says otherwise?
+    /// INITIALLY DEFERRED: the default of SET CONSTRAINTS.
     #[serde(default, skip_serializing_if = "is_false")]
     pub deferred: bool,
-    /// WHERE: rows for which this is not true have no entry.
+    /// WHERE: only rows for which it is true have an entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicate: Option<IndexExpr>,
-    /// LOCAL: the salt of an entry is that of its row.
+    /// LOCAL: an entry has the salt of its row.
     #[serde(default, skip_serializing_if = "is_false")]
     pub local: bool,
-    /// Region borders asked for by SPLIT ON, as key bytes without salt, ascending.
+    /// Region boundaries of SPLIT ON, as key bytes without salt, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<Vec<u8>>,
-    /// Who maintains its entries, and whether statements read them.
+    /// Whether statements write and read its entries.
     #[serde(default, skip_serializing_if = "IndexState::is_public")]
     pub state: IndexState,
-    /// WITH (refresh = …): when its entries were made; its state is [`IndexState::Refreshed`].
+    /// WITH (refresh = …): the refresh state of an index in [`IndexState::Refreshed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<IndexRefresh>,
 }
 
-/// How the entries of an index are made anew again and again. Times are microseconds.
+/// Refresh state of an index. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexRefresh {
-    /// Its entries are those of all rows that were committed then, since 1970.
+    /// Time of the last refresh, since 1970: the entries are those of all rows committed by then.
     pub refreshed: i64,
-    /// How often a job makes them anew.
+    /// The interval at which a job refreshes the entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<i64>,
-    /// Number of that job.
+    /// Number of the refresh job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
 }
 
 impl IndexRefresh {
-    /// When its job is to make them next, since 1970; `None` without one.
+    /// When its job next refreshes it, since 1970; `None` without a job.
     pub fn due(&self) -> Option<i64> {
         Some(self.refreshed.saturating_add(self.every?))
     }
@@ -91,14 +92,14 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// What statements do with an index. An online build goes through the first three in this order, a concurrent drop
-/// backwards; between two of them it waits for the writers that knew the one before, so that writers of neighbouring states
-/// only meet. The next two are those of ALTER INDEX, the last one is that of an index for all its life.
+/// How statements use an index. An online build goes through the first three states in this order, a concurrent drop in
+/// reverse. Before each transition it waits for writers that use the previous state, so that only writers of adjacent
+/// states run at the same time. ALTER INDEX sets the next two; an index in the last state never leaves it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexState {
-    /// Writers take entries away with their rows and add none; nobody reads them.
+    /// Writers delete entries with their rows and add none; the entries are not read.
     DeleteOnly,
-    /// Writers maintain entries and keep UNIQUE among those that are there; nobody reads them.
+    /// Writers maintain entries and check UNIQUE among the existing ones; the entries are not read.
     WriteOnly,
     /// Written and read.
     #[default]
@@ -107,33 +108,34 @@ pub enum IndexState {
     Unusable,
     /// Neither written nor read, and without entries until it is rebuilt: ALTER INDEX … DISABLE.
     Disabled,
-    /// Not written by writers: its entries are made anew again and again, and read by those who put up with old ones
-    /// ([`IndexRefresh`]).
+    /// Not written by statements: a refresh builds its entries ([`IndexRefresh`]). A session that accepts stale entries
+    /// reads them.
     Refreshed,
 }
 
 impl IndexState {
-    /// Do statements find rows by its entries?
+    /// Whether statements read its entries.
     pub fn is_public(&self) -> bool {
         *self == Self::Public
     }
 
-    /// Has it the entries of all rows at any time, read or not? Then UNIQUE holds among all rows.
+    /// Whether it has the entries of all rows at any time. Only then UNIQUE holds among all rows.
     pub fn is_complete(self) -> bool {
         matches!(self, Self::Public | Self::Unusable)
     }
 
-    /// Has it the entries of all rows, as of now or of its last refresh? The others get theirs by a build.
+    /// Whether it has the entries of all rows, as of now or of its last refresh. An index in another state is filled by
+    /// a build.
     pub fn is_filled(self) -> bool {
         self.is_complete() || self == Self::Refreshed
     }
 
-    /// Do entries leave with their rows?
+    /// Whether deleting a row deletes its entry.
     pub fn takes_deletes(self) -> bool {
         !matches!(self, Self::Disabled | Self::Refreshed)
     }
 
-    /// Do new states of rows get entries?
+    /// Whether writing a row adds an entry.
     pub fn takes_entries(self) -> bool {
         !matches!(self, Self::DeleteOnly | Self::Disabled | Self::Refreshed)
     }
@@ -142,18 +144,18 @@ impl IndexState {
 /// One part of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexPart {
-    /// What of the table's rows.
+    /// The indexed column or expression.
     #[serde(flatten)]
     pub of: PartOf,
-    /// The column of the entries: the table's, if the key bytes keep its value as it is.
+    /// The column of the entries: the table's, if the key bytes preserve its value.
     pub entry: ColumnId,
     /// Sorted from large to small.
     pub descending: bool,
-    /// Do NULLs sort before all values?
+    /// Whether NULLs sort before all values.
     pub nulls_first: bool,
 }
 
-/// What a part of an index is made of.
+/// The column or expression of an index part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartOf {
@@ -163,7 +165,7 @@ pub enum PartOf {
     Expression(IndexExpr),
 }
 
-/// An expression over the columns of a table, of which the same values always give the same.
+/// An immutable expression over the columns of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexExpr {
     /// Source text.
@@ -174,24 +176,24 @@ pub struct IndexExpr {
     pub ty: DataType,
     /// The columns that the text names, each once.
     pub columns: Vec<ColumnId>,
-    /// As clients see it, in PostgreSQL's form: with all parentheses, and with those alone that are needed.
+    /// PostgreSQL's forms for clients: with all parentheses, and with only the necessary ones.
     pub shown: (String, String),
 }
 
 impl IndexExpr {
-    /// Its form for clients; `pretty`: without parentheses that are not needed.
+    /// Its form for clients; `pretty` omits unnecessary parentheses.
     pub fn shown(&self, pretty: bool) -> &str {
         if pretty { &self.shown.1 } else { &self.shown.0 }
     }
 
-    /// Its form as a part of an index: what is no call stands in parentheses.
+    /// Its form as an index part: parenthesized, unless it is a function call.
     pub fn as_part(&self, pretty: bool) -> String {
         let text = self.shown(pretty);
         if is_call(text) { text.to_owned() } else { format!("({text})") }
     }
 }
 
-/// Is it `name(…)`, and nothing behind that?
+/// Whether the text is a single call `name(…)`.
 fn is_call(text: &str) -> bool {
     let Some((name, arguments)) = text.split_once('(') else { return false };
     let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '"' | '.');
@@ -215,7 +217,7 @@ fn is_call(text: &str) -> bool {
 }
 
 impl IndexPart {
-    /// The table's column that it is.
+    /// The table's column, unless the part is an expression.
     pub fn column(&self) -> Option<ColumnId> {
         match self.of {
             PartOf::Column(column) => Some(column),
@@ -223,7 +225,7 @@ impl IndexPart {
         }
     }
 
-    /// The expression that it is.
+    /// The expression, unless the part is a column.
     pub fn expression(&self) -> Option<&IndexExpr> {
         match &self.of {
             PartOf::Column(_) => None,
@@ -233,12 +235,12 @@ impl IndexPart {
 }
 
 impl Index {
-    /// Its entries in the store.
+    /// The storage of its entries.
     pub fn storage_id(&self) -> store::TableId {
         store::TableId(self.storage)
     }
 
-    /// Does it have this column, as a part or included, or name it in an expression or its predicate?
+    /// Whether it has this column as a part or included, or uses it in an expression or its predicate.
     pub fn names(&self, column: ColumnId) -> bool {
         self.include.contains(&column)
             || self.parts.iter().any(|part| part.column() == Some(column))
@@ -255,7 +257,7 @@ impl Index {
         self.expressions().chain(&self.predicate)
     }
 
-    /// The same, to be changed.
+    /// As [`Self::texts`], mutable.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut IndexExpr> {
         let expressions = self.parts.iter_mut().filter_map(|part| match &mut part.of {
             PartOf::Expression(expression) => Some(expression),
@@ -264,7 +266,7 @@ impl Index {
         expressions.chain(&mut self.predicate)
     }
 
-    /// The columns that it is an index of, if it is one of columns of all rows.
+    /// The indexed columns, if all parts are columns and there is no predicate.
     pub fn plain_columns(&self) -> Option<Vec<ColumnId>> {
         if self.predicate.is_some() {
             return None;
@@ -272,15 +274,15 @@ impl Index {
         self.parts.iter().map(IndexPart::column).collect()
     }
 
-    /// Could a build that knows format 3 of the catalog keep it as it should be?
+    /// Whether a build that only knows catalog format 3 would maintain it correctly.
     pub(crate) fn is_simple(&self) -> bool {
         self.texts().next().is_none() && !self.local && self.splits.is_empty() && self.state.is_public()
     }
 
-    /// Its entries as a table: the parts of the index, then what they lack of the rowkey, then the included columns. Its
+    /// Its entries as a table: the parts of the index, then the other rowkey columns, then the included columns. The
     /// oid, name and storage are those of the index.
     ///
-    /// Parts of the index are nullable whatever the table says, so that SET and DROP NOT NULL leave entries alone.
+    /// Parts of the index are nullable regardless of the table, so that SET and DROP NOT NULL do not affect entries.
     pub fn entries(&self, table: &Table) -> Table {
         let mut columns: Vec<Column> = Vec::with_capacity(self.parts.len() + table.key.len() + self.include.len());
         let mut key = Vec::with_capacity(self.parts.len() + table.key.len());
@@ -320,17 +322,17 @@ impl Index {
     }
 }
 
-/// Entries are always written whole: nothing is missing in them, and nothing has a default.
+/// A column of entries. Entries are always written whole: they have no missing values and no defaults.
 fn entry_column(column: &Column, id: ColumnId, not_null: bool) -> Column {
     Column { not_null, hidden: column.hidden, ..plain_column(id, &column.name, column.ty) }
 }
 
-/// The column of a computed part. No column of a table has such a name.
+/// The column of an expression. No column of a table has such a name.
 fn computed_column(expression: &IndexExpr, id: ColumnId) -> Column {
     plain_column(id, &format!("\u{1}{}", id.0), expression.ty)
 }
 
-/// Do the key bytes of a value of this type give back the value itself, and not just one that is equal to it?
+/// Whether the key bytes of this type preserve the exact value, not just an equal one.
 pub fn key_keeps_value(ty: DataType) -> bool {
     match ty {
         DataType::Boolean

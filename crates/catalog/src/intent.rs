@@ -1,21 +1,20 @@
-//! A change of the catalog on a store whose batches are of single rows: a logged intent that any process can
-//! finish or undo.
+//! Catalog changes on a store whose batches are atomic per row: a logged intent that any process can finish or undo.
 //!
 //! ```text
 //!   counters row:   version 7
-//!     log ───────>  version 7, intent of 8          who gets it in has the turn; others finish it first
-//!     make tables   (each may be there already)
-//!     decide ────>  version 7, intent of 8, decided     from here on it is only finished
-//!     write rows    each on the condition that it is as it was when the intent was logged
+//!     log ───────>  version 7, intent of 8          the process that writes it has the turn; others finish it first
+//!     create tables (each may already exist)
+//!     decide ────>  version 7, intent of 8, decided     from here on it can only be finished
+//!     write rows    each on the condition that it is unchanged since the intent was logged
 //!     publish ───>  version 8, tables to be dropped
-//!     drop tables   (each may be gone already)
+//!     drop tables   (each may already be dropped)
 //!     clear ─────>  version 8
 //!   undo, instead of decide ───>  version 8, which changed nothing; tables to be dropped
 //! ```
-//! Each arrow replaces the counters row on the condition that it is the one that was read, so every step is taken by
-//! one process, whoever that is, and what lies between may be done by several. A process that fell asleep in the
-//! middle does no harm when it wakes: rows that were written carry other stamps by then. That is why rows are not
-//! deleted here but left as `null`, and why a version is never used twice.
+//! Each arrow replaces the counters row on the condition that it is unchanged since it was read, so exactly one process
+//! takes each step; the work between steps may be done by several processes. A process that pauses in the middle and
+//! resumes later does no harm: by then, rows that were written have other commit stamps. For this reason rows are
+//! replaced by `null` instead of deleted, and a version is never reused.
 
 use crate::stored::{self, Change, Counters, FAMILY, Kind};
 use crate::{CatalogError, CatalogResult, SYSTEM_TABLE};
@@ -25,10 +24,10 @@ use store::{
     TableChange, TableId, TableSpec, WriteBatch,
 };
 
-/// How many undone versions the counters remember, for those who ask what became of theirs.
+/// How many undone versions the counters row keeps, for processes that ask for the outcome of theirs.
 const UNDONE_KEPT: usize = 64;
 
-/// A change under way, as the counters row has it.
+/// A change in progress, as stored in the counters row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Intent {
     version: u64,
@@ -46,7 +45,7 @@ struct NewStorage {
     splits: Vec<Vec<u8>>,
 }
 
-/// A row to be written, and the stamp that it had before; `None`: it was not there.
+/// A row to be written, and its previous commit stamp; `None` if the row did not exist.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LoggedRow {
     key: Vec<u8>,
@@ -54,19 +53,18 @@ struct LoggedRow {
     expect: Option<u64>,
 }
 
-/// The counters row as it was read.
+/// The counters row and the commit that wrote it.
 #[derive(Debug)]
 pub(crate) struct ReadCounters {
     pub(crate) counters: Counters,
     pub(crate) commit: CommitNo,
 }
 
-/// Makes `change`, which was made from the catalog whose counters row commit `last` wrote.
+/// Commits `change`, which was drafted from the catalog whose counters row commit `last` wrote.
 ///
 /// # Errors
-/// [`StoreError::ConditionFailed`] on the counters when that is not the newest catalog; the store's error with
-/// which it refused a table, and then the change is undone. After others its outcome is known when the catalog is
-/// read again.
+/// [`StoreError::ConditionFailed`] on the counters row if that catalog is not the newest; the store's error if it
+/// refused a table, which undoes the change. After any other error the outcome is known when the catalog is read again.
 pub(crate) async fn commit(store: &dyn Store, change: &Change, last: CommitNo) -> CatalogResult<ReadCounters> {
     let version = change.catalog.version;
     let read = stored::read_counters(store).await?.filter(|read| read.commit == last);
@@ -77,10 +75,10 @@ pub(crate) async fn commit(store: &dyn Store, change: &Change, last: CommitNo) -
     read.ok_or_else(|| stored::corrupted("the counters row", "it is missing"))
 }
 
-/// Brings what is under way to its end, own or another's. `None`: the store has no catalog yet.
+/// Finishes or undoes the intent in progress, of this or another process. `None`: the store has no catalog yet.
 ///
 /// # Errors
-/// The store's; with `own`, the error that made it undo the change to that version.
+/// The store's; if the intent of version `own` was undone, the error that caused it.
 pub(crate) async fn finish(store: &dyn Store, own: Option<u64>) -> CatalogResult<Option<ReadCounters>> {
     let mut refused = None;
     loop {
@@ -183,7 +181,7 @@ async fn write_rows(store: &dyn Store, intent: &Intent) -> CatalogResult<()> {
         let key = Bytes::from(row.key.clone());
         let fragment = stored::fragment_of(row.json.as_bytes())?;
         match replace(store, key, fragment, row.expect.map(CommitNo)).await {
-            // Written by another process, perhaps long ago.
+            // Already written by another process.
             Ok(_) | Err(StoreError::ConditionFailed { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -202,7 +200,7 @@ fn published(counters: &Counters, intent: &Intent) -> Counters {
     }
 }
 
-/// The version is used up, and so are the ids: who was asleep may still make a table of them.
+/// Undoing uses up the version and the ids: a paused process may still create a table with them.
 fn undone(counters: &Counters, intent: &Intent) -> Counters {
     let mut undone = counters.undone.clone();
     undone.push(intent.version);
@@ -216,7 +214,8 @@ async fn replace_counters(store: &dyn Store, counters: &Counters, expect: Commit
     Ok(replace(store, Kind::Counters.key(0), fragment, Some(expect)).await.map(drop)?)
 }
 
-/// Writes one row of the system table if it carries that stamp; `None`: if it is not there. Its new stamp.
+/// Writes one row of the system table if it has the expected commit stamp (`None`: if it does not exist). Returns the
+/// new stamp.
 pub(crate) async fn replace(
     store: &dyn Store,
     key: Bytes,

@@ -1,41 +1,41 @@
-//! Records of jobs: work that goes on beside statements and survives a restart, such as the build of an index.
+//! Records of jobs: background work that survives a restart, such as the build of an index.
 //!
-//! A record is a row of the system table beside the definitions, but no part of a version of the catalog: it is replaced
-//! whenever its job gets on. Where both have to change together, the record goes with the change ([`Draft::put_job`]).
-//! What is in `spec` and `position` is up to the kind of job (`engine/src/jobs`).
+//! A record is a row of the system table, but not part of a catalog version: it is replaced whenever its job
+//! progresses. Where both must change together, the record is written with the change ([`Draft::put_job`]). The kind of
+//! job defines the contents of `spec` and `position` (`engine/src/jobs`).
 
 use crate::stored::{FAMILY, Kind, fragment_of, json_of};
 use crate::{CatalogResult, Draft, SYSTEM_TABLE};
 use serde::{Deserialize, Serialize};
 use store::{Durability, Mutation, Store, WriteBatch};
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// Waits for its turn, or for its next attempt.
     Pending,
-    /// Is being worked on; in a record of a process that is gone: was, and will be again.
+    /// Running; after a restart, a job in this state is run again.
     Running,
-    /// Was paused, and waits for RESUME JOB.
+    /// Paused until RESUME JOB.
     Paused,
-    /// Was cancelled or has failed, and takes back what it did.
+    /// Cancelled or failed, and undoing its work.
     Cancelling,
     /// Ended with an error.
     Failed,
-    /// Did what it was for.
+    /// Completed.
     Succeeded,
-    /// Ended as somebody wished.
+    /// Ended by CANCEL JOB.
     Cancelled,
 }
 
 impl JobState {
-    /// Will it never change again?
+    /// Whether the state is final.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Failed | Self::Succeeded | Self::Cancelled)
     }
 
-    /// As clients see it.
+    /// The name that clients see.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -49,7 +49,7 @@ impl JobState {
     }
 }
 
-/// How far a job is. A total is an estimate, made when the job begins.
+/// Progress of a job. A total is an estimate, made when the job begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCounts {
     /// Rows done.
@@ -65,34 +65,34 @@ pub struct JobCounts {
 /// One job. Times are microseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobRecord {
-    /// Its number. Grows, and is never used again.
+    /// Its number. Increases, and is never reused.
     pub id: u32,
-    /// Grows with every change of the record.
+    /// Increases with every change of the record.
     pub version: u64,
     /// The kind of work.
     pub kind: String,
-    /// What it is for, as a person would say it in SQL.
+    /// The job's purpose, in SQL terms.
     pub description: String,
-    /// Where it stands.
+    /// Its state.
     pub state: JobState,
-    /// The step that it is at, in words of its kind.
+    /// The current step, named by the kind of job.
     pub phase: String,
-    /// What its kind must know to do it, as JSON.
+    /// The parameters of its kind, as JSON.
     pub spec: String,
-    /// How far it is, for its kind to go on from, as JSON; empty at the start.
+    /// The position from which it resumes, as JSON of its kind; empty at the start.
     pub position: String,
-    /// How far it is, for people.
+    /// Its progress for display.
     pub counts: JobCounts,
-    /// Attempts that ended with an error that may pass.
+    /// Number of attempts that failed with a transient error.
     pub attempts: u32,
     /// SQLSTATE and message of its last error.
     pub error: Option<(String, String)>,
-    /// What the error's message leaves out.
+    /// The error's detail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: i64,
-    /// When it was first worked on.
+    /// When it first ran.
     pub started: Option<i64>,
     /// When it ended.
     pub finished: Option<i64>,
@@ -108,7 +108,7 @@ pub(crate) async fn write(store: &dyn Store, job: &JobRecord, durability: Durabi
     apply(store, change, durability).await
 }
 
-/// Forgets a job.
+/// Deletes the record of a job.
 ///
 /// # Errors
 /// As [`write`].
@@ -126,7 +126,7 @@ async fn apply(store: &dyn Store, change: Mutation, durability: Durability) -> C
 }
 
 impl Draft {
-    /// Makes the record of a job part of this change.
+    /// Writes the record of a job with this change.
     pub fn put_job(&mut self, job: JobRecord) {
         self.jobs.push(job);
     }

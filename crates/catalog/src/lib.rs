@@ -1,17 +1,17 @@
-//! Schemas, tables, views and sequences: kept as rows of the store, cached as one immutable value per version.
+//! Schemas, tables, views and sequences: stored as rows of the store, cached as one immutable value per version.
 //!
 //! ```text
 //!   DDL ──> Draft ──> new Catalog value (version + 1) ──one WriteBatch──> store ──> swapped into the cache
 //!   statement ──> CatalogCache::current() : Arc<Catalog>, which never changes under it
 //! ```
 //!
-//! Rows of the tables become keys and fragments, and back, in [`row_codec`].
+//! [`row_codec`] encodes table rows as keys and fragments, and decodes them.
 //!
 //! Invariants:
-//! - Ids of tables, columns, layouts and storage generations are never used again.
-//! - Rename and drop of a column touch no row; ADD COLUMN with a default is instant (the default is
-//!   kept as [`Column::missing`] and read for rows written before it).
-//! - A row is decoded with the layout that its fragment names; old layouts stay in the table.
+//! - Ids of tables, columns, layouts and storage generations are never reused.
+//! - Renaming or dropping a column touches no row; ADD COLUMN with a default is instant (the default is stored as
+//!   [`Column::missing`] and read for rows written before).
+//! - A row is decoded with the layout that its fragment names; the table keeps old layouts.
 //!
 //! Read next: `query` (plans over these tables).
 

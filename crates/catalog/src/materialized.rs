@@ -1,49 +1,49 @@
-//! Materialized views: tables whose rows are those of a query at its last refresh.
+//! Materialized views: tables with the result of a query at its last refresh.
 //!
-//! All that reads a table reads them, their indexes too. What is not as with tables hangs on [`Table::materialized`]: nobody
-//! writes rows but a refresh, and they depend on what their query reads, as views do. A refresh fills storage that nobody sees
-//! and is published in one change ([`crate::PreparedRewrite`]).
+//! A materialized view and its indexes are read like a table. [`Table::materialized`] has the differences: only a
+//! refresh writes its rows, and it depends on the relations that its query reads, as a view does. A refresh fills
+//! storage that is not visible yet, and is published in one change ([`crate::PreparedRewrite`]).
 
 use crate::{CatalogError, CatalogResult, Draft, Incremental, Table, TableOid, ViewRead};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What makes a table a materialized view. Times are microseconds.
+/// The definition and refresh state of a materialized view. Times are in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Materialized {
-    /// Source text of its query, whose columns have the names of the table's.
+    /// Source text of its query; the output columns are renamed to the table's column names.
     pub query: String,
-    /// Where names in the query are looked up.
+    /// The search path for names in the query.
     pub search_path: Vec<String>,
-    /// What the query reads.
+    /// The relations and columns that the query reads.
     pub reads: Vec<ViewRead>,
-    /// Has it been filled, and not been emptied by WITH NO DATA since?
+    /// Whether it has been filled, and not been emptied by WITH NO DATA since.
     pub populated: bool,
-    /// When the query last ran for it, since 1970.
+    /// When the query of the last refresh ran, since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refreshed: Option<i64>,
-    /// How often a job refreshes it.
+    /// The interval at which a job refreshes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<i64>,
-    /// Number of that job.
+    /// Number of the refresh job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<u32>,
-    /// WITH (incremental): a refresh makes only the groups anew that have changed.
+    /// WITH (incremental): a refresh only computes the groups that have changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incremental: Option<Incremental>,
 }
 
 impl Materialized {
-    /// When its job is to refresh it next, since 1970; `None` without one.
+    /// When its job next refreshes it, since 1970; `None` without a job.
     pub fn due(&self) -> Option<i64> {
         let every = self.every?;
-        // One that was never filled is filled by its first refresh at once.
+        // A view that was never filled is due at once.
         Some(self.refreshed.map_or(0, |last| last.saturating_add(every)))
     }
 }
 
 impl Draft {
-    /// Changes what a materialized view is made of or how it is refreshed.
+    /// Changes the definition or the refresh options of a materialized view.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.

@@ -1,33 +1,33 @@
-//! Table properties: which names there are, and what they take.
+//! Table properties: their names and accepted values.
 //!
-//! A property is taken only when what it says holds. HBase's and Phoenix's that ask for more than is
-//! built are refused by name with the reason, never silently kept. PostgreSQL's say how a table is to be kept or
-//! cleaned up: those are kept and have no effect, which the statement says ([`without_effect`]).
+//! A property is accepted only if its value holds. HBase and Phoenix properties that ask for a missing feature are
+//! refused by name with the reason, never silently stored. PostgreSQL storage parameters for pages and vacuum are
+//! stored without effect, and the statement reports that ([`without_effect`]).
 
 use crate::{CatalogError, CatalogResult};
 use std::collections::BTreeMap;
 
-/// The property that is a part of the key's shape and not kept among the others.
+/// The property that is part of the key schema and is not stored among the properties.
 const SALT_BUCKETS: &str = "salt_buckets";
 
 /// Bytes between two guideposts.
 pub const GUIDE_POSTS_WIDTH: &str = "guide_posts_width";
-/// May statistics be made by themselves?
+/// Whether automatic ANALYZE is enabled.
 pub const AUTO_ANALYZE: &str = "autovacuum_enabled";
-/// When they are: so many rows have changed …
+/// Automatic ANALYZE runs after this number of changed rows ...
 pub const ANALYZE_THRESHOLD: &str = "autovacuum_analyze_threshold";
-/// … and this share of the table's beside them.
+/// ... plus this fraction of the table's rows.
 pub const ANALYZE_SCALE_FACTOR: &str = "autovacuum_analyze_scale_factor";
 
-/// What a property takes so far.
+/// The accepted values of a property.
 enum Rule {
-    /// This value alone (also its other spellings); any other is a feature that is not built yet.
+    /// Only this value, also in its other spellings; any other valid value is an unsupported feature.
     Only { value: &'static str, same: &'static [&'static str], expected: &'static str, valid: fn(&str) -> bool },
-    /// No value: the reason.
+    /// No value, for this reason.
     Refused(&'static str),
-    /// Any value of its kind.
+    /// Any valid value.
     Kept { valid: fn(&str) -> bool, expected: &'static str },
-    /// Any value of its kind, which changes nothing: the reason.
+    /// Any valid value, without effect for this reason.
     Hint { valid: fn(&str) -> bool, expected: &'static str, reason: &'static str },
 }
 
@@ -95,7 +95,8 @@ const RULES: &[(&str, Rule)] = &[
     ("log_autovacuum_min_duration", number(NO_VACUUM)),
 ];
 
-/// Properties of a new table: its salt buckets, and the others with names and values in one spelling.
+/// Checks the properties of a new table. Returns its salt buckets, and the other properties with normalized names and
+/// values.
 ///
 /// # Errors
 /// [`CatalogError::UnknownProperty`], [`CatalogError::InvalidProperty`], [`CatalogError::InvalidSalt`],
@@ -115,7 +116,7 @@ pub fn check_new(given: BTreeMap<String, String>) -> CatalogResult<(Option<u16>,
     Ok((salt, properties))
 }
 
-/// Of these names of properties, in any case, those that have no effect, and why.
+/// Returns the properties among `names` (in any case) that have no effect, and the reason.
 pub fn without_effect<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, &'static str)> {
     let reason = |name: &'a str| match rule(&name.to_lowercase()) {
         Ok(Rule::Hint { reason, .. }) => Some((name, *reason)),
@@ -124,7 +125,7 @@ pub fn without_effect<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a 
     names.into_iter().filter_map(reason).collect()
 }
 
-/// Changes of a table's properties, `None` taking one away.
+/// Checks changes of a table's properties; `None` removes one.
 ///
 /// # Errors
 /// As [`check_new`]; salt buckets cannot be changed.
@@ -147,7 +148,7 @@ pub(crate) fn check_changes(given: &BTreeMap<String, Option<String>>) -> Catalog
     given.iter().map(change).collect()
 }
 
-/// 2 to 256; 0 is Phoenix's word for none.
+/// Parses salt buckets: 2 to 256; 0 means none, as in Phoenix.
 pub(crate) fn check_salt(given: &str) -> CatalogResult<Option<u16>> {
     match given.trim().parse() {
         Ok(0) => Ok(None),

@@ -1,4 +1,4 @@
-//! What a name stands for in a schema, where tables, views, sequences and indexes share one set of names.
+//! The kind of a relation name. Tables, views, sequences and indexes of a schema share one namespace.
 
 use crate::Catalog;
 
@@ -13,7 +13,7 @@ pub enum RelationKind {
     View,
     /// A sequence.
     Sequence,
-    /// An index. That of a primary key is the table itself, and its name is that of a relation all the same.
+    /// An index, also the index of a primary key, which is stored as the table itself.
     Index,
 }
 
@@ -36,7 +36,7 @@ impl Catalog {
         (self.index(schema, name).is_some() || has_key()).then_some(RelationKind::Index)
     }
 
-    /// Does a relation of any kind have that name in that schema?
+    /// Whether a relation of any kind has that name in that schema.
     pub fn has_relation(&self, schema: &str, name: &str) -> bool {
         self.relation_kind(schema, name).is_some()
     }

@@ -1,11 +1,11 @@
-//! The one place where a table's row becomes a rowkey and a fragment, and back.
+//! Encodes a table's rows as rowkeys and fragments, and decodes them. No other code does.
 //!
 //! ```text
 //!   row, one Datum per column    --encode_key-->       [salt] key parts
 //!   (in order of declaration)    --encode_fragment-->  dense fragment of the newest layout
 //! ```
-//! Reading takes the layout that the fragment names: columns that were added later have their `missing`
-//! value, columns that were dropped are passed over, sparse fragments are read cell by cell.
+//! A row is read with the layout that its fragment names: columns added later have their `missing` value, dropped
+//! columns are skipped, sparse fragments are read cell by cell.
 
 use crate::table::SALT_OF_ROW;
 use crate::{ColumnId, LayoutDef, RowError, RowResult, Table};
@@ -14,23 +14,23 @@ use rowkey::{KeyPart, KeySchema, cell_value};
 use std::sync::Arc;
 use types::{DataType, Datum, coerce};
 
-/// Where a column of the table is kept.
+/// Where a column of the table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This part of the key.
+    /// A part of the rowkey, by position.
     Key(usize),
-    /// This column of the newest layout.
+    /// A column of the newest layout, by position.
     Value(usize),
 }
 
-/// One layout of the table, and where the table's columns are in it.
+/// One layout of the table, and the positions of the table's columns in it.
 #[derive(Clone, Debug)]
 pub struct TableLayout {
     /// Offsets.
     pub layout: Layout,
-    /// Type of each of its columns, dropped ones too.
+    /// Type of each layout column, also of dropped ones.
     pub types: Vec<DataType>,
-    /// For each column of the table its place in the layout; `None` for key columns and later ones.
+    /// Position of each table column in the layout; `None` for key columns and columns added later.
     pub positions: Vec<Option<usize>>,
 }
 
@@ -40,7 +40,7 @@ pub struct RowCodec {
     table: Arc<Table>,
     key: KeySchema,
     places: Vec<Place>,
-    /// For each key part its column.
+    /// The column index of each key part.
     key_columns: Vec<usize>,
     /// By id, ascending.
     layouts: Vec<TableLayout>,
@@ -50,7 +50,7 @@ impl RowCodec {
     /// The codec of `table`.
     ///
     /// # Errors
-    /// [`RowError::Internal`] for a table that the catalog would not have made.
+    /// [`RowError::Internal`] for an inconsistent table definition.
     pub fn new(table: &Arc<Table>) -> RowResult<Self> {
         let key = checked_key_schema(table)?;
         let layouts: Vec<_> = table.layouts.iter().map(|def| table_layout(table, def)).collect();
@@ -76,17 +76,17 @@ impl RowCodec {
         &self.table
     }
 
-    /// What its keys are made of.
+    /// The schema of its rowkeys.
     pub fn key_schema(&self) -> &KeySchema {
         &self.key
     }
 
-    /// Where each column is kept, in order of declaration.
+    /// Where each column is stored, in order of declaration.
     pub fn places(&self) -> &[Place] {
         &self.places
     }
 
-    /// For each key part the index of its column.
+    /// The column index of each key part.
     pub fn key_columns(&self) -> &[usize] {
         &self.key_columns
     }
@@ -112,17 +112,17 @@ impl RowCodec {
         self.encode_key_values(&values, key)
     }
 
-    /// As [`Self::encode_key_into`], into a buffer of its own.
+    /// As [`Self::encode_key_into`], into a new buffer.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::encode_key_into`].
     pub fn encode_key(&self, row: &[Datum]) -> RowResult<Vec<u8>> {
         let mut key = Vec::new();
         self.encode_key_into(row, &mut key)?;
         Ok(key)
     }
 
-    /// Overwrites `key` with the rowkey of the key's own values, in key order.
+    /// Overwrites `key` with the rowkey of these key values, in key order.
     ///
     /// # Errors
     /// As [`Self::encode_key_into`].
@@ -133,7 +133,7 @@ impl RowCodec {
         })
     }
 
-    /// Appends the dense fragment of `row` in the newest layout; its stamp is the store's to write.
+    /// Appends the dense fragment of `row` in the newest layout; the store writes its commit stamp.
     ///
     /// # Errors
     /// [`RowError::NullColumn`], [`RowError::Key`] for a value that is not of its column's type,
@@ -141,7 +141,7 @@ impl RowCodec {
     pub fn encode_fragment_into(&self, row: &[Datum], out: &mut Vec<u8>) -> RowResult<()> {
         let current = self.current().ok_or_else(|| broken(&self.table, "no layout"))?;
         let mut bytes = Vec::with_capacity(64);
-        // Cells of columns that the layout has and the table has dropped stay NULL.
+        // Cells of dropped columns that the layout still has stay NULL.
         let mut spans: Vec<Option<(usize, usize)>> = vec![None; current.types.len()];
         for (index, column) in self.table.columns.iter().enumerate() {
             let Some(Place::Value(position)) = self.places.get(index) else { continue };
@@ -163,7 +163,7 @@ impl RowCodec {
         Ok(fragment::encode_dense(&current.layout, &cells, out)?)
     }
 
-    /// As [`Self::encode_fragment_into`], of cells that are encoded: one for each column of the newest layout.
+    /// As [`Self::encode_fragment_into`], for encoded cells: one for each column of the newest layout.
     ///
     /// # Errors
     /// [`RowError::Fragment`].
@@ -172,20 +172,20 @@ impl RowCodec {
         Ok(fragment::encode_dense(&current.layout, cells, out)?)
     }
 
-    /// As [`Self::encode_fragment_into`], into a buffer of its own.
+    /// As [`Self::encode_fragment_into`], into a new buffer.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::encode_fragment_into`].
     pub fn encode_fragment(&self, row: &[Datum]) -> RowResult<Vec<u8>> {
         let mut out = Vec::new();
         self.encode_fragment_into(row, &mut out)?;
         Ok(out)
     }
 
-    /// Values of the columns `wanted` (indexes in order of declaration).
+    /// Decodes the columns `wanted` (indexes in order of declaration).
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no row of this table.
+    /// [`RowError::Corrupted`] for bytes that are not a row of this table.
     pub fn decode_row(&self, key: &[u8], fragment: &[u8], wanted: &[usize]) -> RowResult<Vec<Datum>> {
         let mut row = Vec::with_capacity(wanted.len());
         let reader = self.fragment_reader(fragment)?;
@@ -200,15 +200,15 @@ impl RowCodec {
         Ok(row)
     }
 
-    /// The value of one part of a key. `buffer` is the caller's, to be used again.
+    /// Decodes one part of a rowkey. The caller provides `buffer`, so that it can be reused.
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no key of this table.
+    /// [`RowError::Corrupted`] for bytes that are not a key of this table.
     pub fn decode_key_part(&self, key: &[u8], part: usize, buffer: &mut Vec<u8>) -> RowResult<Datum> {
         self.key.decode_part(key, part, buffer).map_err(|error| self.corrupted(&error))
     }
 
-    /// Values of all columns.
+    /// Decodes all columns.
     ///
     /// # Errors
     /// As [`Self::decode_row`].
@@ -217,7 +217,7 @@ impl RowCodec {
         self.decode_row(key, fragment, &all)
     }
 
-    /// Looks up a fragment's layout once, for several values of it.
+    /// Looks up a fragment's layout once, to read several values.
     ///
     /// # Errors
     /// As [`Self::decode_row`].
@@ -242,7 +242,7 @@ impl RowCodec {
         }
     }
 
-    /// The error for bytes that are no row of this table.
+    /// The error for bytes that are not a row of this table.
     pub fn corrupted(&self, detail: &dyn std::fmt::Display) -> RowError {
         RowError::Corrupted { table: self.table.name.clone(), detail: detail.to_string() }
     }
@@ -262,8 +262,8 @@ enum Cells<'a> {
 }
 
 impl<'a> FragmentReader<'a> {
-    /// The bytes of the table's value column `index` and their type: outer `None` when the row is older than
-    /// the column, inner `None` when it is NULL.
+    /// The bytes of value column `index` and their type: outer `None` if the row is older than the column, inner `None`
+    /// for NULL.
     pub fn cell(&self, codec: &RowCodec, index: usize) -> Option<(DataType, Option<&'a [u8]>)> {
         let position = self.layout.positions.get(index).copied().flatten()?;
         let ty = *self.layout.types.get(position)?;
@@ -274,7 +274,7 @@ impl<'a> FragmentReader<'a> {
         Some((ty, bytes))
     }
 
-    /// The value of the table's value column `index`.
+    /// The value of value column `index`.
     ///
     /// # Errors
     /// [`RowError::Corrupted`].
@@ -285,7 +285,7 @@ impl<'a> FragmentReader<'a> {
             Some((_, None)) => Datum::Null,
             Some((ty, Some(bytes))) => {
                 let value = cell_value::decode(&ty, bytes).map_err(|error| codec.corrupted(&error))?;
-                // A layout older than a change of type.
+                // The layout is older than an ALTER COLUMN TYPE.
                 if ty == column.ty { value } else { coerce::cast(&column.ty, value)? }
             }
         };
@@ -293,10 +293,10 @@ impl<'a> FragmentReader<'a> {
     }
 }
 
-/// Appends the cell of a value column.
+/// Appends the encoded cell of a value column.
 ///
 /// # Errors
-/// [`RowError::Unsupported`] for an array of other dimensions than the column declares; [`RowError::Key`].
+/// [`RowError::Unsupported`] for an array with other dimensions than the column declares; [`RowError::Key`].
 pub fn encode_cell(column: &str, ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> RowResult<()> {
     cell_value::encode(ty, value, out).map_err(|error| match error {
         rowkey::KeyError::Dimensions { found, .. } => {
@@ -308,7 +308,7 @@ pub fn encode_cell(column: &str, ty: &DataType, value: &Datum, out: &mut Vec<u8>
     })
 }
 
-/// The key of `table` as the codec of keys wants it.
+/// The schema of `table`'s rowkeys.
 ///
 /// # Errors
 /// [`RowError::Internal`] for a key part without a column.

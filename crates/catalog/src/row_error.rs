@@ -1,14 +1,14 @@
-//! What can be wrong with one row on its way into bytes or out of them.
+//! Errors of encoding and decoding a row.
 
 use types::TypeError;
 
 /// Result of encoding and decoding rows.
 pub type RowResult<T> = Result<T, RowError>;
 
-/// A row that cannot be made, or bytes that are none.
+/// A row that cannot be encoded, or bytes that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RowError {
-    /// A NULL in a column that takes none (23502).
+    /// 23502: a NULL in a NOT NULL column.
     #[error("null value in column \"{column}\" of relation \"{table}\" violates not-null constraint")]
     NullColumn {
         /// The table.
@@ -16,39 +16,39 @@ pub enum RowError {
         /// The column.
         column: String,
     },
-    /// A key that cannot be made.
+    /// A key that cannot be encoded.
     #[error(transparent)]
     Key(#[from] rowkey::KeyError),
-    /// A row that cannot be made.
+    /// A fragment that cannot be encoded.
     #[error(transparent)]
     Fragment(#[from] fragment::FragmentError),
     /// A value that does not fit its type.
     #[error(transparent)]
     Type(#[from] TypeError),
-    /// A value that columns of its type cannot keep (0A000).
+    /// 0A000: a value that a column of its type cannot store.
     #[error("{feature} is not supported")]
     Unsupported {
-        /// What.
+        /// The unsupported feature.
         feature: String,
     },
-    /// Bytes in the store that are no row of this table (XX001).
+    /// XX001: bytes in the store that are not a row of this table.
     #[error("row of table \"{table}\" corrupted: {detail}")]
     Corrupted {
         /// The table.
         table: String,
-        /// What is wrong.
+        /// The reason.
         detail: String,
     },
-    /// A defect: a table that the catalog would not have made (XX000).
+    /// XX000: a defect, such as an inconsistent table definition.
     #[error("internal error: {detail}")]
     Internal {
-        /// What was found.
+        /// The description of the defect.
         detail: String,
     },
 }
 
 impl RowError {
-    /// Something that cannot be, told instead of a panic.
+    /// An impossible state, returned as an error instead of a panic.
     pub fn internal(detail: impl Into<String>) -> Self {
         Self::Internal { detail: detail.into() }
     }

@@ -1,17 +1,17 @@
-//! Hidden row ids: the key of a table that was declared without one.
+//! Hidden row ids: the key of a table without a primary key.
 //!
 //! ```text
 //!   bigint   0 | 42 bits: milliseconds since 1970 | 9 bits: node | 12 bits: counter
 //! ```
-//! An id is never given twice, also not after a crash, a clock that steps back or one that runs ahead:
-//! ids are given only below a mark that is durable in the catalog's system table, and a new process
-//! begins at the mark of the one before. A mark replaces the one that was read, or is not written, so that also of
-//! two processes with one node each has ids of its own. A shared store has a node for each process: one that nobody
-//! has used for as long as its mark lies ahead of the clock. Within a process the time part never steps back; more than
-//! 4096 ids within a millisecond borrow from the next one.
+//! An id is never reused, also not after a crash or with a clock that steps back or runs ahead: ids are only allocated
+//! below a mark that is durable in the system table, and a new process begins at the mark of the previous one. A mark
+//! is written on the condition that its row is unchanged, so that two processes with the same node never allocate the
+//! same ids. On a shared store each process has its own node: one whose mark has expired, that is, lies behind the
+//! clock. Within a process the time part never decreases; more than 4096 ids within a millisecond borrow from the next
+//! one.
 //!
-//! A mark reaches [`LEASE_MS`] ahead of the clock, so that it is written once in that time at most
-//! (or once per [`HEADROOM`] ids, for whoever makes them faster than 4096 in a millisecond).
+//! A mark lies [`LEASE_MS`] ahead of the clock, so that it is written at most once in that time (or once per
+//! [`HEADROOM`] ids, if more than 4096 ids per millisecond are allocated).
 
 use crate::{CatalogError, CatalogResult, stored};
 use std::collections::BTreeMap;
@@ -22,35 +22,35 @@ use tokio::sync::Mutex;
 /// Name of the hidden column.
 pub const ROW_ID_COLUMN: &str = "_bennu_rowid";
 
-/// How far a mark reaches ahead of the clock.
+/// How far a mark lies ahead of the clock.
 const LEASE_MS: u64 = 10 * 60 * 1000;
-/// Ids that a new mark leaves room for at least.
+/// The minimum number of ids that a new mark reserves.
 const HEADROOM: u64 = 1 << 22;
 const NODE_BITS: u32 = 9;
 const COUNTER_BITS: u32 = 12;
 
-/// Makes hidden row ids. See the file's head.
+/// Allocates hidden row ids; see the module documentation.
 #[derive(Debug)]
 pub struct RowIds {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    /// An async lock, since it is held while a mark is written: ids wait for their mark.
+    /// An async lock: it is held while a mark is written, and ids wait for the mark.
     state: Mutex<State>,
 }
 
-/// Places are `milliseconds << 12 | counter`.
+/// Positions are `milliseconds << 12 | counter`.
 #[derive(Debug)]
 struct State {
     node: u16,
-    /// The stamp of the node's row when it was read or written last; `None`: there was none.
+    /// The commit stamp of the node's row when last read or written; `None` if there was no row.
     stamp: Option<CommitNo>,
-    /// First place not given yet.
+    /// The first position that is not allocated yet.
     next: u64,
-    /// Places below it may be given: it is durable.
+    /// Positions below the mark may be allocated: the mark is durable.
     mark: u64,
 }
 
-/// Ids of one reservation, ascending.
+/// The ids of one reservation, ascending.
 #[derive(Clone, Debug)]
 pub struct RowIdBlock {
     next: u64,
@@ -72,17 +72,17 @@ impl RowIds {
         Self { store, clock, state: Mutex::new(state) }
     }
 
-    /// One id.
+    /// Allocates one id.
     ///
     /// # Errors
-    /// [`crate::CatalogError::Store`] when a mark was due and could not be written.
+    /// [`crate::CatalogError::Store`] if a new mark could not be written.
     pub async fn next(&self) -> CatalogResult<i64> {
         let mut block = self.reserve(1).await?;
-        // A block of one has one.
+        // A block of one id always has a next one.
         Ok(block.next().unwrap_or_default())
     }
 
-    /// `count` ids at once, for loads and statements of many rows. What is not used is lost.
+    /// Allocates `count` ids at once, for loads and statements with many rows. Unused ids are lost.
     ///
     /// # Errors
     /// As [`Self::next`].
@@ -101,7 +101,7 @@ impl RowIds {
         }
     }
 
-    /// Makes a mark durable. False: another process has the node as well; ids go on behind its mark.
+    /// Makes a mark durable. Returns false if another process uses the same node; then ids continue after its mark.
     async fn extend(&self, state: &mut State, mark: u64) -> CatalogResult<bool> {
         let (store, node) = (self.store.as_ref(), u32::from(state.node));
         match stored::write_row_id_mark(store, node, mark, state.stamp).await {
@@ -121,8 +121,8 @@ impl RowIds {
     }
 }
 
-/// A node that no process uses any more: its mark is over. Else one that none has used, or the one whose mark is over
-/// first.
+/// Picks a node that no process uses: one with an expired mark, else one without a mark, else the one whose mark
+/// expires first.
 fn free_node(marks: &BTreeMap<u32, (u64, CommitNo)>, now: u64) -> u16 {
     let nodes = 0..1_u32 << NODE_BITS;
     let mark = |node: &u32| marks.get(node).map_or(0, |found| found.0);
@@ -143,7 +143,7 @@ impl Iterator for RowIdBlock {
         self.next += 1;
         let (ms, counter) = (place >> COUNTER_BITS, place & ((1 << COUNTER_BITS) - 1));
         let id = ms << (NODE_BITS + COUNTER_BITS) | u64::from(self.node) << COUNTER_BITS | counter;
-        // 42 bits of milliseconds last until 2109, so the sign bit stays clear.
+        // 42 bits of milliseconds suffice until 2109, so the sign bit stays clear.
         Some(id as i64)
     }
 

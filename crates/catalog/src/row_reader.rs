@@ -1,5 +1,4 @@
-//! Some columns of stored rows, read where they lie: what of a row's bytes can be known before it comes is
-//! worked out once.
+//! Reads some columns of stored rows in place. Positions that are the same in every row are computed once.
 
 use crate::row_codec::{Place, RowCodec};
 use crate::{RowError, RowResult};
@@ -14,7 +13,7 @@ use types::{DataType, Datum};
 pub enum Cell<'a> {
     /// A value.
     Value(Datum),
-    /// Text that lies in the row, of a type that shows it as it is.
+    /// Text borrowed from the row, of a type whose stored bytes are its text form.
     Text(&'a str),
 }
 
@@ -32,19 +31,19 @@ struct Column {
     source: Source,
 }
 
-/// Where a column lies in rows of the newest layout.
+/// Where a column is stored in rows of the newest layout.
 #[derive(Debug)]
 enum Source {
     /// A part of the key.
     Key(usize),
-    /// A part whose bytes are its cell and lie here in every key.
+    /// A key part whose bytes are a cell value, at a fixed position in every key.
     KeyCell(Range<usize>, usize),
     Fixed(FixedColumn),
     Variable(VariableColumn),
 }
 
 impl RowReader {
-    /// Of the columns `wanted` (indexes in order of declaration).
+    /// A reader of the columns `wanted` (indexes in order of declaration).
     ///
     /// # Errors
     /// [`RowError::Internal`] for a column that does not exist.
@@ -67,15 +66,16 @@ impl RowReader {
         Ok(Self { codec: codec.clone(), columns })
     }
 
-    /// How many columns it reads.
+    /// The number of columns.
     pub fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Hands the row's values to `each`, in the order in which they are wanted. `buffer` is the caller's.
+    /// Calls `each` with the row's values, in the order of `wanted`. The caller provides `buffer`, so that it can be
+    /// reused.
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no row of this table.
+    /// [`RowError::Corrupted`] for bytes that are not a row of this table.
     pub fn read(
         &self,
         key: &[u8],
@@ -90,7 +90,7 @@ impl RowReader {
                 (Source::Key(part), _) => Cell::Value(self.codec.decode_key_part(key, *part, buffer)?),
                 (Source::KeyCell(place, part), _) => match key.get(place.clone()) {
                     Some(bytes) => self.cell(column, Some(bytes))?,
-                    // Too short: this says so.
+                    // The key is too short: decoding the part returns the error.
                     None => Cell::Value(self.codec.decode_key_part(key, *part, buffer)?),
                 },
                 (_, Some(reader)) => Cell::Value(reader.value(&self.codec, column.index)?),
@@ -104,7 +104,7 @@ impl RowReader {
         Ok(())
     }
 
-    /// Integers and text, which most columns are, are read right here.
+    /// Decodes integers and text here, because most columns have these types.
     #[inline]
     fn cell<'a>(&self, column: &Column, bytes: Option<&'a [u8]>) -> RowResult<Cell<'a>> {
         let Some(bytes) = bytes else { return Ok(Cell::Value(Datum::Null)) };
@@ -121,7 +121,8 @@ impl RowReader {
     }
 }
 
-/// Descending parts are inverted, and those of varying width are escaped and have no place of their own.
+/// Finds a key part of fixed position. Descending parts are inverted; parts after one of variable width have no fixed
+/// position.
 fn key_source(schema: &KeySchema, part: usize) -> Source {
     let ascending = schema.parts.get(part).is_some_and(|part| !part.descending);
     match schema.fixed_slot(part).filter(|_| ascending) {

@@ -1,4 +1,4 @@
-//! A sequence: how it counts. Where it stands is in `sequence_values`.
+//! A sequence definition. Its current value is in `sequence_values`.
 
 use crate::{ColumnId, SchemaId, TableOid};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use types::DataType;
 /// A sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
-    /// Its oid, of the same counter as those of tables.
+    /// Its oid, from the same counter as the oids of tables.
     pub oid: TableOid,
     /// Its schema.
     pub schema: SchemaId,
@@ -23,33 +23,33 @@ pub struct Sequence {
     pub min: i64,
     /// Largest value.
     pub max: i64,
-    /// As declared: values are handed out one by one all the same.
+    /// CACHE as declared. It has no effect: values are never cached per session.
     pub cache: i64,
-    /// Begins again at the other end?
+    /// CYCLE: whether it wraps around at its bound.
     pub cycle: bool,
-    /// The column that it goes with.
+    /// OWNED BY: the column that owns it.
     pub owner: Option<SequenceOwner>,
-    /// The first value of this generation: `start`, or what RESTART asked for.
+    /// The first value of this generation: `start`, or the value of RESTART.
     pub first: i64,
-    /// Grows with RESTART: what was handed out before it counts no more.
+    /// Increased by RESTART, which invalidates the values of earlier generations.
     pub generation: u64,
     /// Catalog version at which it last changed.
     pub version: u64,
 }
 
-/// The column that a sequence goes with.
+/// The column that owns a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SequenceOwner {
     /// Its table.
     pub table: TableOid,
     /// The column.
     pub column: ColumnId,
-    /// Of GENERATED … AS IDENTITY, which is part of the column.
+    /// Whether it belongs to GENERATED … AS IDENTITY, and is part of the column.
     pub identity: bool,
 }
 
 impl Sequence {
-    /// Counts in another way from now on; `restart` is the next value.
+    /// Changes the options; `restart` is the next value.
     pub fn count_as(&mut self, counting: Counting, restart: Option<i64>) {
         let Counting { ty, start, increment, min, max, cache, cycle } = counting;
         (self.ty, self.start, self.increment, self.min, self.max) = (ty, start, increment, min, max);
@@ -59,7 +59,7 @@ impl Sequence {
         }
     }
 
-    /// The value behind `last`; `None`: there is none.
+    /// The value after `last`; `None` if the sequence is exhausted.
     pub fn after(&self, last: i64) -> Option<i64> {
         let next = last.checked_add(self.increment).filter(|next| (self.min..=self.max).contains(next));
         let again = || if self.increment > 0 { self.min } else { self.max };
@@ -67,20 +67,20 @@ impl Sequence {
     }
 }
 
-/// A sequence to be made.
+/// A sequence to be created.
 #[derive(Clone, Debug)]
 pub struct NewSequence {
     /// An existing schema.
     pub schema: String,
     /// Its name.
     pub name: String,
-    /// How it counts.
+    /// Its options.
     pub counting: Counting,
-    /// The column that it goes with.
+    /// OWNED BY: the column that owns it.
     pub owner: Option<SequenceOwner>,
 }
 
-/// How a sequence counts.
+/// The options of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counting {
     /// smallint, integer or bigint.
@@ -95,6 +95,6 @@ pub struct Counting {
     pub max: i64,
     /// At least 1.
     pub cache: i64,
-    /// Begins again at the other end?
+    /// CYCLE: whether it wraps around at its bound.
     pub cycle: bool,
 }

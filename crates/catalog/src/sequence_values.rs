@@ -1,11 +1,12 @@
-//! Where sequences stand: values are handed out from memory, and only below a mark that is durable.
+//! Current values of sequences: allocated in memory, and only up to a mark that is durable.
 //!
 //! ```text
 //!   last handed out ──> values reserved by the mark ──> mark: the row `06` of the sequence
 //! ```
-//! A mark replaces the one that was read, or is not written: of several processes on one store each hands out values
-//! that it has reserved, and none hands out another's. After a crash a sequence goes on behind its mark: values in between are lost, none comes twice. A mark lies
-//! [`FEWEST`] values ahead at first and twice as far each time, up to [`MOST`], so that loads write few of them.
+//! A mark is written on the condition that its row is unchanged, so that several processes on one store never allocate
+//! the same values. After a crash a sequence continues after its mark: values in between are lost, none is repeated. A
+//! mark lies [`FEWEST`] values ahead at first and twice as far each time, up to [`MOST`], so that loads write few
+//! marks.
 
 use crate::{CatalogError, CatalogResult, Sequence, TableOid, stored};
 use serde::{Deserialize, Serialize};
@@ -14,29 +15,29 @@ use std::sync::{Arc, Mutex as StateMap, PoisonError};
 use store::{CommitNo, Store, StoreError};
 use tokio::sync::Mutex;
 
-/// Values that the first mark reserves, as PostgreSQL's log does.
+/// Values that the first mark reserves, like PostgreSQL's SEQ_LOG_VALS.
 const FEWEST: u64 = 32;
-/// Values that a mark reserves at most, beyond what one call asks for.
+/// The maximum number of values that a mark reserves, unless one call requests more.
 const MOST: u64 = 4096;
 
-/// Where a sequence stands durably.
+/// A durable position of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SequenceValue {
-    /// Of which [`Sequence::generation`].
+    /// The [`Sequence::generation`] of the position.
     pub generation: u64,
-    /// The last value that may have been handed out.
+    /// The last value that may have been allocated.
     pub last: i64,
-    /// Was it? Otherwise it is the next one.
+    /// `is_called`, as in PostgreSQL: if false, `last` is the next value.
     pub called: bool,
 }
 
 impl SequenceValue {
-    /// The beginning of its generation.
+    /// The start of its generation.
     pub fn fresh(sequence: &Sequence) -> Self {
         Self { generation: sequence.generation, last: sequence.first, called: false }
     }
 
-    /// Where setval() puts it.
+    /// The position that setval() sets.
     ///
     /// # Errors
     /// [`CatalogError::SequenceBounds`].
@@ -48,10 +49,10 @@ impl SequenceValue {
         Ok(Self { generation: sequence.generation, last: value, called })
     }
 
-    /// Behind one more value; `None`: there is none.
+    /// The position after one more value; `None` if the sequence is exhausted.
     pub fn next(self, sequence: &Sequence) -> Option<Self> {
         if !self.called {
-            // Rows that the sequence was made for may have taken all values.
+            // The start can be out of range: a new identity column starts after the values of existing rows.
             let is_left = (sequence.min..=sequence.max).contains(&self.last);
             return is_left.then_some(Self { called: true, ..self });
         }
@@ -59,7 +60,7 @@ impl SequenceValue {
     }
 }
 
-/// Hands out values of sequences. See the file's head.
+/// Allocates values of sequences; see the module documentation.
 #[derive(Debug)]
 pub struct SequenceValues {
     store: Arc<dyn Store>,
@@ -70,11 +71,11 @@ pub struct SequenceValues {
 #[derive(Debug)]
 struct State {
     now: SequenceValue,
-    /// The stamp that the mark's row carried when it was read or written last; `None`: there was none.
+    /// The commit stamp of the mark's row when last read or written; `None` if there was no row.
     stamp: Option<CommitNo>,
-    /// How many more values the mark covers.
+    /// The number of further values that the mark covers.
     reserved: u64,
-    /// What the next mark reserves.
+    /// The number of values that the next mark reserves.
     ahead: u64,
 }
 
@@ -85,10 +86,10 @@ impl SequenceValues {
         Self { store, states: StateMap::new(states) }
     }
 
-    /// The next `count` values.
+    /// Allocates the next `count` values.
     ///
     /// # Errors
-    /// [`CatalogError::SequenceExhausted`]; [`CatalogError::Store`] when a mark was due and could not be written.
+    /// [`CatalogError::SequenceExhausted`]; [`CatalogError::Store`] if a new mark could not be written.
     pub async fn next(&self, sequence: &Sequence, count: usize) -> CatalogResult<Vec<i64>> {
         let state = self.state(sequence);
         let mut state = state.lock().await;
@@ -106,7 +107,7 @@ impl SequenceValues {
         Ok(values)
     }
 
-    /// Makes a mark durable that lies at least `wanted` values ahead, or at the end.
+    /// Makes a mark durable that is at least `wanted` values ahead, or at the end of the sequence.
     async fn reserve(&self, sequence: &Sequence, state: &mut State, wanted: usize) -> CatalogResult<()> {
         loop {
             let steps = state.ahead.max(wanted as u64);
@@ -128,7 +129,7 @@ impl SequenceValues {
         }
     }
 
-    /// setval(): `value` is the last one, or with `called` false the next one.
+    /// setval(): `value` is the last value, or with `called` false the next one.
     ///
     /// # Errors
     /// [`CatalogError::SequenceBounds`], [`CatalogError::Store`].
@@ -141,14 +142,14 @@ impl SequenceValues {
         Ok(())
     }
 
-    /// The last value handed out; `None` before the first, and while another call is at it.
+    /// The last allocated value; `None` before the first, and while another call holds the lock.
     pub fn last(&self, sequence: &Sequence) -> Option<i64> {
         let state = self.state(sequence);
         let state = state.try_lock().ok()?;
         (state.now.generation == sequence.generation && state.now.called).then_some(state.now.last)
     }
 
-    /// Where a sequence stands: its last value, and whether that was handed out; otherwise it is the next one.
+    /// The position of a sequence: `last_value` and `is_called`.
     pub async fn position(&self, sequence: &Sequence) -> (i64, bool) {
         let state = self.state(sequence);
         let mut state = state.lock().await;
@@ -161,7 +162,7 @@ impl SequenceValues {
         Arc::clone(self.states.lock().unwrap_or_else(PoisonError::into_inner).entry(sequence.oid).or_insert_with(new))
     }
 
-    /// Replaces the mark. False: another process had replaced it; `state` now goes on behind that one's.
+    /// Writes the mark. Returns false if another process has replaced it; `state` then continues after that mark.
     async fn write(&self, sequence: &Sequence, state: &mut State, mark: SequenceValue) -> CatalogResult<bool> {
         let store = self.store.as_ref();
         match stored::write_sequence_value(store, sequence.oid, &mark, state.stamp).await {
@@ -171,10 +172,10 @@ impl SequenceValues {
             }
             Err(CatalogError::Store(StoreError::ConditionFailed { .. })) => {
                 let found = stored::read_sequence_value(store, sequence.oid).await?;
-                // The sequence is gone, and this process has not heard of that.
+                // The sequence was dropped, and this process has not read that change yet.
                 let Some((now, stamp)) = found else { return Err(CatalogError::ChangedElsewhere) };
                 *state = State::at(now, Some(stamp));
-                // By a RESTART that this process has not heard of, its values would be of before.
+                // Another process restarted the sequence, so this process would allocate values of an old generation.
                 if state.now.generation > sequence.generation {
                     return Err(CatalogError::ChangedElsewhere);
                 }
@@ -191,7 +192,7 @@ impl State {
         Self { now, stamp, reserved: 0, ahead: FEWEST }
     }
 
-    /// Begins anew behind a RESTART.
+    /// Applies a RESTART.
     fn begin(&mut self, sequence: &Sequence) {
         if self.now.generation < sequence.generation {
             *self = Self::at(SequenceValue::fresh(sequence), self.stamp);

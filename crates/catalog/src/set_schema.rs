@@ -4,12 +4,12 @@ use crate::{CatalogResult, Draft, SchemaId, Sequence, Table, TableOid};
 use std::sync::Arc;
 
 impl Draft {
-    /// SET SCHEMA. Of the schema that it is in already, it does nothing.
+    /// SET SCHEMA. Does nothing if the table is already in that schema.
     ///
     /// # Errors
     /// [`crate::CatalogError::NoSuchTable`], [`crate::CatalogError::NoSuchSchema`], [`crate::CatalogError::ReservedName`];
-    /// [`crate::CatalogError::DuplicateTable`] when one of its names is taken there; [`crate::CatalogError::Unsupported`] when views read it:
-    /// their text has its name.
+    /// [`crate::CatalogError::DuplicateTable`] if one of its names is taken there; [`crate::CatalogError::Unsupported`]
+    /// if views read it: the text of a view has the old schema name.
     pub fn set_schema(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
         let schema = self.schema_entry(name)?.def.id;
         let old = self.table(oid)?;
@@ -19,12 +19,12 @@ impl Draft {
         self.refuse_rename(&old, None)?;
         self.check_names_are_free(&old, name)?;
         self.move_sequences(&old, schema, name)?;
-        // Taken from its schema by its name, it is put into the other one.
+        // `put_table` removes the old entry by oid, so the table can change its schema.
         let table = Table { schema, ..old.as_ref().clone() };
         Ok(self.put_table(table))
     }
 
-    /// Is the name of the table, and those of its key and its indexes, taken by none that is in the schema?
+    /// Checks that the names of the table, its primary key and its indexes are free in the schema.
     fn check_names_are_free(&self, table: &Table, schema: &str) -> CatalogResult<()> {
         let indexes = table.indexes.iter().map(|index| &index.name);
         let mut names = std::iter::once(&table.name).chain(&table.key_name).chain(indexes);

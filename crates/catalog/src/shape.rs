@@ -1,11 +1,11 @@
-//! How a table's rows become bytes: its key schema and its fragment layouts.
+//! The physical schema of a table: its key schema and its fragment layouts.
 
 use crate::{Column, LayoutDef, Table};
 use fragment::{Layout, LayoutColumn};
 use rowkey::{KeyPart, KeySchema};
 
 impl Table {
-    /// How the key becomes bytes.
+    /// The schema of its rowkeys.
     pub fn key_schema(&self) -> KeySchema {
         let part = |(at, column): (usize, &Column)| {
             let part = self.key.get(at);
@@ -21,14 +21,14 @@ impl Table {
         KeySchema { parts, salt_buckets: self.salt_buckets, salted_by_row }
     }
 
-    /// The layout that a fragment names; `None` when no row of this table was ever written with it.
+    /// The layout with that id; `None` if the table never had it.
     pub fn layout(&self, id: u16) -> Option<Layout> {
         self.layout_def(id).map(LayoutDef::to_layout)
     }
 }
 
 impl LayoutDef {
-    /// As the fragment crate has it. A column's qualifier is its id.
+    /// The layout for the fragment crate. A column's qualifier is its id.
     pub fn to_layout(&self) -> Layout {
         let columns = self.columns.iter().map(|(id, ty)| LayoutColumn {
             qualifier: id.0,

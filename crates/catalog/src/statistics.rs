@@ -1,12 +1,12 @@
-//! What ANALYZE has found out about a table: how many rows, which values, where its regions can be cut.
+//! Results of ANALYZE: row counts, column values, and guideposts.
 //!
 //! ```text
-//!   ANALYZE ──> TableStatistics ──row of the system table, under the oid of the table──> read again at the start
-//!                    └──> Live, shared by all versions of the table's definition ──> choice of ways, pg_stats
+//!   ANALYZE ──> TableStatistics ──row of the system table, under the oid of the table──> loaded at the start
+//!                    └──> Live, shared by all versions of the table's definition ──> access path choice, pg_stats
 //! ```
-//! Statistics are no part of a version of the catalog: a plan that was made before them is still right. They stay when
-//! the table is renamed or altered, and go with it. A column is known by its id and its type, and an index by its oid:
-//! what does not fit any more is passed over. Statistics that this build cannot read are as if there were none.
+//! Statistics are not part of a catalog version, because a plan made before them stays correct. They survive a rename
+//! or ALTER of the table and are dropped with it. A column is identified by its id and type, and an index by its oid:
+//! entries that no longer match are ignored. Statistics that this build cannot read are ignored as well.
 
 use crate::stored::{FAMILY, Kind, fragment_of, json_of};
 use crate::{CatalogResult, Column, ColumnId, Index, SYSTEM_TABLE, Table, TableOid, stored_datum};
@@ -20,13 +20,13 @@ use types::{DataType, Datum};
 /// The statistics of one table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableStatistics {
-    /// The storage whose rows were looked at: another one has been emptied or written anew since.
+    /// The sampled storage. If the table has another one, it has been truncated or rewritten since.
     pub storage: u32,
-    /// Rows.
+    /// Number of rows.
     pub rows: f64,
-    /// What the store said of them at that time.
+    /// The store's estimate at that time.
     pub estimate: Size,
-    /// How many rows were looked at.
+    /// Number of rows sampled.
     pub sampled: u64,
     /// By column id.
     pub columns: Vec<ColumnStatistics>,
@@ -34,17 +34,17 @@ pub struct TableStatistics {
     pub indexes: Vec<IndexStatistics>,
     /// In key order.
     pub guideposts: Vec<Guidepost>,
-    /// When a statement asked for them last, in microseconds since 1970.
+    /// When ANALYZE last ran as a statement, in microseconds since 1970.
     pub analyzed: Option<i64>,
-    /// When they were last made by themselves.
+    /// When automatic ANALYZE last ran.
     pub auto_analyzed: Option<i64>,
-    /// How often a statement asked for them.
+    /// Number of ANALYZE statements.
     pub analyzes: u64,
-    /// How often they were made by themselves.
+    /// Number of automatic runs.
     pub auto_analyzes: u64,
 }
 
-/// Rows and bytes, as a store estimates them.
+/// Number of rows and bytes, as estimated by a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// Rows.
@@ -58,41 +58,42 @@ pub struct Size {
 pub struct ColumnStatistics {
     /// Its id.
     pub column: ColumnId,
-    /// The type that its values had.
+    /// The type of its values.
     pub ty: DataType,
     /// Its values.
     pub values: ValueStatistics,
 }
 
-/// An index: how many entries it has, and the values of its expressions.
+/// An index: the number of entries, and the values of its expressions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexStatistics {
     /// Its oid.
     pub oid: u32,
-    /// The storage whose entries were looked at.
+    /// The sampled storage.
     pub storage: u32,
-    /// Entries.
+    /// Number of entries.
     pub rows: f64,
-    /// What the store said of them at that time.
+    /// The store's estimate at that time.
     pub estimate: Size,
-    /// Parts that are expressions, by the ids of their columns in the entries.
+    /// The expression parts, by the ids of their columns in the entries.
     pub expressions: Vec<ColumnStatistics>,
 }
 
 /// The values of a column, as in PostgreSQL's `pg_statistic`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueStatistics {
-    /// Share of NULLs.
+    /// Fraction of NULLs.
     pub null_fraction: f64,
-    /// Bytes of a value that is not NULL, on average.
+    /// Average size of a non-null value in bytes.
     pub width: u32,
-    /// How many different values; below 0: their share of the rows, for columns whose values grow with the table. 0: unknown.
+    /// Number of distinct values, as in `stadistinct`: if negative, a fraction of the rows, for columns whose number of
+    /// distinct values grows with the table. 0: unknown.
     pub distinct: f64,
-    /// The most common values, the most common one first.
+    /// The most common values, by descending frequency.
     pub common: Vec<CommonValue>,
-    /// Values that cut all others into groups of about the same number of rows, in their order.
+    /// Equi-depth histogram bounds of all other values, ascending.
     pub bounds: Vec<Value>,
-    /// How much the order of the values is that of the rows by their key: from -1 to 1.
+    /// Correlation between the order of the values and the order of the rows by key: from -1 to 1.
     pub correlation: Option<f64>,
 }
 
@@ -101,29 +102,29 @@ pub struct ValueStatistics {
 pub struct CommonValue {
     /// The value.
     pub value: Value,
-    /// Its share of all rows.
+    /// Its fraction of all rows.
     pub share: f64,
 }
 
-/// A value that is kept bit for bit.
+/// A value that is serialized exactly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Value(#[serde(with = "stored_datum")] pub Datum);
 
-/// A key at which a region can be cut, in the way of Phoenix's guideposts: what lies between the guidepost before it, or the
-/// begin of the region, and this key.
+/// A split point within a region, as in Phoenix: the key range from the previous guidepost, or the start of the region,
+/// to this key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guidepost {
-    /// The region, counted from 0 in key order.
+    /// The region, numbered from 0 in key order.
     pub region: u32,
-    /// The first key behind it; `None`: the end of the table.
+    /// The first key after the range; `None`: the end of the table.
     pub key: Option<Vec<u8>>,
-    /// Rows in between, and their bytes.
+    /// Rows and bytes of the range.
     pub size: Size,
 }
 
 impl TableStatistics {
-    /// The values of a column, if its type is still what it was.
+    /// The values of a column, if its type has not changed.
     pub fn column(&self, column: &Column) -> Option<&ValueStatistics> {
         self.columns.iter().find(|it| it.column == column.id && it.ty == column.ty).map(|it| &it.values)
     }
@@ -133,7 +134,7 @@ impl TableStatistics {
         self.indexes.iter().find(|it| it.oid == index.oid && it.storage == index.storage)
     }
 
-    /// The rows that a table has of which the store says `now`; `None`: nothing is known of the rows that it has now.
+    /// The estimated rows of a table now that the store's estimate is `now`; `None` if the storage was not sampled.
     pub fn rows_now(&self, storage: u32, now: u64) -> Option<f64> {
         (self.storage == storage).then(|| scaled(self.rows, self.estimate, now))
     }
@@ -151,7 +152,7 @@ impl IndexStatistics {
     }
 }
 
-/// Rows grow as the store's figure does.
+/// Scales the row count by the growth of the store's estimate.
 fn scaled(rows: f64, then: Size, now: u64) -> f64 {
     match then.rows {
         0 => now as f64,
@@ -160,7 +161,7 @@ fn scaled(rows: f64, then: Size, now: u64) -> f64 {
 }
 
 impl ValueStatistics {
-    /// About how many different values so many rows have.
+    /// The estimated number of distinct values among `rows` rows.
     pub fn distinct_of(&self, rows: f64) -> Option<f64> {
         match self.distinct {
             known if known > 0.0 => Some(known.min(rows.max(1.0))),
@@ -170,7 +171,7 @@ impl ValueStatistics {
     }
 }
 
-/// What is known of a table beside its definition. All versions of the definition share it; a new table has its own.
+/// Statistics and change counters of a table. All versions of the definition share them; a new table has its own.
 #[derive(Clone, Debug, Default)]
 pub struct Live(Arc<LiveParts>);
 
@@ -180,20 +181,20 @@ struct LiveParts {
     inserted: AtomicU64,
     updated: AtomicU64,
     deleted: AtomicU64,
-    /// What was changed in all when the statistics were made.
+    /// Total number of changes when the statistics were computed.
     at_analyze: AtomicU64,
 }
 
-/// Rows that statements have changed since the store was opened.
+/// Numbers of rows that statements have changed since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Rows that came.
+    /// Inserted rows.
     pub inserted: u64,
-    /// Rows that changed.
+    /// Updated rows.
     pub updated: u64,
-    /// Rows that went.
+    /// Deleted rows.
     pub deleted: u64,
-    /// All changes since statistics were made.
+    /// All changes since the last ANALYZE.
     pub since_analyze: u64,
 }
 
@@ -212,7 +213,7 @@ impl Live {
         }
     }
 
-    /// What was counted.
+    /// The counters.
     pub fn changes(&self) -> Changes {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (inserted, updated, deleted) = (read(&self.0.inserted), read(&self.0.updated), read(&self.0.deleted));
@@ -220,13 +221,13 @@ impl Live {
         Changes { inserted, updated, deleted, since_analyze }
     }
 
-    /// All changes so far, for `set`.
+    /// The total number of changes, for `set`.
     pub fn changed(&self) -> u64 {
         let changes = self.changes();
         changes.inserted + changes.updated + changes.deleted
     }
 
-    /// Takes new statistics. `changed`: what [`Self::changed`] was when their rows were looked at.
+    /// Sets new statistics. `changed` is the value of [`Self::changed`] when the rows were sampled.
     pub(crate) fn set(&self, statistics: TableStatistics, changed: u64) {
         self.0.at_analyze.store(changed, Ordering::Relaxed);
         self.0.statistics.store(Some(Arc::new(statistics)));
@@ -245,7 +246,7 @@ pub(crate) async fn write(store: &dyn Store, table: TableOid, statistics: &Table
 }
 
 impl Table {
-    /// What ANALYZE has found out about it.
+    /// The results of the last ANALYZE.
     pub fn statistics(&self) -> Option<Arc<TableStatistics>> {
         self.live.statistics()
     }

@@ -1,5 +1,5 @@
-//! A value as JSON that reads back bit for bit: JSON has no NaN, no infinities and, in some readers,
-//! not every digit of a float or of a 128-bit integer.
+//! Serializes a value as JSON without loss: JSON has no NaN, no infinities and, in some readers, not every digit of a
+//! float or of a 128-bit integer.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use types::{Datum, Decimal, Interval};
@@ -11,9 +11,9 @@ enum Stored {
     Int2(i16),
     Int4(i32),
     Int8(i64),
-    /// Bits of an IEEE single.
+    /// The bits of an IEEE single.
     Float4(u32),
-    /// Bits of an IEEE double.
+    /// The bits of an IEEE double.
     Float8(u64),
     /// Digits and scale.
     Numeric(String, u8),

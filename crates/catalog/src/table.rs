@@ -1,4 +1,4 @@
-//! A table: columns, key, layouts and where its rows are.
+//! A table: columns, key, layouts and storage.
 
 use crate::derived::Derived;
 use crate::{CatalogError, CatalogResult, ChangeLog, Check, Column, ColumnId, ForeignKey, Index, Live, Materialized};
@@ -25,20 +25,20 @@ pub struct SchemaDef {
 /// One part of a primary key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyColumn {
-    /// Which column.
+    /// The column.
     pub column: ColumnId,
     /// Sorted from large to small.
     pub descending: bool,
-    /// Do NULLs of a nullable part sort before all values? (PostgreSQL: last for ASC, first for DESC.)
+    /// Whether NULLs of a nullable part sort before all values. (PostgreSQL: last for ASC, first for DESC.)
     pub nulls_first: bool,
 }
 
-/// The value columns that a fragment of this layout holds, in its order.
+/// The value columns in a fragment of this layout, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayoutDef {
     /// The id in the fragment's header.
     pub id: u16,
-    /// Column and type (the type is repeated here, since a dropped column is gone from the table).
+    /// Column and type (repeated here, because a dropped column is no longer in the table).
     pub columns: Vec<(ColumnId, types::DataType)>,
 }
 
@@ -46,7 +46,7 @@ pub struct LayoutDef {
 pub const KEY_CODEC: u16 = rowkey::CODEC_ID;
 /// The salt hash of `docs/formats/rowkey.md`, the only one so far.
 pub const SALT_HASH: u16 = rowkey::SALT_HASH_ID;
-/// Of the entries of a local index: the salt is that of the row. No table has it.
+/// The salt hash of a local index's entries: the salt of their row. No table has it.
 pub(crate) const SALT_OF_ROW: u16 = 2;
 
 /// A table.
@@ -58,9 +58,9 @@ pub struct Table {
     pub schema: SchemaId,
     /// Its name.
     pub name: String,
-    /// The generation of its data in the store; TRUNCATE takes a new one. (`store::TableId`.)
+    /// The current storage of its rows (`store::TableId`); TRUNCATE allocates a new one.
     pub storage: u32,
-    /// Columns in order of declaration, dropped ones left out.
+    /// Columns in order of declaration, without dropped ones.
     pub columns: Vec<Column>,
     /// The primary key in key order. Never empty: a table without one has a hidden row id.
     pub key: Vec<KeyColumn>,
@@ -68,19 +68,19 @@ pub struct Table {
     pub key_name: Option<String>,
     /// Oid of the primary key's index and constraint, as clients see them; `None` with a hidden row id.
     pub key_oid: Option<u32>,
-    /// How keys become bytes, [`KEY_CODEC`]; so that another encoding can stand beside it.
+    /// The key encoding, [`KEY_CODEC`]; stored so that another encoding can be added.
     pub key_codec: u16,
-    /// How the salt byte is computed, [`SALT_HASH`].
+    /// The salt hash, [`SALT_HASH`].
     pub salt_hash: u16,
     /// Number of salt buckets, 2 to 256, if salted.
     pub salt_buckets: Option<u16>,
-    /// Region borders asked for by SPLIT ON, as key bytes without salt, ascending.
+    /// Region boundaries of SPLIT ON, as key bytes without salt, ascending.
     pub splits: Vec<Vec<u8>>,
-    /// All layouts that rows may have; the last one is written.
+    /// All layouts of stored rows; new rows have the last one.
     pub layouts: Vec<LayoutDef>,
     /// Next [`ColumnId`].
     pub next_column: u16,
-    /// Properties given at CREATE TABLE and by ALTER TABLE, names in lower case.
+    /// Properties of CREATE TABLE and ALTER TABLE, names in lower case.
     pub properties: BTreeMap<String, String>,
     /// CHECK constraints, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,49 +91,49 @@ pub struct Table {
     /// Foreign keys to other tables or to itself, by oid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
-    /// The query that its rows are of, if it is a materialized view.
+    /// The definition, if it is a materialized view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub materialized: Option<Materialized>,
-    /// What incremental materialized views are to know of changes of its rows.
+    /// Change logs of the incremental materialized views that read it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub change_logs: Vec<ChangeLog>,
     /// Catalog version at which the table last changed.
     pub version: u64,
-    /// What was computed from this version.
+    /// Values derived from this version.
     #[serde(skip)]
     pub derived: Derived,
-    /// What is known of its rows, whatever its version.
+    /// Statistics and change counters, shared by all versions.
     #[serde(skip)]
     pub live: Live,
 }
 
 impl Table {
-    /// The table's data in the store.
+    /// The storage of the table's rows.
     pub fn storage_id(&self) -> store::TableId {
         store::TableId(self.storage)
     }
 
-    /// What messages call it.
+    /// The kind of relation, for messages.
     pub fn kind(&self) -> &'static str {
         if self.materialized.is_some() { "materialized view" } else { "table" }
     }
 
-    /// Is it a materialized view that no refresh has filled yet? Its rows cannot be read.
+    /// Whether it is a materialized view without data. Its rows cannot be read.
     pub fn is_unpopulated(&self) -> bool {
         self.materialized.as_ref().is_some_and(|view| !view.populated)
     }
 
-    /// Is it a materialized view of which a refresh makes only the groups anew that have changed?
+    /// Whether it is a materialized view that is refreshed incrementally.
     pub fn is_incremental(&self) -> bool {
         self.materialized.as_ref().is_some_and(|view| view.incremental.is_some())
     }
 
-    /// The storage of its rows and that of each of its indexes.
+    /// The storages of its rows and its indexes.
     pub fn row_storages(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.storage).chain(self.indexes.iter().map(|index| index.storage))
     }
 
-    /// The same, and those of its change logs.
+    /// The storages of its rows, its indexes and its change logs.
     pub fn storages(&self) -> impl Iterator<Item = u32> {
         self.row_storages().chain(self.change_logs.iter().map(|log| log.storage))
     }
@@ -143,12 +143,12 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// The indexes by which statements may find rows.
+    /// The indexes that statements read.
     pub fn public_indexes(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|index| index.state.is_public())
     }
 
-    /// The column of that name, hidden ones too.
+    /// The column of that name, including hidden ones.
     pub fn column_by_name(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
@@ -167,7 +167,7 @@ impl Table {
         self.columns.iter().find(|column| column.id == id)
     }
 
-    /// Which part of the key `id` is, counted from 0.
+    /// The position of column `id` in the key, from 0.
     pub fn key_position(&self, id: ColumnId) -> Option<usize> {
         self.key.iter().position(|part| part.column == id)
     }
@@ -177,44 +177,44 @@ impl Table {
         self.key.iter().filter_map(|part| self.column(part.column))
     }
 
-    /// Columns that are not in the key, in order of declaration: what fragments hold.
+    /// Columns that are not in the key, in order of declaration: the columns of fragments.
     pub fn value_columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|column| self.key_position(column.id).is_none())
     }
 
-    /// What `*` shows, in order of declaration.
+    /// The columns of `*`, in order of declaration.
     pub fn visible_columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|column| !column.hidden)
     }
 
-    /// Has it a primary key, by which its rows are kept or not?
+    /// Whether it has a primary key, deferrable or not.
     pub fn has_primary_key(&self) -> bool {
         !self.has_hidden_row_id() || self.primary_index().is_some()
     }
 
-    /// The index of a primary key by which rows are not kept, since it is deferrable.
+    /// The index of a deferrable primary key, whose table has a hidden row id.
     pub fn primary_index(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.primary)
     }
 
-    /// Are its rows kept by a row id that nobody sees, and not by a primary key?
+    /// Whether a hidden row id is its rowkey.
     pub fn has_hidden_row_id(&self) -> bool {
         self.columns.iter().any(|column| column.hidden)
     }
 
-    /// The layout that rows are written with. Always the last one.
+    /// The layout of new rows: the last one.
     pub fn current_layout_def(&self) -> Option<&LayoutDef> {
         self.layouts.last()
     }
 
-    /// The value of one of its properties, read as `read` does; `None` if it has none.
+    /// The value of a property, parsed by `read`; `None` if it is not set.
     pub fn property<T>(&self, name: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         read(self.properties.get(name)?)
     }
 
-    /// The layout that a fragment names.
+    /// The layout with that id.
     pub fn layout_def(&self, id: u16) -> Option<&LayoutDef> {
-        // Layouts are few and their ids ascend.
+        // Layouts are sorted by id.
         let at = self.layouts.binary_search_by_key(&id, |layout| layout.id).ok()?;
         self.layouts.get(at)
     }

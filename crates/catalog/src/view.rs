@@ -1,13 +1,13 @@
-//! A view: a query under a name.
+//! View definitions.
 
 use crate::{ColumnId, SchemaId, TableOid};
 use serde::{Deserialize, Serialize};
 use types::DataType;
 
-/// A view. Its query is kept as text and read again where the view is used.
+/// A view. Its query is stored as text and parsed where the view is used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
-    /// Its oid, of the same counter as those of tables.
+    /// Its oid, from the same counter as the oids of tables.
     pub oid: TableOid,
     /// Its schema.
     pub schema: SchemaId,
@@ -17,9 +17,9 @@ pub struct View {
     pub columns: Vec<ViewColumn>,
     /// Source text of its query.
     pub query: String,
-    /// Where names in the query are looked up.
+    /// The search path for names in the query.
     pub search_path: Vec<String>,
-    /// What the query reads.
+    /// The relations and columns that the query reads.
     pub reads: Vec<ViewRead>,
     /// Catalog version at which it last changed.
     pub version: u64,
@@ -39,11 +39,11 @@ pub struct ViewColumn {
 pub struct ViewRead {
     /// A table, view or sequence.
     pub relation: TableOid,
-    /// Columns of a table.
+    /// The columns read, if it is a table.
     pub columns: Vec<ColumnId>,
 }
 
-/// A view to be made.
+/// A view to be created.
 #[derive(Clone, Debug)]
 pub struct NewView {
     /// An existing schema.
@@ -54,8 +54,8 @@ pub struct NewView {
     pub columns: Vec<ViewColumn>,
     /// Source text of its query.
     pub query: String,
-    /// Where names in the query are looked up.
+    /// The search path for names in the query.
     pub search_path: Vec<String>,
-    /// What the query reads.
+    /// The relations and columns that the query reads.
     pub reads: Vec<ViewRead>,
 }

@@ -1,18 +1,18 @@
-//! What a change of a row changes in an index.
+//! Computes the changes of an index from a change of a row.
 
 use crate::Entry;
 use store::Bytes;
 
-/// What is to be done to the entries of one index. The delete comes first.
+/// The changes of one index's entries. The delete is applied first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The key of an entry that goes away.
+    /// The key of an entry to delete.
     pub delete: Option<Bytes>,
-    /// An entry that comes, or replaces the one of its key.
+    /// An entry to insert, or to replace the entry with its key.
     pub put: Option<Entry>,
 }
 
-/// From the entry of the old row and that of the new one; `None` where there is no row, or none in the index.
+/// Compares the entries of the old and the new row; `None` if there is no row, or no entry for it.
 pub fn change(old: Option<Entry>, new: Option<Entry>) -> Change {
     match (old, new) {
         (Some(old), Some(new)) if old == new => Change::default(),

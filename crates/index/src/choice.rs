@@ -1,8 +1,7 @@
-//! Which access path to the rows is taken: by the rowkey, or by an index.
+//! Chooses the access path to the rows: by the rowkey, or by an index.
 //!
-//! A pure function of what is known of each access path: of the store, and of statistics where there are some. Costs are in
-//! rows of a scan: what it takes to read one row that lies behind the one before. The order that comes of them, where all
-//! else is equal:
+//! A pure function of the store's and the statistics' estimates for each access path. Costs are in units of reading the
+//! next row of a scan. The resulting order, all else being equal:
 //!
 //! ```text
 //!   a key < a short range of keys < a unique index with a value for each part < a range of a covering index
@@ -12,22 +11,22 @@
 use rowkey::range::Access;
 use store::TableSize;
 
-/// What a session lets the choice be.
+/// The setting `bennu.index_choice`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IndexChoice {
-    /// The least cost.
+    /// The path of least cost.
     #[default]
     Auto,
-    /// No index.
+    /// Never an index.
     Off,
-    /// An index wherever one can be used.
+    /// An index wherever one is applicable.
     Force,
-    /// Two indexes wherever their entries can be intersected, elsewhere as `Force`: for tests.
+    /// An intersection of two indexes wherever possible, elsewhere as `Force`: for tests.
     Intersect,
 }
 
 impl IndexChoice {
-    /// As the setting `bennu.index_choice` names it.
+    /// The value of the setting `bennu.index_choice`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -37,7 +36,7 @@ impl IndexChoice {
         }
     }
 
-    /// From the value of the setting `bennu.index_choice`.
+    /// Parses the value of the setting `bennu.index_choice`.
     pub fn from_setting(value: &str) -> Option<Self> {
         match value {
             "auto" => Some(Self::Auto),
@@ -48,38 +47,38 @@ impl IndexChoice {
         }
     }
 
-    /// Is an index taken whatever it costs?
+    /// Whether an index is chosen regardless of its cost.
     pub fn is_forced(self) -> bool {
         matches!(self, Self::Force | Self::Intersect)
     }
 }
 
-/// What is scanned.
+/// The data that an access path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The table itself.
+    /// The table.
     Table,
-    /// Entries that have all that is asked for.
+    /// The entries of an index that has all columns of the query.
     Covering,
-    /// Entries, and for each of them its row.
+    /// The entries of an index, and the row of each.
     Fetching,
 }
 
-/// How much of it is read.
+/// The part of the data that an access path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Nothing: no row can satisfy the conditions.
+    /// No keys: no row can satisfy the conditions.
     Nothing,
-    /// So many single keys.
+    /// A number of single keys.
     Points(u64),
-    /// So many ranges of keys.
+    /// A number of key ranges.
     Ranges(u64),
-    /// All of it.
+    /// All keys.
     All,
 }
 
 impl Reach {
-    /// Of so many ranges.
+    /// The reach of a number of key ranges.
     pub fn of(access: Access, ranges: usize) -> Self {
         match access {
             Access::Empty => Self::Nothing,
@@ -90,23 +89,22 @@ impl Reach {
     }
 }
 
-/// What the statistics of a table say of an access path, in rows.
+/// Row counts that the statistics of a table estimate for an access path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// In the ranges of its keys.
+    /// Rows in the key ranges.
     pub in_ranges: f64,
-    /// Are there statistics of the first part of its key? Otherwise it is the guess of a default.
+    /// Whether the first part of the key has statistics. If not, default selectivities are used.
     pub from_statistics: bool,
-    /// Of those, such as pass what is checked before rows are fetched.
+    /// Those of `in_ranges` that satisfy the conditions checked before rows are fetched.
     pub fetched: f64,
-    /// Of those, such as pass everything.
+    /// Those that satisfy all conditions.
     pub wanted: f64,
-    /// How near to each other the fetched rows lie in the table: the correlation of the index's order with that of the
-    /// rowkey, without its sign.
+    /// Clustering of the fetched rows in the table: the absolute correlation of the index order with the rowkey order.
     pub nearness: f64,
 }
 
-/// What an access path costs, in rows of a scan, and how many rows it gives.
+/// The cost of an access path, in units of reading the next row of a scan, and the rows that it returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// The cost.
@@ -118,70 +116,70 @@ pub struct Cost {
 /// One access path to the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct CandidatePath {
-    /// What is scanned.
+    /// The data that it reads.
     pub source: Source,
-    /// How much of it.
+    /// The part of the data that it reads.
     pub reach: Reach,
-    /// Leading parts of its key that the conditions bind to values or restrict.
+    /// The number of leading key parts that the conditions restrict.
     pub parts_used: usize,
-    /// Does each range hold one row at most: a unique index with a value for each part?
+    /// Whether each range has at most one row: a unique index with a value for each part.
     pub unique: bool,
-    /// Rows in the ranges, as the store guesses them: blocks are counted whole.
+    /// The store's estimate of the rows in the ranges, in whole blocks.
     pub rows: u64,
-    /// Their bytes.
+    /// The store's estimate of their bytes.
     pub bytes: u64,
-    /// Is every row in the ranges one that is asked for?
+    /// Whether every row in the ranges satisfies all conditions.
     pub exact: bool,
-    /// Do the rows come in the order that is asked for (true if none is)?
+    /// Whether the rows are returned in the requested order (true if none is requested).
     pub ordered: bool,
-    /// By statistics, if there are any.
+    /// Estimates from statistics, if any.
     pub expected: Option<Expected>,
-    /// If one row is enough of each group of equal ones that lie side by side: about how many groups there are.
+    /// If the query needs only one row of each group of adjacent equal rows: the estimated number of groups.
     pub groups: Option<f64>,
-    /// The place among the indexes that a hint names, the first one best; `None`: it names others, or there is none.
+    /// The position of the index in a hint, the first one is best; `None` if no hint names it.
     pub preferred: Option<usize>,
-    /// What it costs to read the entries of another index with which its entries are intersected; `None`: there is none.
+    /// The cost of reading the entries of another index to intersect with; `None` without an intersection.
     pub beside: Option<f64>,
-    /// The keys that joins are expected to look its rows up by while the statement runs; `None`: they do not.
+    /// The expected lookups by joins while the statement runs; `None` if there are none.
     pub lookups: Option<Lookups>,
 }
 
-/// Look-ups by values of the first column of a key.
+/// Index lookups by values of the first key column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lookups {
-    /// How many values.
+    /// The number of values.
     pub keys: f64,
-    /// How many rows each of them has.
+    /// The number of rows per value.
     pub rows_of_each: f64,
-    /// Is it the key of an index whose rows are fetched?
+    /// Whether it is the key of an index whose rows must be fetched.
     pub fetches: bool,
 }
 
-/// To go to a place in a store and find out where to read on.
+/// The cost of seeking to a key.
 const SEEK: f64 = 16.0;
-/// To get one row by its key, in a batch of such.
+/// The cost of getting one row by its key, in a batch.
 const GET: f64 = 16.0;
-/// The same where the rows of a batch lie side by side.
+/// The cost of getting one row in a batch of adjacent rows.
 const GET_NEAR: f64 = 6.0;
 /// Bytes that cost as much as a row.
 const BYTES_OF_A_ROW: f64 = 128.0;
-/// A guess of so few rows is that of a block or two: most of them lie beside the range.
+/// A row estimate up to this size counts one or two blocks, most of whose rows are outside the range.
 const ROWS_OF_BLOCKS: f64 = 512.0;
-/// The share of such rows that are in the range.
+/// The fraction of the rows of such blocks that are in the range.
 const SHARE_OF_BLOCKS: f64 = 0.25;
-/// Rows that must be read for one that passes what is checked on rows.
+/// The assumed number of rows to read for each row that passes the remaining filter.
 const READ_FOR_ONE: f64 = 20.0;
-/// Rows that are read of a group of which one is enough, and the way to the next one.
+/// The assumed number of rows to read per group if one row is enough, including the seek to the next group.
 const READ_OF_GROUP: f64 = 48.0;
-/// To sort a row that comes out of order.
+/// The cost of sorting one row.
 const SORT: f64 = 0.5;
-/// To compare an entry with those of another index that come in the order of rowkeys, too.
+/// The cost per entry of a merge intersection, in rowkey order.
 const MERGE: f64 = 0.25;
-/// To keep the rowkey of an entry in a set, or to look one up there.
+/// The cost per entry of a hash intersection.
 const HASH: f64 = 1.0;
 
 impl CandidatePath {
-    /// An access path of which no more is known. Its rows come as they are asked for.
+    /// An access path without further estimates. Its rows are in the requested order.
     pub fn new(source: Source, reach: Reach, parts_used: usize, size: TableSize) -> Self {
         Self {
             source,
@@ -200,7 +198,7 @@ impl CandidatePath {
         }
     }
 
-    /// Does it use an index for something?
+    /// Whether it uses an index in a useful way.
     fn is_applicable(&self) -> bool {
         match self.source {
             Source::Table => false,
@@ -213,8 +211,7 @@ impl CandidatePath {
         self.parts_used > 0 && self.reach != Reach::All
     }
 
-    /// The same access path where only those entries count whose rowkeys `other` has, too. `merges`: both come in the order of
-    /// rowkeys.
+    /// The same access path, restricted to entries whose rowkeys `other` also has. `merges`: both are in rowkey order.
     #[must_use]
     pub fn intersected(self, other: &Self, merges: bool) -> Self {
         let read =
@@ -224,12 +221,12 @@ impl CandidatePath {
         Self { beside: Some(read.cost + each * (entries(other) + entries(&self))), ..self }
     }
 
-    /// What it costs when `fetch` rows are enough.
+    /// The cost if `fetch` rows are enough.
     pub fn cost(&self, fetch: Option<usize>) -> f64 {
         self.estimate(fetch).cost
     }
 
-    /// What it costs, and how many rows it gives, when `fetch` rows are enough.
+    /// The cost and the number of rows returned if `fetch` rows are enough.
     pub fn estimate(&self, fetch: Option<usize>) -> Cost {
         let (seeks, in_ranges) = match self.reach {
             Reach::Nothing => return Cost { cost: 0.0, rows: 0.0 },
@@ -252,13 +249,13 @@ impl CandidatePath {
         let sort = if self.ordered { 0.0 } else { all * SORT };
         let scan = seeks + read * each;
         let read = self.lookups.map_or(scan, |lookups| scan.min(lookups.cost(1.0 + width, self.get())));
-        // Free of what is left of fractions.
+        // Rounded, to remove floating-point errors.
         let rows = (all * self.expected.map_or(1.0, |_| wanted)).round().max(1.0);
         let rows = fetch.map_or(rows, |fetch| rows.min(fetch as f64));
         Cost { cost: read + sort + self.beside.unwrap_or(0.0), rows }
     }
 
-    /// Of the rows in the ranges, the share whose rows are fetched, and the share that is wanted.
+    /// The fraction of the rows in the ranges that is fetched, and the fraction that is returned.
     fn shares(&self) -> (f64, f64) {
         match self.expected {
             Some(expected) => {
@@ -272,13 +269,13 @@ impl CandidatePath {
         }
     }
 
-    /// To get a row for an entry: the nearer the rows lie, the less.
+    /// The cost of getting the row of an entry, lower if the rows are clustered.
     fn get(&self) -> f64 {
         let near = self.expected.map_or(0.0, |expected| expected.nearness * expected.nearness);
         GET + (GET_NEAR - GET) * near.clamp(0.0, 1.0)
     }
 
-    /// Rows in the ranges. The store counts whole blocks, or guesses: statistics know better.
+    /// Rows in the ranges. Statistics are preferred to the store's estimate, which counts whole blocks.
     fn rows_of(&self, ranges: f64) -> f64 {
         let guessed = self.rows as f64;
         match self.expected {
@@ -291,20 +288,20 @@ impl CandidatePath {
 }
 
 impl Lookups {
-    /// What they cost where reading a row takes `each`, and to get one for an entry `get`.
+    /// The cost of the lookups, with the cost `each` of reading a row and `get` of fetching the row of an entry.
     fn cost(&self, each: f64, get: f64) -> f64 {
         let each = if self.fetches { each + get } else { each };
         self.keys * (SEEK + self.rows_of_each * each)
     }
 }
 
-/// The number of the best access path; those to the same rows at the same cost are better the earlier they come. `fetch`: only
-/// so many rows are wanted, in the order asked for.
+/// Returns the index of the best access path; among paths of the same cost the first one. `fetch`: only this number of
+/// rows is needed, in the requested order.
 pub fn choose(choice: IndexChoice, paths: &[CandidatePath], fetch: Option<usize>) -> usize {
     let intersects = paths.iter().any(|path| path.beside.is_some());
     let usable = |path: &CandidatePath| match choice {
         IndexChoice::Off => path.source == Source::Table,
-        // A whole index is read in place of a whole table if it is narrower or in the order that is wanted.
+        // A full index scan replaces a full table scan if it is narrower or in the requested order.
         IndexChoice::Auto => path.source == Source::Table || path.is_applicable() || path.ordered && fetch.is_some(),
         IndexChoice::Force => path.is_applicable(),
         IndexChoice::Intersect => path.is_applicable() && (path.beside.is_some() || !intersects),
@@ -313,14 +310,14 @@ pub fn choose(choice: IndexChoice, paths: &[CandidatePath], fetch: Option<usize>
     if let Some(at) = paths.iter().position(nothing) {
         return at;
     }
-    // A hint is obeyed wherever its index leads to the rows at all.
+    // A hint applies to every path through its index, regardless of the cost.
     let hinted = paths.iter().enumerate().filter_map(|(at, path)| Some((path.preferred?, at)));
     if let Some((_, at)) = hinted.filter(|_| choice != IndexChoice::Off).min() {
         return at;
     }
     let mut best: Option<(bool, f64, usize)> = None;
     for (at, path) in paths.iter().enumerate().filter(|(_, path)| usable(path)) {
-        // An index that is forced is one with conditions on it, if there is one.
+        // A forced index should be one with conditions on its key, if there is one.
         let idle = choice.is_forced() && !path.narrows();
         let cost = path.cost(fetch);
         if best.is_none_or(|(other, least, _)| (idle, cost) < (other, least)) {
@@ -403,7 +400,7 @@ mod tests {
         assert_eq!(looked_up(1_000.0, false), 0);
         assert_eq!(looked_up(1_000.0, true), 0);
         assert_eq!(looked_up(50_000.0, false), 1);
-        // Getting each row for an entry costs more than reading on.
+        // Getting the row of each entry costs more than scanning.
         assert_eq!((looked_up(5_000.0, false), looked_up(5_000.0, true)), (0, 1));
     }
 
@@ -431,7 +428,7 @@ mod tests {
         assert_eq!(choose(AUTO, &[one, other], None), 1);
         let (one, other) = (expecting(one, 2.0, 2.0, 2.0), expecting(other, 200.0, 200.0, 2.0));
         assert_eq!(choose(AUTO, &[one, other], None), 0);
-        // A guess may be far off, too, unless nothing is known of the column.
+        // The store's estimate may be far off, unless the column has no statistics.
         let many = expecting(index(Source::Fetching, 1, 90_000), 3.0, 3.0, 3.0);
         assert_eq!(choose(AUTO, &[table(Reach::All, 100_000), many], None), 1);
         let untold =
@@ -498,11 +495,11 @@ mod tests {
         assert_eq!(choose(AUTO, &[whole, one, both.intersected(&one, true)], None), 2);
         assert_eq!(choose(AUTO, &[whole, one, both.intersected(&one, false)], None), 2);
         assert!(both.intersected(&one, true).cost(None) < both.intersected(&one, false).cost(None));
-        // A few entries are fetched, whatever another index may say of them.
+        // A small range is fetched directly: an intersection does not pay off.
         let few = expecting(index(Source::Fetching, 1, 20), 20.0, 20.0, 1.0);
         let thinned = expecting(index(Source::Fetching, 1, 20), 20.0, 1.0, 1.0);
         assert_eq!(choose(AUTO, &[whole, few, thinned.intersected(&one, true)], None), 1);
-        // Half the table twice is read as a table.
+        // Two ranges of half the table each cost more than a table scan.
         let half = expecting(index(Source::Fetching, 1, 500_000), 500_000.0, 500_000.0, 250_000.0);
         let quarter = expecting(index(Source::Fetching, 1, 500_000), 500_000.0, 250_000.0, 250_000.0);
         assert_eq!(choose(AUTO, &[whole, half, quarter.intersected(&half, true)], None), 0);

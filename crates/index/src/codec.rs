@@ -1,7 +1,7 @@
-//! Rows to entries, and entries back to the rowkeys of their rows.
+//! Encodes rows as index entries, and decodes the rowkeys of the rows from entries.
 //!
 //! ```text
-//!   row, a value per column of the table ──RowExprs──> its values behind them, and: has it an entry?
+//!   row, a value per column of the table ──RowExprs──> appends its values, evaluates the predicate
 //!                                        ──sources──> the columns of the entry ──RowCodec──> key, fragment
 //! ```
 
@@ -13,29 +13,29 @@ use std::sync::Arc;
 use store::Bytes;
 use types::Datum;
 
-/// The entries of one index of one version of its table.
+/// Encodes the entries of one index for one version of its table.
 #[derive(Clone, Debug)]
 pub struct IndexCodec {
     index: Index,
     entries: RowCodec,
-    /// For each column of the entries the position of its value: in a row of the table, or behind it.
+    /// For each column of the entries, the position of its value in a row of the table followed by the expressions.
     sources: Vec<usize>,
-    /// Positions, likewise, of the parts of the index.
+    /// The same positions for the parts of the index.
     parts: Vec<usize>,
-    /// Positions, in the table, of all columns that entries depend on.
+    /// Positions in the table of all columns that entries depend on.
     columns: Vec<usize>,
-    /// How many columns the table has.
+    /// The number of columns of the table.
     width: usize,
-    /// Expressions and predicate, compiled; set where entries are made.
+    /// Compiled expressions and predicate; set if entries are encoded.
     exprs: Option<Arc<dyn RowExprs>>,
-    /// The key of the table's rows, of whose salt that of a local index's entries is.
+    /// The codec of the table, if the index is local: entries have the salt of their row.
     local: Option<RowCodec>,
-    /// For each part of the rowkey its position in the entries.
+    /// For each part of the rowkey, its position in the entries.
     rowkey: Vec<usize>,
-    /// The part of the key of entries from which on it is the rowkey, byte for byte but for its salt.
+    /// The part of the entries' key from which on the key is the rowkey, byte for byte except the salt.
     rowkey_from: Option<usize>,
-    /// Are there columns that are included or computed with, whose values may be equal and not the same, such as 1.0 and
-    /// 1.00?
+    /// Whether an included column or one used in an expression has values that are equal but not identical, such as 1.0
+    /// and 1.00.
     loose: bool,
 }
 
@@ -44,10 +44,10 @@ pub struct IndexCodec {
 pub struct Entry {
     /// Its key.
     pub key: Bytes,
-    /// Its included columns, not yet stamped.
+    /// Its included columns, without a commit stamp.
     pub fragment: Bytes,
-    /// Bytes of the key that no other row's entry may begin with: the parts of the index, without salt in front. `None` if the index is
-    /// not unique, or the row is equal to no other because of a NULL.
+    /// Length of the key prefix with the index parts, which no other row's entry may begin with. `None` if the index is
+    /// not unique, or a NULL makes the row distinct from all others.
     pub unique_prefix: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl IndexCodec {
     /// The codec of `index`, an index of `table`.
     ///
     /// # Errors
-    /// [`RowError::Internal`] for an index that the catalog would not have made.
+    /// [`RowError::Internal`] for an inconsistent index definition.
     pub fn new(table: &Arc<Table>, index: &Index) -> RowResult<Self> {
         let entries = RowCodec::new(&Arc::new(index.entries(table)))?;
         let broken = |what: &str| RowError::internal(format!("index \"{}\": {what}", index.name));
@@ -93,13 +93,13 @@ impl IndexCodec {
         Ok(Self { index, entries, sources, parts, columns, width, exprs, local, rowkey, rowkey_from, loose })
     }
 
-    /// The same codec, that can make entries of an index with expressions or a predicate.
+    /// Adds the compiled expressions, which an index with expressions or a predicate needs to encode entries.
     #[must_use]
     pub fn with_exprs(self, exprs: Arc<dyn RowExprs>) -> Self {
         Self { exprs: Some(exprs), ..self }
     }
 
-    /// The definition.
+    /// The index definition.
     pub fn index(&self) -> &Index {
         &self.index
     }
@@ -109,15 +109,16 @@ impl IndexCodec {
         &self.entries
     }
 
-    /// The column of the table that a column of the entries has the values of; `None` where it is computed.
+    /// The table column whose values a column of the entries has; `None` for an expression.
     pub fn source(&self, entry: usize) -> Option<usize> {
         self.sources.get(entry).copied().filter(|column| *column < self.width)
     }
 
-    /// The entry of a row, which has a value for each column of the table. `None`: its predicate leaves the row out.
+    /// Encodes the entry of a row, which has a value for each column of the table. `None` if the predicate excludes the
+    /// row.
     ///
     /// # Errors
-    /// [`RowError::Key`] for a key that is too long; those of expressions.
+    /// [`RowError::Key`] for a key that is too long; errors of expressions.
     pub fn entry(&self, row: &[Datum]) -> IndexResult<Option<Entry>> {
         let Some(row) = self.computed(row)? else { return Ok(None) };
         let value = |source: &usize| row.get(*source).cloned().unwrap_or(Datum::Null);
@@ -135,7 +136,7 @@ impl IndexCodec {
         Ok(Some(Entry { key: key.into(), fragment: fragment.into(), unique_prefix }))
     }
 
-    /// The row with the values of expressions behind it; `None` if it has no entry.
+    /// Appends the values of the expressions to the row; `None` if the row has no entry.
     fn computed<'r>(&self, row: &'r [Datum]) -> IndexResult<Option<Cow<'r, [Datum]>>> {
         if self.index.texts().next().is_none() {
             return Ok(Some(Cow::Borrowed(row)));
@@ -153,12 +154,12 @@ impl IndexCodec {
         Ok(Some(Cow::Owned(computed)))
     }
 
-    /// Positions, in the table, of the columns that entries depend on.
+    /// Positions in the table of the columns that entries depend on.
     pub fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// Do two states of a row have the same entry, or none?
+    /// Whether two states of a row have the same entry, or none.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -176,7 +177,7 @@ impl IndexCodec {
     /// [`Entry::unique_prefix`] of the entry with that key.
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no key of an entry.
+    /// [`RowError::Corrupted`] for bytes that are not a key of an entry.
     pub fn unique_prefix(&self, key: &[u8]) -> RowResult<Option<usize>> {
         if !self.index.unique {
             return Ok(None);
@@ -188,10 +189,10 @@ impl IndexCodec {
         self.prefix(key).map(Some)
     }
 
-    /// Values of the parts of an entry, for messages: equal to those of its row.
+    /// Values of the parts of an entry, for messages: equal to the values of its row.
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no key of an entry.
+    /// [`RowError::Corrupted`] for bytes that are not a key of an entry.
     pub fn part_values_of_key(&self, key: &[u8]) -> RowResult<Vec<Datum>> {
         let values = self.entries.key_schema().decode(key).map_err(|error| self.entries.corrupted(&error))?;
         let columns = self.entries.table().key.iter().map(|part| part.column).zip(values);
@@ -199,7 +200,7 @@ impl IndexCodec {
         Ok(self.index.parts.iter().map(|part| values.get(&part.entry).cloned().unwrap_or(Datum::Null)).collect())
     }
 
-    /// Values of the parts of a row that has an entry, for messages.
+    /// Values of the index parts for a row with an entry, for messages.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -208,10 +209,10 @@ impl IndexCodec {
         Ok(self.parts.iter().map(|part| row.get(*part).cloned().unwrap_or(Datum::Null)).collect())
     }
 
-    /// Overwrites `rowkey` with the key of the row that an entry is of. `table` is the codec of the table.
+    /// Overwrites `rowkey` with the rowkey of an entry's row. `table` is the codec of the table.
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no entry of this index.
+    /// [`RowError::Corrupted`] for bytes that are not an entry of this index.
     pub fn rowkey_into(&self, table: &RowCodec, key: &[u8], fragment: &[u8], rowkey: &mut Vec<u8>) -> RowResult<()> {
         if let Some(part) = self.rowkey_from {
             let start =
@@ -223,10 +224,10 @@ impl IndexCodec {
         table.encode_key_values(&values, rowkey)
     }
 
-    /// As [`Self::rowkey_into`] from the key of an entry alone, which has all parts of the rowkey.
+    /// As [`Self::rowkey_into`], from the key of an entry alone, which has all parts of the rowkey.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::rowkey_into`].
     pub fn rowkey_of_key(&self, table: &RowCodec, key: &[u8], rowkey: &mut Vec<u8>) -> RowResult<()> {
         let values = self.entries.key_schema().decode(key).map_err(|error| self.entries.corrupted(&error))?;
         let of_entries = self.entries.table();
@@ -237,24 +238,24 @@ impl IndexCodec {
         table.encode_key_values(&parts, rowkey)
     }
 
-    /// SQL: a NULL is equal to nothing, unless the index says so.
+    /// Whether the row can violate UNIQUE: a NULL is distinct from everything, unless NULLS NOT DISTINCT.
     fn can_be_equal(&self, row: &[Datum]) -> bool {
         let null = |part: &usize| row.get(*part).is_none_or(Datum::is_null);
         self.index.nulls_not_distinct || !self.parts.iter().any(null)
     }
 
-    /// Bytes of the parts of the index at the front of an entry's key.
+    /// The length of the index parts at the front of an entry's key.
     fn prefix(&self, key: &[u8]) -> RowResult<usize> {
         let mut slots = Vec::new();
         self.entries.key_schema().split(key, &mut slots).map_err(|error| self.entries.corrupted(&error))?;
-        // A column that is a part twice is in the entries once.
+        // A column that is indexed twice is in the entries once.
         let parts: BTreeSet<ColumnId> = self.index.parts.iter().map(|part| part.entry).collect();
         let last = parts.len().checked_sub(1).and_then(|last| slots.get(last));
         Ok(last.map_or(0, |(_, end)| *end))
     }
 }
 
-/// See [`IndexCodec::rowkey_from`]: none where the index has a part of the rowkey itself, perhaps in another direction.
+/// See [`IndexCodec::rowkey_from`]: `None` if a rowkey column is also an index part, because its direction may differ.
 fn rowkey_from(table: &Table, entries: &Table) -> Option<usize> {
     let first = entries.key.len().checked_sub(table.key.len())?;
     let form = |table: &Table, part: &KeyColumn| table.column(part.column).map(|column| (column.ty, column.not_null));

@@ -1,8 +1,8 @@
-//! Which columns of an index's entries are which columns of the table.
+//! Maps columns of an index's entries to columns of the table.
 
 use catalog::{Index, Table};
 
-/// The columns of entries beside those of their table; columns are numbered in order of declaration.
+/// The mapping; columns are numbered in order of declaration.
 #[derive(Clone, Debug)]
 pub struct EntryColumns {
     readable: Vec<Option<usize>>,
@@ -11,7 +11,7 @@ pub struct EntryColumns {
 }
 
 impl EntryColumns {
-    /// Of an index of `table` whose entries are `entries`.
+    /// The mapping for an index of `table` whose entries are `entries`.
     pub fn new(table: &Table, index: &Index, entries: &Table) -> Self {
         let readable = |column: &catalog::Column| entries.columns.iter().position(|entry| entry.id == column.id);
         let source = |part: &catalog::KeyColumn| {
@@ -27,17 +27,17 @@ impl EntryColumns {
         }
     }
 
-    /// The column of the entries that has the values of a column of the table as they are in the row.
+    /// The column of the entries with the exact values of a table column.
     pub fn readable(&self, column: usize) -> Option<usize> {
         self.readable.get(column).copied().flatten()
     }
 
-    /// For each part of the entries' key the column of the table that it is; an expression is none.
+    /// For each part of the entries' key, the table column; `None` for an expression.
     pub fn key(&self) -> &[Option<usize>] {
         &self.key
     }
 
-    /// How many leading parts of the key are those that the index was made with.
+    /// The number of leading key parts that the index definition names.
     pub fn own_parts(&self) -> usize {
         self.own_parts
     }

@@ -1,7 +1,6 @@
-//! What the statistics of a table say of an access path to its rows, before anything is read.
+//! Estimates from the statistics of a table how many rows an access path reads.
 //!
-//! Pure. Whoever chooses among access paths hands over what each condition says: of the key of what is scanned, in parts, and of
-//! the table, in columns.
+//! Pure functions. The caller provides each condition twice: on the key parts of the path, and on columns of the table.
 
 use crate::Expected;
 use crate::selectivity::Known;
@@ -16,46 +15,46 @@ pub struct Judged<'a> {
     rows: f64,
 }
 
-/// One access path: its key, and what conditions say about it. Conditions are in the same order wherever they stand.
+/// One access path: its key and its conditions. Both condition lists are in the same order.
 pub struct JudgedPath<'a> {
-    /// The index, with its entries as a table.
+    /// The index and its entries as a table.
     pub index: Option<(&'a Index, &'a Table)>,
-    /// For each part of the key of what is scanned its column in the table.
+    /// For each part of the path's key, its column in the table.
     pub key: &'a [Option<usize>],
-    /// On these parts.
+    /// The conditions on key parts.
     pub conditions: &'a [Condition],
-    /// Leading parts that ranges are made of.
+    /// The number of leading parts that key ranges use.
     pub parts_used: usize,
-    /// On columns of the table.
+    /// The conditions on columns of the table.
     pub columns: &'a [Condition],
-    /// Can the condition of that number be judged before rows are fetched?
+    /// Whether the condition with that number can be checked before rows are fetched.
     pub on_entries: &'a dyn Fn(usize) -> bool,
 }
 
 impl<'a> Judged<'a> {
-    /// A table of which the store says that it has so many rows now.
+    /// A table that now has `now` rows according to the store.
     pub fn new(table: &'a Table, statistics: &'a TableStatistics, now: u64) -> Self {
-        // Of a table that was emptied since, the values that it had are still the best guess.
+        // After TRUNCATE, the statistics of the old rows are still the best guess.
         let rows = statistics.rows_now(table.storage, now).unwrap_or(now as f64);
         Self { table, statistics, rows }
     }
 
-    /// Rows of the table.
+    /// The estimated rows of the table.
     pub fn rows(&self) -> f64 {
         self.rows
     }
 
-    /// The values of a column, by its place in the table.
+    /// The statistics of a column, by its position in the table.
     pub fn column(&self, place: usize) -> Option<&'a ValueStatistics> {
         self.statistics.column(self.table.columns.get(place)?)
     }
 
-    /// The share of rows that satisfy conditions on columns.
+    /// The fraction of rows that satisfy conditions on columns.
     pub fn share(&self, columns: &[Condition]) -> f64 {
         Known::of_all(&|place| self.column(place), self.rows).share(columns)
     }
 
-    /// What is to be expected of an access path.
+    /// Estimates the rows of an access path.
     pub fn expect(&self, path: &JudgedPath<'_>) -> Expected {
         let of_part = |part: usize| self.part(path, part);
         let rows = self.rows_of(path);
@@ -69,7 +68,7 @@ impl<'a> Judged<'a> {
         Expected { in_ranges, from_statistics: of_part(0).is_some(), fetched, wanted, nearness }
     }
 
-    /// The values of a part of the key.
+    /// The statistics of a key part.
     fn part(&self, path: &JudgedPath<'_>, part: usize) -> Option<&'a ValueStatistics> {
         if let Some(column) = path.key.get(part).copied().flatten() {
             return self.column(column);
@@ -79,7 +78,7 @@ impl<'a> Judged<'a> {
         self.statistics.index(index)?.expression(entries.column(id)?)
     }
 
-    /// Entries of a partial index are fewer than rows.
+    /// The rows of the path: a partial index has fewer entries than the table has rows.
     fn rows_of(&self, path: &JudgedPath<'_>) -> f64 {
         let Some((index, _)) = path.index.filter(|(index, _)| index.predicate.is_some()) else { return self.rows };
         match (self.statistics.index(index), self.statistics.rows) {

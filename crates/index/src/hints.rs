@@ -1,36 +1,36 @@
-//! What a session and the hints of a statement say about how tables are scanned.
+//! Scan hints of a statement, and the session settings for scans.
 
 use crate::IndexChoice;
 
-/// The hints of a statement that are obeyed.
+/// The supported hints of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanHints {
-    /// INDEX: tables, each with indexes by name, the best one first.
+    /// INDEX: tables, each with index names, the preferred one first.
     pub indexes: Vec<(String, Vec<String>)>,
-    /// NO_INDEX, USE_DATA_OVER_INDEX_TABLE, USE_INDEX_OVER_DATA_TABLE: for a table, or for all of them.
+    /// NO_INDEX, USE_DATA_OVER_INDEX_TABLE, USE_INDEX_OVER_DATA_TABLE: for one table, or for all.
     pub choices: Vec<(Option<String>, IndexChoice)>,
-    /// RANGE_SCAN: one range in place of many.
+    /// RANGE_SCAN: one range instead of several.
     pub one_range: Scope,
-    /// SERIAL: one task for each scan.
+    /// SERIAL: one task per scan.
     pub serial: Scope,
     /// USE_SORT_MERGE_JOIN.
     pub sort_merge_joins: bool,
 }
 
-/// The tables that a hint is about.
+/// The tables that a hint applies to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// There is no such hint.
+    /// No such hint.
     #[default]
     None,
-    /// Those of subqueries.
+    /// The tables of subqueries with the hint.
     Tables(Vec<String>),
-    /// All of the statement.
+    /// All tables of the statement.
     All,
 }
 
 impl Scope {
-    /// Takes up a hint: `tables` are those of the subquery that it stands in.
+    /// Adds a hint: `tables` are the tables of its subquery, `None` for a hint of the whole statement.
     pub fn extend(&mut self, tables: Option<&[String]>) {
         match (&mut *self, tables) {
             (_, None) => *self = Self::All,
@@ -49,32 +49,32 @@ impl Scope {
     }
 }
 
-/// How one table of a statement is scanned.
+/// The rules for scanning one table of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanRules {
-    /// Which indexes.
+    /// Whether indexes are used.
     pub choice: IndexChoice,
-    /// Indexes that a hint names, the best one first.
+    /// Indexes named by a hint, the preferred one first.
     pub preferred: Vec<String>,
-    /// Is one range read in place of many?
+    /// Whether to read one range instead of several.
     pub one_range: bool,
-    /// Does one task read?
+    /// Whether one task reads the whole scan.
     pub serial: bool,
 }
 
 impl ScanHints {
-    /// Do they say how scans find rows?
+    /// Whether any hint affects the access path.
     pub fn has_hint(&self) -> bool {
         !self.indexes.is_empty() || !self.choices.is_empty() || self.one_range != Scope::None
     }
 
-    /// The rules for a table of that name, where a session has said `choice`.
+    /// The rules for the table of that name, if the session's setting is `choice`.
     pub fn rules(&self, table: &str, choice: IndexChoice) -> ScanRules {
         let said = self.choices.iter().rev().find(|(of, _)| of.as_deref().is_none_or(|of| of == table));
         let preferred = self.indexes.iter().filter(|(of, _)| of == table).flat_map(|(_, names)| names);
         ScanRules {
             choice: match said {
-                // Entries that may not be there yet are not read, whatever a hint says.
+                // Index entries that may not be complete are never read, regardless of hints.
                 Some((_, said)) if choice != IndexChoice::Off => *said,
                 _ => choice,
             },
@@ -86,12 +86,12 @@ impl ScanHints {
 }
 
 impl ScanRules {
-    /// Does a hint name indexes?
+    /// Whether a hint names indexes.
     pub fn has_hint(&self) -> bool {
         !self.preferred.is_empty()
     }
 
-    /// The place of an index among those.
+    /// The position of an index in the hint.
     pub fn place_of(&self, index: &str) -> Option<usize> {
         self.preferred.iter().position(|name| name == index)
     }

@@ -1,53 +1,54 @@
-//! Does a query want only rows that a partial index has? Its conditions must imply the index's predicate.
+//! Decides whether a partial index has all rows of a query: the query's conditions must imply the index predicate.
 //!
-//! Decided clause by clause, as PostgreSQL does it: a clause that stands in the query, a comparison of the same value
-//! with a constant that is at least as strong, or one that is not true where the value is NULL, for IS NOT NULL. What is
-//! not found out so is taken for not implied. Source: `predicate_implied_by` in PostgreSQL's `predtest.c`.
+//! The decision is made clause by clause, as in PostgreSQL: a predicate clause is implied by the same clause in the
+//! query, by a comparison of the same value with a constant that is at least as strong, or, for IS NOT NULL, by a
+//! clause that is strict in the value. Anything else counts as not implied. Source: `predicate_implied_by` in
+//! PostgreSQL's `predtest.c`.
 //!
-//! What an expression is need not be known here: `V` is one, and equal ones are the same expression.
+//! Expressions are opaque: `V` identifies one, and equal values of `V` are the same expression.
 
 use types::compare::compare;
 use types::{CompareOp, Datum};
 
-/// A condition of a query, or the predicate of an index.
+/// A condition of a query, or an index predicate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clause<V> {
-    /// All of them.
+    /// A conjunction.
     And(Vec<Clause<V>>),
-    /// One of them.
+    /// A disjunction.
     Or(Vec<Clause<V>>),
-    /// Anything else.
+    /// Any other condition.
     Test(Test<V>),
 }
 
 /// A condition without AND and OR.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test<V> {
-    /// Itself, unless [`Self::says`] is all of it.
+    /// The whole test; `None` if [`Self::says`] expresses it completely.
     pub itself: Option<V>,
-    /// Values of which it is not true where one of them is NULL.
+    /// Expressions in which the test is strict: it is not true if one of them is NULL.
     pub strict: Vec<V>,
-    /// What it says of a value.
+    /// The test as a comparison or IS NOT NULL, if it has that form.
     pub says: Option<Says<V>>,
 }
 
-/// What a test says of a value.
+/// A test in a form that can be compared with others.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Says<V> {
-    /// How it compares with a constant.
+    /// A comparison with a constant.
     Compare {
-        /// The value.
+        /// The expression.
         of: V,
-        /// How.
+        /// The operator.
         op: CompareOp,
-        /// The constant, no NULL.
+        /// The constant, not NULL.
         with: Datum,
     },
-    /// It is not NULL.
+    /// `IS NOT NULL`.
     NotNull(V),
 }
 
-/// Is `wanted` true wherever all of `given` are?
+/// Whether `wanted` is true for every row that satisfies all of `given`.
 pub fn implies<V: PartialEq>(given: &[Clause<V>], wanted: &Clause<V>) -> bool {
     match wanted {
         Clause::And(all) => all.iter().all(|wanted| implies(given, wanted)),
@@ -81,7 +82,7 @@ fn test_implies<V: PartialEq>(given: &Test<V>, wanted: &Test<V>) -> bool {
     }
 }
 
-/// Has a value for which `value op with` holds to satisfy `value wanted bound`?
+/// Whether `value op with` implies `value wanted bound`.
 fn compares(op: CompareOp, with: &Datum, wanted: CompareOp, bound: &Datum) -> bool {
     use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
     let order = compare(with, bound);
@@ -96,7 +97,8 @@ fn compares(op: CompareOp, with: &Datum, wanted: CompareOp, bound: &Datum) -> bo
     }
 }
 
-/// Are the two of one type? Constants of others are not compared as the operators of a query would.
+/// Whether both constants have the same type. Comparing constants of different types could differ from the query's
+/// operators.
 fn is_comparable(a: &Datum, b: &Datum) -> bool {
     let integer = |datum: &Datum| matches!(datum, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_));
     !a.is_null() && (std::mem::discriminant(a) == std::mem::discriminant(b) || integer(a) && integer(b))
@@ -128,7 +130,7 @@ mod tests {
         for (given, with) in ops.iter().flat_map(|op| (0..5).map(move |with| (*op, with))) {
             for (wanted, bound) in ops.iter().flat_map(|op| (0..5).map(move |with| (*op, with))) {
                 let found = implies(&[test("a", given, with)], &test("a", wanted, bound));
-                // Between any two values there is another one, as of numeric: quarters stand for all of them.
+                // Quarters represent all values between integers, for types such as numeric.
                 let all = (-8..32).map(|quarter| f64::from(quarter) / 4.0);
                 let is = |value: f64, op: CompareOp, with: i32| {
                     value.partial_cmp(&f64::from(with)).is_some_and(|order| op.matches(order))

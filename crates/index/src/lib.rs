@@ -1,16 +1,18 @@
-//! One definition of an index: from (definition, old row, new row) to what changes in its entries.
+//! Index maintenance and choice: computes the changes of index entries from the old and new row, and estimates access
+//! paths.
 //!
 //! ```text
 //!   Table, Index ──IndexCodec::new──> IndexCodec
 //!   row ──IndexCodec::entry──> Entry (key, fragment), with RowExprs for expressions and predicates
-//!   stored row ──EntryMaker::make──> its entries in several indexes, of the row's bytes
+//!   stored row ──EntryMaker::make──> its entries in several indexes, copied from the row's bytes
 //!   old entry, new entry ──change──> Change: nothing, or a delete and a put
-//!   conditions of a query, predicate of an index ──implies──> has the index all rows that are wanted?
-//!   conditions, statistics of columns ──Known::share──> the share of rows that satisfy them
-//!   access paths to the rows, with what is known of them ──choose──> the one to take
+//!   conditions of a query, predicate of an index ──implies──> does the index have all rows of the query?
+//!   conditions, statistics of columns ──Known::share──> the fraction of rows that satisfy them
+//!   access paths with their estimates ──choose──> the cheapest one
 //! ```
 //!
-//! Pure: nothing here reads or writes a store. Who applies the changes decides what they are atomic with.
+//! Pure functions: this crate neither reads nor writes a store. The caller that applies the changes decides on
+//! atomicity.
 //!
 //! Read next: `catalog::Index::entries` (what entries look like).
 

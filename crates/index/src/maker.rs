@@ -1,11 +1,11 @@
-//! Entries of stored rows, made of the rows' bytes: what a load and a build do for each row of a table.
+//! Encodes the index entries of stored rows by copying the rows' bytes: for loads and index builds.
 //!
 //! ```text
 //!   rowkey    [salt] part part          ──copied──>   part of an entry's key
 //!   fragment  cell cell cell            ──copied──>   part of an entry's key, cell of its fragment
 //! ```
-//! A cell is what a key part is made of, so nothing is decoded. Where more is needed, the row is decoded and the entry comes
-//! from [`IndexCodec::entry`]: indexes with expressions or a predicate, rows of an older layout.
+//! Key parts are encoded from cells, so nothing is decoded. [`IndexCodec::entry`] encodes entries from the decoded row
+//! if copying is not enough: for indexes with expressions or a predicate, and for rows of an older layout.
 
 use crate::{IndexCodec, IndexResult};
 use catalog::row_codec::{FragmentReader, Place};
@@ -13,12 +13,12 @@ use catalog::{RowCodec, RowError, RowResult};
 use rowkey::{KeyError, KeyPart, KeySchema, MAX_KEY_BYTES};
 use types::{DataType, Datum};
 
-/// Makes the entries of one table's rows in some of its indexes.
+/// Encodes the entries of one table's rows in some of its indexes.
 #[derive(Clone, Debug)]
 pub struct EntryMaker {
     table: RowCodec,
     indexes: Vec<OfIndex>,
-    /// A value for each column of the table, where a row is decoded.
+    /// A decoded row, with a value for each column of the table.
     row: Vec<Datum>,
     buffers: Buffers,
 }
@@ -29,7 +29,7 @@ struct OfIndex {
     copied: Option<Copied>,
 }
 
-/// Kept for their memory.
+/// Reused for each row.
 #[derive(Clone, Debug, Default)]
 struct Buffers {
     slots: Vec<(usize, usize)>,
@@ -38,29 +38,29 @@ struct Buffers {
     cell: Vec<u8>,
 }
 
-/// An index whose entries are put together of bytes of the row.
+/// An index whose entries can be copied from bytes of the row.
 #[derive(Clone, Debug)]
 struct Copied {
     key: Vec<(KeyPart, From)>,
     values: Vec<From>,
-    /// Of an entry without included columns: it is the same for all rows.
+    /// The fragment, if there are no included columns: it is the same for all rows.
     fragment: Option<Vec<u8>>,
 }
 
 /// Where the bytes of a column are in a row.
 #[derive(Clone, Copy, Debug)]
 enum From {
-    /// In that part of the rowkey.
+    /// In a part of the rowkey; `as_is` if the entries encode it alike.
     Key { part: usize, as_is: bool },
-    /// In the cell of that column.
+    /// In the cell of a column.
     Cell { column: usize, ty: DataType },
 }
 
 impl EntryMaker {
-    /// For rows of `table`, in `indexes`, in their order.
+    /// For rows of `table` in `indexes`, in the same order.
     ///
     /// # Errors
-    /// [`RowError::Internal`] for an index that the catalog would not have made.
+    /// [`RowError::Internal`] for an inconsistent index definition.
     pub fn new<'i>(table: &RowCodec, indexes: impl IntoIterator<Item = &'i IndexCodec>) -> RowResult<Self> {
         let mut all = Vec::new();
         for codec in indexes {
@@ -75,11 +75,11 @@ impl EntryMaker {
         self.indexes.iter().map(|of| &of.codec)
     }
 
-    /// Hands the entries of a row to `put`: the number of the index, key and fragment, which is not yet stamped.
+    /// Calls `put` for each entry of a row: the number of the index, the key, and the fragment without a commit stamp.
     ///
     /// # Errors
-    /// [`RowError::Corrupted`] for bytes that are no row of the table, [`RowError::Key`] for a key that is too long; those of
-    /// expressions.
+    /// [`RowError::Corrupted`] for bytes that are not a row of the table, [`RowError::Key`] for a key that is too long;
+    /// errors of expressions.
     pub fn make(&mut self, key: &[u8], fragment: &[u8], mut put: impl FnMut(usize, &[u8], &[u8])) -> IndexResult<()> {
         let Self { table, indexes, row, buffers } = self;
         let reader = table.fragment_reader(fragment)?;
@@ -106,7 +106,7 @@ impl EntryMaker {
 }
 
 impl Copied {
-    /// `None` for an index that computes.
+    /// Returns `None` for an index with expressions or a predicate.
     fn new(table: &RowCodec, codec: &IndexCodec) -> RowResult<Option<Self>> {
         if codec.index().texts().next().is_some() {
             return Ok(None);
@@ -138,7 +138,7 @@ impl Copied {
         Ok(Some(Self { key, values, fragment: same.then_some(fragment) }))
     }
 
-    /// Puts the entry into the buffers. False for a row that has not the bytes.
+    /// Writes the entry to the buffers. Returns false if the row does not have the bytes.
     fn make(
         &self,
         table: &RowCodec,
@@ -168,7 +168,7 @@ impl Copied {
         }
     }
 
-    /// The key but for its salt.
+    /// Writes the key with a placeholder for its salt.
     fn put_key(
         &self,
         table: &RowCodec,
@@ -216,7 +216,7 @@ impl Copied {
                     Some((written, bytes)) if written == ty => cells.push(bytes),
                     _ => return Ok(false),
                 },
-                // A column of the rowkey is in the key of an entry.
+                // A rowkey column is in the key of an entry, not in its fragment.
                 From::Key { .. } => return Ok(false),
             }
         }

@@ -1,36 +1,36 @@
-//! What indexes on expressions, and of some rows only, ask of whoever can evaluate expressions.
+//! The trait by which crates above evaluate index expressions and predicates.
 
 use catalog::RowError;
 use std::error::Error;
 use std::fmt::Debug;
 use types::Datum;
 
-/// The expressions of one index, in the order of its parts, and its predicate. A row has a value for each column of the table.
+/// The expressions of one index, in the order of its parts, and its predicate. A row has a value for each column.
 pub trait RowExprs: Debug + Send + Sync {
-    /// Does the predicate hold for the row? Without one it does. It is asked first: of rows that it leaves out no expression is
-    /// evaluated, which may fail for them.
+    /// Whether the row satisfies the predicate; true without a predicate. Called first: expressions are not evaluated
+    /// for rows that the predicate excludes, because they could fail.
     ///
     /// # Errors
-    /// [`IndexError::Expr`]: what evaluating gives.
+    /// [`IndexError::Expr`]: the error of the evaluation.
     fn holds(&self, row: &[Datum]) -> IndexResult<bool>;
 
     /// The values of the expressions for a row.
     ///
     /// # Errors
-    /// [`IndexError::Expr`]: what evaluating gives.
+    /// [`IndexError::Expr`]: the error of the evaluation.
     fn eval(&self, row: &[Datum]) -> IndexResult<Vec<Datum>>;
 }
 
-/// Result of making entries.
+/// Result of encoding entries.
 pub type IndexResult<T> = Result<T, IndexError>;
 
-/// Why a row has no entry that it should have.
+/// Why an entry could not be encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The entry cannot be made.
+    /// The row or the entry is invalid.
     #[error(transparent)]
     Row(#[from] RowError),
-    /// An expression cannot be evaluated: the error of whoever evaluates.
+    /// The evaluation of an expression failed.
     #[error("{0}")]
     Expr(Box<dyn Error + Send + Sync>),
 }

@@ -1,8 +1,8 @@
-//! How many rows satisfy conditions, by the statistics of the columns that they are about.
+//! Selectivity of conditions, from the statistics of their columns.
 //!
-//! A pure function of conditions and statistics; the formulas are PostgreSQL's (`selfuncs.c`, `clausesel.c`): a value
-//! among the most common ones has its own share, all others have the same; ranges are read off the histogram; conditions on
-//! different columns are taken to be independent.
+//! Pure functions of conditions and statistics, with PostgreSQL's formulas (`selfuncs.c`, `clausesel.c`): a most common
+//! value has its own frequency, all other values share the rest evenly; ranges are estimated from the histogram;
+//! conditions on different columns are assumed to be independent.
 
 use catalog::{Value, ValueStatistics};
 use rowkey::range::Condition;
@@ -12,27 +12,27 @@ use types::compare::compare;
 use types::temporal;
 use types::{CompareOp, Datum};
 
-/// Where nothing is known of a column, its values are one of so many.
+/// The default number of distinct values, without statistics.
 const VALUES: f64 = 200.0;
-/// The share of `<`, `>` where nothing is known.
+/// The default selectivity of `<` and `>`.
 const INEQUALITY: f64 = 1.0 / 3.0;
-/// The share of a range with two ends where nothing is known.
+/// The default selectivity of a range with two bounds.
 const RANGE: f64 = 0.005;
-/// The share of NULLs where nothing is known.
+/// The default fraction of NULLs.
 const NULLS: f64 = 0.005;
-/// The share of a condition that cannot be judged by statistics.
+/// The default selectivity of a condition that statistics cannot estimate.
 pub const UNKNOWN: f64 = 0.2;
 
-/// What conditions are judged by.
+/// The input of a selectivity estimate besides the conditions.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// Statistics of a part; `None`: there are none.
+    /// The statistics of a part; `None` if there are none.
     pub of: &'a dyn Fn(usize) -> Option<&'a ValueStatistics>,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: f64,
-    /// Conditions on other parts than the first so many hold for all rows.
+    /// Conditions on parts from this one on are assumed to be true.
     pub parts: usize,
-    /// The share of rows for which a condition holds that cannot be judged.
+    /// The selectivity of a condition that statistics cannot estimate.
     pub unknown: f64,
 }
 
@@ -42,12 +42,12 @@ impl<'a> Known<'a> {
         Self { of, rows, parts: usize::MAX, unknown: UNKNOWN }
     }
 
-    /// For an estimate of the rows that lie in key ranges, which are made of conditions on the first parts alone.
+    /// For an estimate of the rows in key ranges, which only conditions on the first `parts` parts restrict.
     pub fn in_ranges(of: &'a dyn Fn(usize) -> Option<&'a ValueStatistics>, rows: f64, parts: usize) -> Self {
         Self { of, rows, parts, unknown: 1.0 }
     }
 
-    /// The share of rows for which all conditions hold.
+    /// The fraction of rows that satisfy all conditions.
     pub fn share(&self, conditions: &[Condition]) -> f64 {
         let mut ranges: BTreeMap<usize, Ends> = BTreeMap::new();
         let mut share = 1.0;
@@ -77,7 +77,7 @@ impl<'a> Known<'a> {
         part < self.parts
     }
 
-    /// One condition alone.
+    /// The selectivity of one condition.
     fn one(&self, condition: &Condition) -> f64 {
         match condition {
             Condition::And(all) => self.share(all),
@@ -114,7 +114,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Of a comparison of rows all parts count if it is `=`, and the first one if it is an order.
+    /// A row comparison by `=` uses all parts, one by an order operator only the first part.
     fn row(&self, parts: &[usize], op: CompareOp, values: &[Datum]) -> f64 {
         let one = |(part, value): (&usize, &Datum), op| Condition::Compare { part: *part, op, value: value.clone() };
         let pairs = parts.iter().zip(values);
@@ -129,7 +129,7 @@ impl<'a> Known<'a> {
         (self.of)(part).map_or(0.0, |values| values.null_fraction)
     }
 
-    /// The share of one value.
+    /// The fraction of rows with this value.
     fn equal(&self, part: usize, value: &Datum) -> f64 {
         let Some(values) = (self.of)(part) else { return 1.0 / VALUES.min(self.rows.max(1.0)) };
         if let Some(common) = values.common.iter().find(|common| order(&common.value.0, value).is_eq()) {
@@ -140,19 +140,19 @@ impl<'a> Known<'a> {
         let distinct = values.distinct_of(self.rows).unwrap_or(VALUES) - values.common.len() as f64;
         let least = values.common.last().map_or(1.0, |common| common.share);
         if values.bounds.is_empty() && distinct < 1.0 {
-            // All values are known, and this is none of them; but rows may have come since.
+            // All values are common ones and this is not one of them, but rows may have been inserted since.
             return left.min(0.5 / self.rows.max(1.0));
         }
         (left / distinct.max(1.0)).min(least)
     }
 
-    /// The share of rows below the value, NULLs left out.
+    /// The fraction of rows below the value, without NULLs.
     fn below(&self, part: usize, op: CompareOp, value: &Datum) -> Option<f64> {
         let values = (self.of)(part)?;
         if values.common.is_empty() && values.bounds.len() < 2 {
             return None;
         }
-        // `<` and `>=` cut in front of the value, the others behind it.
+        // `<` and `>=` exclude the value itself, `<=` and `>` include it.
         let in_front = matches!(op, CompareOp::Lt | CompareOp::Ge);
         let is_below = |other: &Value| match order(&other.0, value) {
             Ordering::Less => true,
@@ -165,7 +165,7 @@ impl<'a> Known<'a> {
         Some(clamp(common + left * histogram_below(&values.bounds, value)))
     }
 
-    /// The share of a range of one part.
+    /// The fraction of rows in a range of one part.
     fn range(&self, part: usize, ends: Ends) -> f64 {
         let nulls = self.nulls(part);
         let share = match (ends.lower, ends.upper) {
@@ -176,7 +176,7 @@ impl<'a> Known<'a> {
             (End::Open, _) | (_, End::Open) => INEQUALITY,
             _ => RANGE,
         };
-        // A range that has something in it is never taken for nothing.
+        // A range that is not provably empty has a minimum selectivity.
         share.clamp((0.5 / self.rows.max(1.0)).min(1.0), 1.0)
     }
 
@@ -190,12 +190,12 @@ impl<'a> Known<'a> {
             Some(after) => self.below(part, CompareOp::Lt, &Datum::Text(after)).unwrap_or(1.0),
             None => 1.0 - self.nulls(part),
         };
-        // The histogram sees no finer than its groups: whatever begins so is at least as frequent as one value.
+        // The histogram is no finer than its buckets: a prefix is at least as frequent as one value.
         (upper - lower).max(self.equal(part, &begin))
     }
 }
 
-/// The two ends of a range of one part, as shares of rows below them.
+/// The two bounds of a range of one part, as fractions of rows below them.
 #[derive(Clone, Copy, Default)]
 struct Ends {
     lower: End,
@@ -204,11 +204,11 @@ struct Ends {
 
 #[derive(Clone, Copy, Default)]
 enum End {
-    /// There is none.
+    /// No bound.
     #[default]
     Open,
     At(f64),
-    /// There is one, of which nothing is known.
+    /// A bound that statistics cannot estimate.
     Somewhere,
 }
 
@@ -236,7 +236,7 @@ fn clamp(share: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 1.0 }
 }
 
-/// The share of a histogram's rows that are below a value.
+/// The fraction of a histogram's rows below a value.
 fn histogram_below(bounds: &[Value], value: &Datum) -> f64 {
     let groups = bounds.len().saturating_sub(1);
     if groups == 0 {
@@ -256,8 +256,8 @@ fn histogram_below(bounds: &[Value], value: &Datum) -> f64 {
     (at as f64 - 1.0 + within) / groups as f64
 }
 
-/// How a value of a column compares with a constant, which may be of another type: a date with a timestamp, an integer
-/// with a numeric.
+/// Compares a value of a column with a constant, which may be of another type: a date with a timestamp, an integer with
+/// a numeric.
 fn order(own: &Datum, constant: &Datum) -> Ordering {
     let numbers = || number(own).zip(number(constant)).and_then(|(own, constant)| own.partial_cmp(&constant));
     match std::mem::discriminant(own) == std::mem::discriminant(constant) {
@@ -266,7 +266,7 @@ fn order(own: &Datum, constant: &Datum) -> Ordering {
     }
 }
 
-/// A value as a place on a line, for values that have one: of times, microseconds.
+/// A value as a number for interpolation, if its type allows it: microseconds for times.
 fn number(value: &Datum) -> Option<f64> {
     let number = match value {
         Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_) => value.as_i64()? as f64,
@@ -280,7 +280,7 @@ fn number(value: &Datum) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// The least text behind all that begin so.
+/// The smallest text after all texts with this prefix.
 fn after(prefix: &str) -> Option<String> {
     let mut letters: Vec<char> = prefix.chars().collect();
     while let Some(last) = letters.pop() {
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use catalog::CommonValue;
 
-    /// 1,000 rows: a tenth NULL, 0 in half of them, the rest 1 to 400.
+    /// 1,000 rows: 10 % NULL, 50 % with value 0, the rest with values 1 to 400.
     fn skewed() -> ValueStatistics {
         let common = vec![CommonValue { value: Value(Datum::Int4(0)), share: 0.5 }];
         let bounds = (0..=4).map(|at| Value(Datum::Int4((at * 100).max(1)))).collect();

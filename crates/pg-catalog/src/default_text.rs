@@ -1,4 +1,4 @@
-//! A column's default as PostgreSQL prints it: a quoted constant names its type.
+//! Prints a column default as PostgreSQL does: a quoted constant has a cast to its type.
 
 use crate::oid::relation_name;
 use crate::source::{Relation, Source};
@@ -6,8 +6,7 @@ use catalog::{Column, Sequence, sequence_reference};
 use std::sync::Arc;
 use types::DataType;
 
-/// The default of a column; `None` without one. A sequence in it has its schema before it if the search path would not
-/// find it.
+/// The default of a column; `None` without one. Sequences that the search path does not find are schema-qualified.
 pub(crate) fn column_default(source: &Source, column: &Column) -> Option<String> {
     let written = column.default.as_ref()?;
     if column.generated.is_some() {
@@ -28,7 +27,7 @@ fn named(source: &Source, sequence: &Arc<Sequence>) -> String {
     format!("'{name}'::regclass")
 }
 
-/// `'x'` of a varchar column is `'x'::character varying`; -1 is `'-1'::integer`; all else is as it was written.
+/// `'x'` of a varchar column becomes `'x'::character varying`, -1 becomes `'-1'::integer`; other texts are unchanged.
 fn default_text(written: &str, ty: &DataType) -> String {
     let text = written.trim();
     let quoted = is_quoted(text);
@@ -44,7 +43,7 @@ fn default_text(written: &str, ty: &DataType) -> String {
     }
 }
 
-/// `current_timestamp` and its like, perhaps with digits: `current_timestamp(3)`.
+/// `current_timestamp` and similar words, with an optional precision: `current_timestamp(3)`.
 fn is_clock(word: &str) -> bool {
     let (name, digits) = match word.split_once('(') {
         Some((name, rest)) => (name.trim_end(), rest.strip_suffix(')')),
@@ -54,7 +53,7 @@ fn is_clock(word: &str) -> bool {
     names.contains(&name) && digits.is_some_and(|digits| is_number(digits.trim()))
 }
 
-/// One string constant and nothing else.
+/// A single string constant.
 fn is_quoted(text: &str) -> bool {
     let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) else { return false };
     !inner.replace("''", "").contains('\'')
@@ -64,7 +63,7 @@ fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// The smallest type that holds a number as written.
+/// The smallest type that can represent a numeric constant.
 fn number_type(digits: &str) -> &'static str {
     match digits.parse::<i64>() {
         Ok(value) if i32::try_from(value).is_ok() => "integer",
@@ -73,7 +72,7 @@ fn number_type(digits: &str) -> &'static str {
     }
 }
 
-/// The type that a constant has before it is fitted to the column.
+/// The type of a constant before the assignment cast to the column's type.
 fn constant_type(ty: &DataType) -> String {
     match ty {
         DataType::Char(_) => "bpchar".to_owned(),

@@ -1,4 +1,5 @@
-//! What a computed table is: its oid and columns, read from the texts in `data`, and the function that makes its rows.
+//! Definition of a computed table: its oid and columns, read from the texts in `data`, and the function that computes
+//! its rows.
 
 use crate::rows::Rows;
 use crate::source::Source;
@@ -8,34 +9,34 @@ use datafusion::common::{Result, internal_datafusion_err};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Metadata key of a field: the type's name in `pg_type`, where SQL has no such type here (`oid`, `name`, `_text`).
+/// Field metadata: the type's name in `pg_type`, for types without an SQL type in Bennu (`oid`, `name`, `_text`).
 pub const PG_TYPE_KEY: &str = "bennu.pg_type";
 
-/// Metadata key of a field: the SQL type's name, where Arrow has the same type for several.
+/// Field metadata: the SQL type's name, if Arrow has the same type for several SQL types.
 pub(crate) const TYPE_KEY: &str = "bennu.type";
 
 /// A computed table.
 #[derive(Debug)]
 pub(crate) struct Definition {
-    /// Oid of its row in `pg_class`: PostgreSQL's.
+    /// Oid of its row in `pg_class`, as in PostgreSQL.
     pub(crate) oid: u32,
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// `name:type` of each column, `name:type!` if it is never NULL. Types are names in `pg_type`.
+    /// `name:type` of each column, `name:type!` if NOT NULL. Types are names in `pg_type`.
     pub(crate) columns: &'static str,
-    /// `None`: its rows would be of objects that cannot exist here.
+    /// `None` for a table that is always empty, because Bennu does not have such objects.
     pub(crate) rows: Option<Fill>,
 }
 
-/// Makes the rows of a computed table.
+/// Computes the rows of a table.
 pub(crate) type Fill = fn(&Source, &mut Rows);
 
-/// The computed tables of a text in `data`: entries with an empty line between them, and comments.
+/// Reads the computed tables of a text in `data`: entries separated by empty lines, and comments.
 pub(crate) fn read(text: &'static str, rows: &[(&str, Fill)]) -> Vec<Definition> {
     text.split("\n\n").filter_map(|entry| Definition::read(entry, rows)).collect()
 }
 
-/// Table or view: PostgreSQL has both, and clients tell them apart.
+/// Table or view, as in PostgreSQL: clients distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Table,
@@ -61,7 +62,7 @@ pub(crate) struct ColumnDef {
 }
 
 impl Definition {
-    /// An entry of a text in `data`, whose rows are made by the function of its name. `None`: of another form.
+    /// Reads one entry of a text in `data`, whose rows the function of its name computes. `None` for anything else.
     fn read(entry: &'static str, rows: &[(&str, Fill)]) -> Option<Self> {
         let (header, columns) = entry.split_once('\n')?;
         if header.starts_with('#') {
@@ -74,7 +75,7 @@ impl Definition {
         Some(Self { oid, name, kind, columns, rows })
     }
 
-    /// Does it never have rows?
+    /// Whether it is always empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_none()
     }
@@ -82,7 +83,7 @@ impl Definition {
     /// Its columns.
     ///
     /// # Errors
-    /// A line that names a type which does not exist.
+    /// A column whose type does not exist.
     pub(crate) fn columns(&self) -> Result<Vec<ColumnDef>> {
         self.columns.split_whitespace().map(|word| self.column(word)).collect()
     }
@@ -94,7 +95,7 @@ impl Definition {
         Ok(ColumnDef { name, ty: PgType::by_name(ty).ok_or_else(bad)?, not_null })
     }
 
-    /// Its rows' Arrow schema.
+    /// The Arrow schema of its rows.
     ///
     /// # Errors
     /// As [`Self::columns`].
@@ -116,7 +117,7 @@ impl ColumnDef {
         Field::new(self.name, self.arrow_type(), !self.not_null).with_metadata(metadata)
     }
 
-    /// How its values are held.
+    /// The Arrow type of its values.
     pub(crate) fn arrow_type(&self) -> ArrowType {
         let list = |item| ArrowType::List(Arc::new(Field::new("item", item, true)));
         match self.ty.name {
@@ -151,7 +152,7 @@ mod tests {
             (include_str!("data/bennu.txt"), bennu::ROWS),
         ];
         for (text, rows) in schemas {
-            // The first is the comment of the whole text.
+            // The first entry is the comment of the whole text.
             let entries: Vec<&str> = text.split("\n\n").skip(1).collect();
             let read = read(text, rows);
             assert_eq!(read.len(), entries.len());

@@ -1,10 +1,10 @@
-//! Indexes and constraints as SQL text.
+//! Prints indexes and constraints as SQL.
 
 use crate::shown_index::{ShownIndex, ShownOf, ShownPart};
 use crate::source::Source;
 use catalog::Check;
 
-/// `CREATE [UNIQUE] INDEX …` as PostgreSQL would print it.
+/// `CREATE [UNIQUE] INDEX …` in PostgreSQL's form.
 pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualified: bool, pretty: bool) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
     let name = source.quote(index.name);
@@ -13,7 +13,7 @@ pub(crate) fn index_definition(source: &Source, index: &ShownIndex<'_>, qualifie
     let parts: Vec<String> = index.parts.iter().map(|part| index_part(source, index, part, pretty)).collect();
     let (table, parts) = (source.quote(&index.table.name), parts.join(", "));
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
-    // `btree` is the name of the way it is kept.
+    // `btree`: the access method of every index in `pg_am`.
     let method = source.quote("btree");
     let include = included(source, index);
     let predicate = index.predicate.map(|predicate| format!(" WHERE {}", predicate.shown(pretty)));
@@ -51,17 +51,17 @@ fn included(source: &Source, index: &ShownIndex<'_>) -> String {
     format!(" INCLUDE ({})", columns.join(", "))
 }
 
-/// `CHECK (…)`, with its condition as it was written.
+/// `CHECK (…)`, with the condition as written.
 pub(crate) fn check_definition(check: &Check, pretty: bool) -> String {
     let suffix = if check.validated { "" } else { " NOT VALID" };
     if pretty { format!("CHECK ({}){suffix}", check.text) } else { format!("CHECK (({})){suffix}", check.text) }
 }
 
-/// A column with its order, as far as that differs from ASC NULLS LAST or DESC NULLS FIRST.
+/// A column with its sort options, without the defaults ASC NULLS LAST and DESC NULLS FIRST.
 fn index_part(source: &Source, index: &ShownIndex<'_>, part: &ShownPart<'_>, pretty: bool) -> String {
     let order = if part.descending { " DESC" } else { "" };
     let nulls = match (part.descending, part.nulls_first) {
-        // A key has a place for NULLs only where there may be some.
+        // The order of NULLs is irrelevant for NOT NULL columns.
         _ if index.primary && part.of.column().is_some_and(|column| column.not_null) => "",
         (false, true) => " NULLS FIRST",
         (true, false) => " NULLS LAST",
@@ -70,7 +70,7 @@ fn index_part(source: &Source, index: &ShownIndex<'_>, part: &ShownPart<'_>, pre
     format!("{}{order}{nulls}", shown_of(source, part.of, pretty))
 }
 
-/// A column's name, or an expression as a part of an index.
+/// A column's name, or an expression as an index part.
 fn shown_of(source: &Source, of: ShownOf<'_>, pretty: bool) -> String {
     match of {
         ShownOf::Column(_, column) => source.quote(&column.name),
@@ -78,17 +78,17 @@ fn shown_of(source: &Source, of: ShownOf<'_>, pretty: bool) -> String {
     }
 }
 
-/// The `number`th column of an index, from 1: its name, or its expression.
+/// Column `number` of an index, from 1: its name or its expression.
 pub(crate) fn index_column(source: &Source, index: &ShownIndex<'_>, number: usize, pretty: bool) -> Option<String> {
     Some(shown_of(source, index.columns().nth(number.checked_sub(1)?)?, pretty))
 }
 
-/// A view's query as `pg_get_viewdef` shows it: as it was written, with schemas where names would not be found without.
+/// A view's query for `pg_get_viewdef`: as written, with schemas for names that the search path does not find.
 pub(crate) fn view_definition(source: &Source, view: &catalog::View) -> String {
     format!(" {};", source.live.view_query(&view.query, &view.search_path))
 }
 
-/// Likewise of a materialized view.
+/// The query of a materialized view, as [`view_definition`].
 pub(crate) fn materialized_definition(source: &Source, view: &catalog::Materialized) -> String {
     format!(" {};", source.live.view_query(&view.query, &view.search_path))
 }

@@ -1,19 +1,19 @@
-//! pg_catalog, information_schema and Bennu's own schema as tables.
+//! pg_catalog, information_schema and Bennu's own schema as computed tables.
 //!
 //! ```text
 //!   catalog::Catalog ─┐
-//!                     ├─ PgCatalog ──schemas──> pg_catalog.*, information_schema.*   rows made when a scan begins
+//!                     ├─ PgCatalog ──schemas──> pg_catalog.*, information_schema.*   rows computed when a scan begins
 //!   LiveState ────────┘          └──function──> pg_get_userbyid(), format_type(), …  bound to the same state
 //! ```
 //!
 //! Invariants:
-//! - Every row is computed from one [`catalog::Catalog`] and one [`LiveState`]; nothing is kept.
-//! - A table that is always empty is one of objects that cannot exist here; what may exist is computed.
-//! - Oids and column names are those of PostgreSQL 15, so that its clients' queries mean the same.
-//! - `oid` and `regproc` are `bigint` (DataFusion shows a `regproc` as a name), `name` and `"char"` are text, vectors
-//!   are lists.
+//! - Every row is computed from one [`catalog::Catalog`] and one [`LiveState`]; nothing is stored.
+//! - A table is always empty only if Bennu does not have its objects.
+//! - Oids and column names are those of PostgreSQL 15, so that queries of its clients have the same meaning.
+//! - `oid` and `regproc` are `bigint` (queries show a `regproc` as a name), `name` and `"char"` are text, vectors are
+//!   lists.
 //!
-//! Read next: `engine` (which hands both to every statement).
+//! Read next: `engine` (provides both for every statement).
 
 mod bennu;
 mod default_text;

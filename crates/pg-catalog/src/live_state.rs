@@ -1,4 +1,4 @@
-//! What the tables and functions must know beside the definitions: the session and its settings.
+//! The state that the tables and functions need besides the catalog: sessions, settings, locks, jobs.
 
 use async_trait::async_trait;
 use builtins::lists::Routine;
@@ -7,36 +7,36 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 use types::DataType;
 
-/// A setting as `pg_settings` shows it. Values are without their units.
+/// A row of `pg_settings`. Values are without units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingInfo {
     /// Its name.
     pub name: String,
     /// Its value.
     pub value: String,
-    /// What its numbers count: `ms`, `kB`.
+    /// The unit of its numbers: `ms`, `kB`.
     pub unit: Option<&'static str>,
-    /// What it belongs to.
+    /// Its category.
     pub category: &'static str,
-    /// One sentence.
+    /// Its description, one sentence.
     pub description: String,
-    /// When it can be changed: `user`, `postmaster`, or `internal`, which is never.
+    /// When it can be changed: `user`, `postmaster`, or `internal` (never).
     pub context: &'static str,
     /// `bool`, `integer`, `real`, `string` or `enum`.
     pub kind: &'static str,
-    /// Where its value is from: `default`, `configuration file`, `client` or `session`.
+    /// The source of its value: `default`, `configuration file`, `client` or `session`.
     pub source: &'static str,
-    /// Its least and greatest number.
+    /// Its minimum and maximum.
     pub range: Option<(i64, i64)>,
     /// The values of an `enum`.
     pub values: Vec<String>,
-    /// The value of a fresh server.
+    /// Its value on a new server.
     pub boot: String,
-    /// What RESET goes back to.
+    /// The value that RESET restores.
     pub reset: String,
 }
 
-/// A function of the embedding program as `pg_proc` shows it.
+/// A function of the embedding program, for `pg_proc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionInfo {
     /// Its name, folded.
@@ -45,13 +45,14 @@ pub struct FunctionInfo {
     pub arguments: Vec<DataType>,
     /// Type of its value.
     pub returns: DataType,
-    /// Does it give the same value for the same arguments, always?
+    /// IMMUTABLE: whether it always returns the same value for the same arguments.
     pub immutable: bool,
-    /// Is it NULL whenever an argument is?
+    /// STRICT: whether it returns NULL if any argument is NULL.
     pub strict: bool,
 }
 
-/// Oids of the embedding program's functions: made of their names, in a range that no counter of the catalog reaches.
+/// Oids of the embedding program's functions: hashes of their names, in a range that the catalog's counter does not
+/// reach.
 const EMBEDDED: u32 = 1 << 29;
 
 impl FunctionInfo {
@@ -75,62 +76,62 @@ impl FunctionInfo {
     }
 }
 
-/// FNV-1a: the same for a name in every run.
+/// FNV-1a: a stable hash of a name.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// What a lock is on.
+/// The object of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockedObject {
-    /// A table, by the store's number of it.
+    /// A table, by its storage id.
     Table(u32),
     /// A row of that table.
     Row(u32),
-    /// One number of clients.
+    /// An advisory lock with one number.
     Number(i64),
-    /// Two numbers of clients.
+    /// An advisory lock with two numbers.
     Numbers(i32, i32),
 }
 
-/// A lock as `pg_locks` shows it.
+/// A row of `pg_locks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockInfo {
-    /// Number of the transaction that holds it or waits.
+    /// Number of the transaction that holds the lock or waits for it.
     pub owner: u64,
-    /// The session of that transaction, if it is one's.
+    /// The session of that transaction, if any.
     pub process_id: Option<i32>,
-    /// What is locked.
+    /// The locked object.
     pub object: LockedObject,
-    /// Does it keep out all others?
+    /// Whether the mode is exclusive.
     pub exclusive: bool,
-    /// Held, rather than waited for?
+    /// Whether it is held; false if waited for.
     pub granted: bool,
 }
 
-/// A time zone as `pg_timezone_names` shows it.
+/// A row of `pg_timezone_names`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeZoneInfo {
     /// Its name.
     pub name: &'static str,
-    /// What its time is called now.
+    /// The abbreviation in use now.
     pub abbreviation: String,
-    /// Seconds east of UTC now.
+    /// The offset in use now, in seconds east of UTC.
     pub offset: i32,
-    /// Is it summer time now?
+    /// Whether daylight saving time is in use now.
     pub is_dst: bool,
 }
 
-/// A session as `pg_stat_activity` shows it. Times are microseconds since 1970.
+/// A row of `pg_stat_activity`. Times are in microseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionInfo {
-    /// What `pg_backend_pid()` says in it.
+    /// Its `pg_backend_pid()`.
     pub process_id: i32,
     /// Its user.
     pub user: String,
     /// Its `application_name`.
     pub application_name: String,
-    /// Where its client is; `None` is in the server's own process.
+    /// The client's address; `None` for a session of the embedding program.
     pub client: Option<SocketAddr>,
     /// When it began.
     pub backend_start: i64,
@@ -146,42 +147,42 @@ pub struct SessionInfo {
     pub query: String,
 }
 
-/// A job as `bennu.jobs` shows it. Times are microseconds since 1970.
+/// A row of `bennu.jobs`. Times are in microseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobInfo {
     /// Its number.
     pub id: u32,
     /// The kind of work.
     pub kind: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
-    /// Where it stands.
+    /// Its state.
     pub state: &'static str,
-    /// The step that it is at; empty if at none.
+    /// The current step, if any.
     pub phase: String,
-    /// Rows done.
+    /// Rows processed.
     pub rows: u64,
-    /// Rows to be done, estimated.
+    /// The estimated total number of rows.
     pub rows_total: u64,
-    /// Bytes of rows done.
+    /// Bytes processed.
     pub bytes: u64,
-    /// Bytes of rows to be done, estimated.
+    /// The estimated total number of bytes.
     pub bytes_total: u64,
-    /// Attempts that ended with an error.
+    /// Number of failed attempts.
     pub attempts: u32,
     /// SQLSTATE of the last error.
     pub code: Option<String>,
     /// The last error.
     pub error: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: i64,
-    /// When it was first worked on.
+    /// When it first ran.
     pub started: Option<i64>,
     /// When it ended.
     pub finished: Option<i64>,
 }
 
-/// A build under way as `pg_stat_progress_create_index` shows it.
+/// A row of `pg_stat_progress_create_index`: an index build in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildInfo {
     /// The number of its job.
@@ -190,52 +191,52 @@ pub struct BuildInfo {
     pub table: u32,
     /// Oid of the index.
     pub index: u32,
-    /// Of an index that takes the place of another one?
+    /// Whether the index replaces another one.
     pub reindex: bool,
-    /// In PostgreSQL's words.
+    /// The phase, as PostgreSQL names it.
     pub phase: String,
-    /// Rows done.
+    /// Rows processed.
     pub rows: u64,
-    /// Rows to be done, estimated.
+    /// The estimated total number of rows.
     pub rows_total: u64,
 }
 
-/// A prepared statement as `pg_prepared_statements` shows it.
+/// A row of `pg_prepared_statements`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreparedInfo {
     /// Its name.
     pub name: String,
-    /// What the client sent to prepare it.
+    /// The statement text that the client sent.
     pub statement: String,
-    /// When, in microseconds since 1970.
+    /// When it was prepared, in microseconds since 1970.
     pub prepared: i64,
     /// Types of its parameters.
     pub parameters: Vec<DataType>,
-    /// By PREPARE of SQL, rather than by the protocol?
+    /// Whether it was prepared by SQL PREPARE; false for the wire protocol.
     pub from_sql: bool,
 }
 
-/// A cursor as `pg_cursors` shows it.
+/// A row of `pg_cursors`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CursorInfo {
     /// Its name.
     pub name: String,
     /// The statement that declared it.
     pub statement: String,
-    /// When, in microseconds since 1970.
+    /// When it was declared, in microseconds since 1970.
     pub declared: i64,
 }
 
 /// Implemented by `engine` for each statement.
 #[async_trait]
 pub trait LiveState: Debug + Send + Sync {
-    /// The session's user. The only role that there is, since there are none to create.
+    /// The session's user, which is the only role.
     fn user(&self) -> &str;
-    /// What `search_path` means now, in order; without the implicit `pg_catalog`.
+    /// The effective `search_path`, in order, without the implicit `pg_catalog`.
     fn search_path(&self) -> &[String];
     /// The session's process id.
     fn process_id(&self) -> i32;
-    /// One setting as SHOW prints it; `None` if there is no such setting.
+    /// The value of a setting as SHOW prints it; `None` if there is no such setting.
     fn setting(&self, name: &str) -> Option<String>;
     /// The store's estimate of a table's bytes, on disk and in memory.
     fn table_bytes(&self, table: &catalog::Table) -> u64;
@@ -251,24 +252,25 @@ pub trait LiveState: Debug + Send + Sync {
     fn jobs(&self) -> Vec<JobInfo>;
     /// Builds of indexes that are under way.
     fn index_builds(&self) -> Vec<BuildInfo>;
-    /// Cancels what a session runs, and with `end` the session itself. False: there is no such session.
+    /// Cancels the statement of a session, or with `end` terminates the session. Returns false if there is no such
+    /// session.
     fn stop_session(&self, process_id: i32, end: bool) -> bool;
-    /// Lets other sessions read what the session's transaction reads, as long as that lasts.
+    /// Exports the snapshot of the session's transaction for other sessions, until the transaction ends.
     ///
     /// # Errors
-    /// When the transaction cannot export what it reads.
+    /// If the transaction cannot export its snapshot.
     fn export_snapshot(&self) -> Result<String>;
     /// The session's named prepared statements.
     fn prepared_statements(&self) -> Vec<PreparedInfo>;
-    /// The cursors that its transaction declared and has not closed.
+    /// The open cursors of its transaction.
     fn cursors(&self) -> Vec<CursorInfo>;
     /// All settings.
     fn settings(&self) -> Vec<SettingInfo>;
-    /// The last value that a sequence gave; `None` before the first.
+    /// The last value of a sequence; `None` before the first.
     fn last_value(&self, sequence: &catalog::Sequence) -> Option<i64>;
-    /// The text of a view's query, whose names are looked up in `path`, with schemas before those that the session's search
-    /// path would not find.
+    /// The text of a view's query, written with search path `path`, schema-qualifying names that the session's search
+    /// path does not find.
     fn view_query(&self, query: &str, path: &[String]) -> String;
-    /// Where a sequence stands: its last value, and whether that was handed out; otherwise it is the next one.
+    /// The position of a sequence: `last_value` and `is_called`.
     async fn position(&self, sequence: &catalog::Sequence) -> (i64, bool);
 }

@@ -1,4 +1,4 @@
-//! What computed relations are called and which columns they have, for who resolves names.
+//! Names and columns of computed relations, for name resolution.
 
 use crate::definition::Definition;
 use crate::{bennu, information_schema, pg_catalog};
@@ -9,11 +9,11 @@ use catalog::Sequence;
 pub struct Relation {
     /// Its schema.
     pub schema: String,
-    /// Its name there.
+    /// Its name.
     pub name: String,
-    /// Its oid in `pg_class`; zero of the rows of a function.
+    /// Its oid in `pg_class`; 0 for the rows of a function.
     pub oid: u32,
-    /// Name, oid of the type, and whether it may be NULL, of each column.
+    /// Name, type oid and nullability of each column.
     pub columns: Vec<(String, u32, bool)>,
 }
 
@@ -23,14 +23,14 @@ impl Relation {
         Self::of(schema, definition(schema, name)?)
     }
 
-    /// All of them.
+    /// All computed relations.
     #[cfg(test)]
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let of = |schema: &'static str| definitions(schema).filter_map(move |definition| Self::of(schema, definition));
         COMPUTED.into_iter().flat_map(of)
     }
 
-    /// `None` for a definition with a fault.
+    /// Returns `None` for an invalid definition.
     fn of(schema: &str, definition: &Definition) -> Option<Self> {
         let column = |column: &crate::definition::ColumnDef| (column.name.to_owned(), column.ty.oid, !column.not_null);
         let columns = definition.columns().ok()?.iter().map(column).collect();
@@ -47,7 +47,7 @@ impl Relation {
     }
 }
 
-/// The schemas whose relations are computed.
+/// The schemas of computed relations.
 pub(crate) const COMPUTED: [&str; 3] = ["pg_catalog", "information_schema", "bennu"];
 
 /// The computed relation of that name in that schema.
@@ -55,7 +55,7 @@ pub(crate) fn definition(schema: &str, name: &str) -> Option<&'static Definition
     definitions(schema).find(|definition| definition.name == name)
 }
 
-/// The computed relations of a schema, those that only a query's text names last.
+/// The computed relations of a schema, followed by set-returning functions.
 pub(crate) fn definitions(schema: &str) -> impl Iterator<Item = &'static Definition> {
     let (tables, sets): (&[Definition], &[Definition]) = match schema {
         "pg_catalog" => (&pg_catalog::TABLES, pg_catalog::SETS),
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// The binder's tests read catalogs by this list, since they are below this crate.
+    /// The binder's tests use this list, because the binder cannot depend on this crate.
     #[test]
     fn the_list_of_the_binders_tests_has_all_relations() {
         let line = |relation: Relation| {

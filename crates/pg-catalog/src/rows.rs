@@ -1,4 +1,4 @@
-//! Rows of a computed table, put together by column names.
+//! Builds the rows of a computed table by column names.
 
 use crate::definition::{ColumnDef, Definition};
 use arrow::array::{
@@ -11,7 +11,7 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{Result, internal_datafusion_err, internal_err};
 use std::sync::Arc;
 
-/// A value, whatever its column's type holds it as.
+/// A value, independent of the Arrow type of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Null,
@@ -26,13 +26,13 @@ pub(crate) enum Cell {
     Texts(Vec<String>),
 }
 
-/// Columns that grow row by row.
+/// The columns of a table, built row by row.
 #[derive(Debug)]
 pub(crate) struct Rows {
     columns: Vec<ColumnDef>,
     values: Vec<Vec<Cell>>,
     count: usize,
-    /// The first name that no column has: a mistake in this crate, told when the rows are finished.
+    /// The first unknown column name: a defect of this crate, reported by `finish`.
     unknown: Option<&'static str>,
 }
 
@@ -43,7 +43,7 @@ impl Rows {
         Ok(Self { columns, values, count: 0, unknown: None })
     }
 
-    /// Adds a row. Columns that are not named are NULL, or zero, false or empty if they take no NULL.
+    /// Adds a row. Omitted columns are NULL, or zero, false or empty if NOT NULL.
     pub(crate) fn add<const N: usize>(&mut self, cells: [(&'static str, Cell); N]) {
         for (column, values) in self.columns.iter().zip(&mut self.values) {
             values.push(if column.not_null { column.zero() } else { Cell::Null });
@@ -58,10 +58,10 @@ impl Rows {
         self.count += 1;
     }
 
-    /// All rows.
+    /// Builds the record batch.
     ///
     /// # Errors
-    /// A row with a cell of the wrong kind or a name that is no column's.
+    /// A cell of the wrong type, or an unknown column name.
     pub(crate) fn finish(self, schema: &SchemaRef) -> Result<RecordBatch> {
         if let Some(name) = self.unknown {
             return internal_err!("computed rows name a column {name} that their table has not");
@@ -93,7 +93,7 @@ impl ColumnDef {
             ArrowType::Int32 => Arc::new(self.read(cells, Cell::into_int::<i32>)?.collect::<Int32Array>()),
             ArrowType::Int64 => Arc::new(self.read(cells, Cell::into_int::<i64>)?.collect::<Int64Array>()),
             ArrowType::Float32 => {
-                // Narrower than the cell on purpose: the column is `real`.
+                // Rounded on purpose: the column is `real`.
                 Arc::new(self.read(cells, Cell::into_float)?.map(|v| v.map(|v| v as f32)).collect::<Float32Array>())
             }
             ArrowType::Float64 => Arc::new(self.read(cells, Cell::into_float)?.collect::<Float64Array>()),
@@ -125,7 +125,7 @@ impl ColumnDef {
             ArrowType::Float32 => {
                 let mut builder = ListBuilder::new(Float32Builder::new());
                 for list in self.read(cells, Cell::into_floats)? {
-                    // Narrower than the cell on purpose.
+                    // Rounded on purpose: the items are `real`.
                     builder.append_option(list.map(|list| list.into_iter().map(|item| Some(item as f32))));
                 }
                 Arc::new(builder.finish())
@@ -147,7 +147,7 @@ impl ColumnDef {
         })
     }
 
-    /// The cells as values of one kind; `None` is NULL.
+    /// Converts cells to values of one type; `None` is NULL.
     fn read<T>(&self, cells: Vec<Cell>, read: fn(Cell) -> Option<T>) -> Result<std::vec::IntoIter<Option<T>>> {
         let mut values = Vec::with_capacity(cells.len());
         for cell in cells {
@@ -216,7 +216,7 @@ cells_from! {
     i32, value => Self::Int(i64::from(value));
     i16, value => Self::Int(i64::from(value));
     i64, value => Self::Int(value);
-    // Counts of columns and the like, which are small.
+    // Small counts, such as the number of columns.
     usize, value => Self::Int(i64::try_from(value).unwrap_or(i64::MAX));
     f64, value => Self::Float(value);
     char, value => Self::Text(value.to_string());

@@ -1,4 +1,4 @@
-//! The schemas as DataFusion sees them.
+//! The computed schemas for DataFusion.
 
 use crate::functions;
 use crate::live_state::LiveState;
@@ -14,19 +14,19 @@ use datafusion::logical_expr::ScalarUDF;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// All that this crate offers, for one version of the definitions and one session.
+/// The computed tables and functions for one catalog version and one session.
 #[derive(Clone, Debug)]
 pub struct PgCatalog {
     source: Source,
 }
 
 impl PgCatalog {
-    /// For these definitions and this session.
+    /// For a catalog version and a session.
     pub fn new(catalog: Arc<Catalog>, live: Arc<dyn LiveState>) -> Self {
         Self { source: Source { catalog, live } }
     }
 
-    /// The computed schemas by name, and those with sequences.
+    /// The computed schemas by name, and schemas with sequences.
     pub fn schemas(&self) -> Vec<(String, Arc<dyn SchemaProvider>)> {
         let with_sequences = self.source.catalog.sequences().filter_map(|it| self.source.schema_name(it.schema.0));
         let names: BTreeSet<&str> = COMPUTED.into_iter().chain(with_sequences).collect();
@@ -36,7 +36,7 @@ impl PgCatalog {
         names.into_iter().map(schema).collect()
     }
 
-    /// The function of that name, bound to this state.
+    /// The function of that name, bound to the catalog version and session.
     pub fn function(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         functions::find(name, &self.source).map(Arc::new)
     }
@@ -46,7 +46,7 @@ impl PgCatalog {
         Relation::find(schema, name)
     }
 
-    /// A sequence of a schema as a relation of one row.
+    /// A sequence as a relation of one row.
     pub fn sequence_relation(schema: &str, sequence: &Sequence) -> Relation {
         Relation::of_sequence(schema, sequence)
     }

@@ -1,4 +1,4 @@
-//! Sequences as tables of one row: where each stands. pg_dump reads them.
+//! Sequences as tables of one row with the current position, for pg_dump.
 
 use crate::source::Source;
 use arrow::array::{BooleanArray, Int64Array};
@@ -14,7 +14,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// One sequence.
+/// The table of one sequence.
 #[derive(Debug)]
 pub(crate) struct SequenceTable {
     sequence: Arc<Sequence>,
@@ -53,7 +53,7 @@ impl TableProvider for SequenceTable {
             Arc::clone(&self.schema),
             vec![
                 Arc::new(Int64Array::from(vec![last])),
-                // How much of its log is left: there is none.
+                // `log_cnt`: always 0, because there is no such log.
                 Arc::new(Int64Array::from(vec![0])),
                 Arc::new(BooleanArray::from(vec![called])),
             ],

@@ -1,4 +1,4 @@
-//! Foreign keys as PostgreSQL's catalogs show them.
+//! Foreign keys as listed in PostgreSQL's catalogs.
 
 use crate::shown_index::ShownIndex;
 use crate::source::{Source, shown_columns};
@@ -13,7 +13,7 @@ pub(crate) struct ShownForeignKey<'a> {
 }
 
 impl<'a> ShownForeignKey<'a> {
-    /// Those of a table.
+    /// The foreign keys of a table.
     pub(crate) fn all_of(source: &'a Source, table: &'a Arc<Table>) -> impl Iterator<Item = Self> {
         table.foreign_keys.iter().filter_map(move |key| {
             let parent = source.catalog.table_by_oid(key.parent)?;
@@ -21,22 +21,22 @@ impl<'a> ShownForeignKey<'a> {
         })
     }
 
-    /// The columns that refer, with their numbers.
+    /// The referencing columns, with their numbers.
     pub(crate) fn columns(&self) -> Vec<(i16, &'a Column)> {
         numbered(self.table, &self.key.columns)
     }
 
-    /// The columns that they refer to, with their numbers.
+    /// The referenced columns, with their numbers.
     pub(crate) fn parent_columns(&self) -> Vec<(i16, &'a Column)> {
         numbered(self.parent, &self.key.parent_columns)
     }
 
-    /// The columns that ON DELETE sets, if not all, with their numbers.
+    /// The columns that ON DELETE sets, with their numbers; empty means all.
     pub(crate) fn set_columns(&self) -> Vec<(i16, &'a Column)> {
         numbered(self.table, &self.key.set_columns)
     }
 
-    /// The index that keeps what it refers to unique.
+    /// The unique index over the referenced columns.
     pub(crate) fn parent_index(&self) -> Option<ShownIndex<'a>> {
         ShownIndex::all_of(self.parent).find(|index| index.oid == self.key.parent_index)
     }
@@ -76,7 +76,7 @@ impl<'a> ShownForeignKey<'a> {
     }
 }
 
-/// An action as `pg_constraint` has it.
+/// An action in `pg_constraint`.
 pub(crate) fn action_code(action: ReferentialAction) -> &'static str {
     match action {
         ReferentialAction::NoAction => "a",

@@ -1,4 +1,5 @@
-//! Indexes as PostgreSQL's catalogs show them: that of a primary key, which is the table itself here, and secondary ones.
+//! Indexes as listed in PostgreSQL's catalogs: the index of a primary key, which is stored as the table itself, and
+//! secondary indexes.
 
 use crate::source::{Relation, key_columns, shown_columns};
 use catalog::{Column, ColumnId, Index, IndexExpr, IndexRefresh, IndexState, PartOf, Table};
@@ -11,7 +12,7 @@ pub(crate) struct ShownIndex<'a> {
     pub(crate) table: &'a Arc<Table>,
     pub(crate) oid: u32,
     pub(crate) name: &'a str,
-    /// Of the primary key?
+    /// Whether it is the index of the primary key.
     pub(crate) primary: bool,
     /// WHERE.
     pub(crate) predicate: Option<&'a IndexExpr>,
@@ -20,7 +21,7 @@ pub(crate) struct ShownIndex<'a> {
     pub(crate) refresh: Option<IndexRefresh>,
     pub(crate) unique: bool,
     pub(crate) nulls_not_distinct: bool,
-    /// The constraint that it belongs to; its name is the index's.
+    /// The oid of its constraint, which has the name of the index.
     pub(crate) constraint: Option<u32>,
     /// DEFERRABLE, INITIALLY DEFERRED.
     pub(crate) deferrable: (bool, bool),
@@ -29,7 +30,7 @@ pub(crate) struct ShownIndex<'a> {
     pub(crate) include: Vec<(i16, &'a Column)>,
 }
 
-/// What an index is in the order of.
+/// A key column of an index.
 pub(crate) struct ShownPart<'a> {
     pub(crate) of: ShownOf<'a>,
     pub(crate) descending: bool,
@@ -44,7 +45,7 @@ pub(crate) enum ShownOf<'a> {
 }
 
 impl<'a> ShownOf<'a> {
-    /// Its number in `indkey`; expressions have none.
+    /// Its number in `indkey`; 0 for an expression.
     pub(crate) fn number(self) -> i16 {
         match self {
             Self::Column(number, _) => number,
@@ -128,12 +129,12 @@ impl<'a> ShownIndex<'a> {
         }
     }
 
-    /// All indexes of a table, that of its key first.
+    /// All indexes of a table, the primary key first.
     pub(crate) fn all_of(table: &'a Arc<Table>) -> impl Iterator<Item = Self> {
         Self::of_key(table).into_iter().chain(table.indexes.iter().map(|index| Self::secondary(table, index)))
     }
 
-    /// The index that a relation is.
+    /// The index that a relation denotes.
     pub(crate) fn of(relation: &Relation<'a>) -> Option<Self> {
         match relation {
             Relation::Key(table) => Self::of_key(table),
@@ -142,13 +143,13 @@ impl<'a> ShownIndex<'a> {
         }
     }
 
-    /// Its columns, the included ones last.
+    /// Its columns, followed by the included columns.
     pub(crate) fn columns(&self) -> impl Iterator<Item = ShownOf<'a>> {
         let include = self.include.iter().map(|(number, column)| ShownOf::Column(*number, column));
         self.parts.iter().map(|part| part.of).chain(include)
     }
 
-    /// Numbers of the table's columns that it goes with.
+    /// Numbers of the table's columns that it depends on.
     pub(crate) fn depends_on(&self) -> BTreeSet<i16> {
         let own = self.columns().map(ShownOf::number).filter(|number| *number != 0);
         let named = self.expressions().chain(self.predicate).flat_map(|expr| &expr.columns);

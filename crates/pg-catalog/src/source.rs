@@ -1,4 +1,4 @@
-//! What rows and functions are computed from.
+//! The data from which rows and functions are computed.
 
 use crate::definition::Definition;
 use crate::live_state::LiveState;
@@ -9,25 +9,25 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use types::ident;
 
-/// Oid of the one role.
+/// Oid of the only role.
 pub(crate) const OWNER: u32 = 10;
 /// Oid of `pg_catalog`.
 pub(crate) const PG_CATALOG: u32 = 11;
 /// Oid of `information_schema`.
 pub(crate) const INFORMATION_SCHEMA: u32 = 13223;
 
-/// One version of the definitions and the state of one session. Cheap to clone.
+/// One catalog version and the state of one session. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) live: Arc<dyn LiveState>,
 }
 
-/// What an oid in `pg_class` stands for.
+/// The object of an oid in `pg_class`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Relation<'a> {
     Table(&'a Arc<Table>),
-    /// The primary key's index of a table.
+    /// The index of a table's primary key.
     Key(&'a Arc<Table>),
     /// A secondary index of a table.
     Index(&'a Arc<Table>, &'a Index),
@@ -91,7 +91,7 @@ impl Source {
         self.relations().find(|relation| relation.oid() == oid)
     }
 
-    /// All functions: what is built in, and those of the embedding program.
+    /// All functions: built-in ones, and functions of the embedding program.
     pub(crate) fn routines(&self) -> impl Iterator<Item = Cow<'static, Routine>> {
         lists::routines().iter().map(Cow::Borrowed).chain(self.embedded())
     }
@@ -128,7 +128,7 @@ impl Source {
         self.schemas().find(|(_, schema)| *schema == name).map(|(oid, _)| oid)
     }
 
-    /// Schemas in which a name without one is looked up; those that do not exist left out.
+    /// The schemas in which an unqualified name is looked up, without those that do not exist.
     pub(crate) fn lookup_path(&self) -> Vec<u32> {
         let path = self.live.search_path();
         let implicit = (!path.iter().any(|schema| schema == "pg_catalog")).then_some(PG_CATALOG);
@@ -140,7 +140,7 @@ impl Source {
         self.relations().find(|relation| relation.schema() == schema && relation.name() == name)
     }
 
-    /// The relation that a name, with a schema or without, means.
+    /// Resolves a relation name with or without a schema.
     pub(crate) fn find_relation(&self, schema: Option<&str>, name: &str) -> Option<Relation<'_>> {
         match schema {
             Some(schema) => self.relation_in(self.schema_oid(schema)?, name),
@@ -148,7 +148,7 @@ impl Source {
         }
     }
 
-    /// A name as it is shown: in quotes where it needs them, or where the session wants all names in quotes.
+    /// Quotes an identifier if necessary, or always with `quote_all_identifiers`.
     pub(crate) fn quote(&self, name: &str) -> String {
         match self.live.setting("quote_all_identifiers").as_deref() {
             Some("on") => ident::quote_always(name),
@@ -156,13 +156,13 @@ impl Source {
         }
     }
 
-    /// Would its bare name mean this relation?
+    /// Whether the search path finds this relation by its unqualified name.
     pub(crate) fn is_visible(&self, relation: &Relation<'_>) -> bool {
         self.find_relation(None, relation.name()).is_some_and(|found| found.oid() == relation.oid())
     }
 }
 
-/// The computed tables of both schemas.
+/// The computed tables of `pg_catalog` and `information_schema`.
 pub(crate) fn computed<'a>() -> impl Iterator<Item = Relation<'a>> {
     let of = |schema: u32, all: &'static [Definition]| {
         all.iter().map(move |definition| Relation::Computed { schema, definition })
@@ -170,33 +170,32 @@ pub(crate) fn computed<'a>() -> impl Iterator<Item = Relation<'a>> {
     of(PG_CATALOG, &pg_catalog::TABLES).chain(of(INFORMATION_SCHEMA, &information_schema::TABLES))
 }
 
-/// Is it a table that users write to, no materialized view?
+/// Whether it is a table and not a materialized view.
 pub(crate) fn is_plain(table: &Table) -> bool {
     table.materialized.is_none()
 }
 
-/// Columns that users see, with their numbers: their ids, which no other column has when one is dropped.
+/// Visible columns and their numbers: the column ids, which are never reused after a drop.
 pub(crate) fn shown_columns(table: &Table) -> impl Iterator<Item = (i16, &Column)> {
-    // A table has fewer columns, in all its life, than an i16 counts.
+    // A table never has more columns than an i16 can count.
     let number = |column: &Column| i16::try_from(column.id.0).unwrap_or(i16::MAX);
     table.columns.iter().filter(|column| !column.hidden).map(move |column| (number(column), column))
 }
 
-/// Columns of the primary key in its order, with their numbers; none with a hidden row id.
+/// Columns of the primary key in key order, with their numbers; empty for a hidden row id.
 pub(crate) fn key_columns(table: &Table) -> impl Iterator<Item = (i16, &KeyColumn, &Column)> {
     let parts = if table.key_oid.is_some() { table.key.as_slice() } else { &[] };
     let find = |part: &KeyColumn| shown_columns(table).find(|(_, column)| column.id == part.column);
     parts.iter().filter_map(move |part| find(part).map(|(number, column)| (number, part, column)))
 }
 
-/// The columns that a CHECK constraint names, with their numbers, in the order of its text.
+/// The columns of a CHECK constraint with their numbers, in the order of its text.
 pub(crate) fn check_columns<'a>(table: &'a Table, check: &'a Check) -> impl Iterator<Item = (i16, &'a Column)> {
     let find = move |id: &ColumnId| shown_columns(table).find(|(_, column)| column.id == *id);
     check.columns.iter().filter_map(find)
 }
 
-/// The defaults of columns have no oids of their own: these are made from that of the table, in a range that no counter of
-/// the catalog reaches.
+/// Oids of column defaults are derived from the table's oid, in a range that the catalog's oid counter does not reach.
 const DEFAULTS: u32 = 1 << 31;
 
 /// The oid of a column's default.
@@ -205,12 +204,12 @@ pub(crate) fn default_oid(table: &Table, number: i16) -> u32 {
     DEFAULTS | table.oid.0.wrapping_mul(2048).wrapping_add(column) & !DEFAULTS
 }
 
-/// The name under which the standard's views show a column's NOT NULL.
+/// The constraint name of a column's NOT NULL in information_schema.
 pub(crate) fn not_null_name(table: &Table, number: i16) -> String {
     format!("{}_{}_{number}_not_null", table.schema.0, table.oid.0)
 }
 
-/// Properties as `name=value`; `None` without any.
+/// The properties as `name=value`; `None` if there are none.
 pub(crate) fn options(table: &Table) -> Option<Vec<String>> {
     let salt = table.salt_buckets.map(|buckets| format!("salt_buckets={buckets}"));
     let others = table.properties.iter().map(|(name, value)| format!("{name}={value}"));

@@ -1,4 +1,4 @@
-//! A computed table: its rows are made when a scan is planned, which is when its statement starts to run.
+//! A computed table. Its rows are computed when a scan is planned, at the start of the statement's execution.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
@@ -19,13 +19,13 @@ pub(crate) struct ComputedTable {
     definition: &'static Definition,
     schema: SchemaRef,
     source: Source,
-    /// Of a table that never has rows.
+    /// The schema of a table that is always empty.
     empty: Option<DFSchemaRef>,
 }
 
 impl ComputedTable {
     /// # Errors
-    /// A definition with a fault.
+    /// An invalid definition.
     pub(crate) fn new(definition: &'static Definition, source: Source) -> Result<Self> {
         let schema = definition.schema()?;
         let empty = if definition.is_empty() { Some(Arc::new(Arc::clone(&schema).to_dfschema()?)) } else { None };
@@ -47,7 +47,7 @@ impl TableProvider for ComputedTable {
     }
 
     fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
-        // DataFusion leaves out what is joined to nothing.
+        // DataFusion eliminates joins with an empty relation.
         let schema = self.empty.as_ref()?;
         let nothing = EmptyRelation { produce_one_row: false, schema: Arc::clone(schema) };
         Some(Cow::Owned(LogicalPlan::EmptyRelation(nothing)))

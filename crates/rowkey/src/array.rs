@@ -1,12 +1,12 @@
-//! Cells of arrays: how many elements in each dimension, which are NULL, then the elements' own cells.
+//! Cells of arrays: the size of each dimension, NULL bits, then the elements' cells.
 //!
 //! ```text
 //!   01 | flags | dimensions | per dimension: size u32, lower bound i32 | NULL bits | elements
-//!   flags: 01 there are NULLs, and NULL bits            element: its cell, behind its length (u32) if it has no width
+//!   flags: 01 there are NULLs, and NULL bits            element: its cell, after its length (u32) if not fixed-width
 //! ```
 //!
-//! An empty array has no dimensions. Each array has one form, so equal bytes are the same array; the order of bytes
-//! means nothing. Lengths are never trusted: no more is set aside than the bytes can hold.
+//! An empty array has no dimensions. Each array has exactly one encoding, so equal bytes are equal arrays; the byte
+//! order is not the order of the arrays. Decoded lengths are not trusted: no more is allocated than the bytes can hold.
 
 use crate::{KeyError, cell_value};
 use types::array::MAX_DIMENSIONS;
@@ -14,14 +14,14 @@ use types::{DataType, Datum};
 
 const VERSION: u8 = 1;
 const HAS_NULLS: u8 = 1;
-/// The only lower bound that arrays have here.
+/// The only supported lower bound.
 const LOWER_BOUND: i32 = 1;
 
 /// Appends the cell of an array of `item`s.
 ///
 /// # Errors
-/// [`KeyError::Dimensions`] for others than the column's, [`KeyError::Uneven`] for parts of unlike sizes, [`KeyError::WrongType`]
-/// for more than six dimensions and elements of another type.
+/// [`KeyError::Dimensions`] if the number of dimensions is not the column's, [`KeyError::Uneven`] for sub-arrays of
+/// different sizes, [`KeyError::WrongType`] for more than six dimensions and for elements of another type.
 pub(crate) fn encode(ty: &DataType, item: &DataType, items: &[Datum], out: &mut Vec<u8>) -> Result<(), KeyError> {
     let wrong = || KeyError::WrongType { ty: ty.sql_name(), found: "array".to_owned() };
     let items = if is_hollow(items) { &[] } else { items };
@@ -70,12 +70,12 @@ fn encode_element(item: &DataType, leaf: &Datum, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// Arrays of nothing but empty arrays are empty.
+/// Whether an array has no elements, such as an array of empty arrays.
 fn is_hollow(items: &[Datum]) -> bool {
     items.iter().all(|item| matches!(item, Datum::Array(parts) if is_hollow(parts)))
 }
 
-/// The elements in order, if the parts are of these sizes and of one depth.
+/// Collects the elements in order, if all sub-arrays have these sizes and the same depth.
 fn collect<'a>(items: &'a [Datum], sizes: &[usize], leaves: &mut Vec<&'a Datum>) -> Option<()> {
     let Some((size, inner)) = sizes.split_first() else { return items.is_empty().then_some(()) };
     if items.len() != *size {
@@ -95,7 +95,7 @@ fn collect<'a>(items: &'a [Datum], sizes: &[usize], leaves: &mut Vec<&'a Datum>)
 /// Reads the cell of an array of `item`s.
 ///
 /// # Errors
-/// [`KeyError::BadValue`] for bytes that [`encode`] does not write, and what the elements' cells say.
+/// [`KeyError::BadValue`] for bytes that [`encode`] does not write, and errors of the elements' cells.
 pub(crate) fn decode(ty: &DataType, item: &DataType, bytes: &[u8]) -> Result<Vec<Datum>, KeyError> {
     let mut reader = Reader { ty, bytes, offset: 0 };
     let [version, flags, dimensions] = reader.take()?;
@@ -110,7 +110,7 @@ pub(crate) fn decode(ty: &DataType, item: &DataType, bytes: &[u8]) -> Result<Vec
         }
         sizes.push(size);
     }
-    // The smallest element is one byte, or one bit where it is NULL.
+    // The smallest element is one byte, or one bit if it is NULL.
     let has_nulls = flags == HAS_NULLS;
     let most = if has_nulls { reader.left().saturating_mul(8) } else { reader.left() };
     let count = sizes.iter().try_fold(usize::from(!sizes.is_empty()), |product, size| product.checked_mul(*size));
@@ -127,7 +127,7 @@ pub(crate) fn decode(ty: &DataType, item: &DataType, bytes: &[u8]) -> Result<Vec
     Ok(nest(leaves, sizes.get(1..).unwrap_or_default()))
 }
 
-/// The elements as parts of parts, whose sizes are `inner`.
+/// Nests the elements into sub-arrays of the sizes `inner`.
 fn nest(mut items: Vec<Datum>, inner: &[usize]) -> Vec<Datum> {
     for size in inner.iter().rev() {
         let mut parts = Vec::with_capacity(items.len() / (*size).max(1));
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         slice.try_into().map_err(|_| self.bad())
     }
 
-    /// The NULL bits: there are some exactly when one of them is set, and none behind the last element.
+    /// Reads the NULL bits: present only if one of them is set, and unset after the last element.
     fn nulls(&mut self, there: bool, count: usize) -> Result<&'a [u8], KeyError> {
         if !there {
             return Ok(&[]);

@@ -1,9 +1,9 @@
-//! Values of columns as bytes: the cells of a fragment, and what key parts are made of.
+//! Column values as bytes: the cells of a fragment, from which key parts are encoded, too.
 //!
 //! A type has a fixed width (`DataType::fixed_width`) or none. Fixed cells are order-preserving, so a store can compare
-//! them as bytes without knowing types. Of the others, text and bytes are kept as they are, which compares right for
-//! whole cells, and `numeric` without precision in the form of `decimal.rs`, which does so too. Cells of intervals and
-//! arrays (`interval.rs`, `array.rs`) have no order, and are in no key.
+//! them as bytes without knowing types. Of the variable-width types, text and bytea are stored as they are, and
+//! `numeric` without precision as in `decimal.rs`; whole cells of these also compare correctly as bytes. Cells of
+//! intervals and arrays (`interval.rs`, `array.rs`) have no order, and are not used in keys.
 //!
 //! NULL has no cell: a fragment has a bit for it.
 
@@ -14,8 +14,8 @@ use types::{DataType, Datum, Decimal};
 /// Appends the cell of a type with a fixed width.
 ///
 /// # Errors
-/// [`KeyError::WrongType`] for NULL, for another kind of value, one outside the type's limits, and for types that have
-/// no fixed width.
+/// [`KeyError::WrongType`] for NULL, a value of another type, a value outside the type's limits, and types without a
+/// fixed width.
 pub fn encode_fixed(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(), KeyError> {
     match (ty, value) {
         (DataType::Boolean, Datum::Bool(value)) => out.push(u8::from(*value)),
@@ -41,7 +41,7 @@ pub fn encode_fixed(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// The integer of all digits at the column's scale, as wide as the precision asks for.
+/// The unscaled integer at the column's scale, with the width of the precision.
 fn encode_numeric(ty: &DataType, precision: u8, scale: u8, value: Decimal, out: &mut Vec<u8>) -> Result<(), KeyError> {
     let exact = value.scale <= scale || value.normalized().scale <= scale;
     let at_scale = value.rescale(scale).filter(|value| exact && value.fits_precision(precision));
@@ -57,7 +57,7 @@ fn encode_numeric(ty: &DataType, precision: u8, scale: u8, value: Decimal, out: 
 /// Reads a cell of a type with a fixed width.
 ///
 /// # Errors
-/// [`KeyError::BadWidth`], and [`KeyError::BadValue`] for bytes that no value of the type has.
+/// [`KeyError::BadWidth`], and [`KeyError::BadValue`] for bytes that encode no value of the type.
 pub fn decode_fixed(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
     let value = match ty {
         DataType::Boolean => match sized::<1>(ty, bytes)? {
@@ -85,7 +85,7 @@ pub fn decode_fixed(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
     value.ok_or_else(|| bad_value(ty))
 }
 
-/// The digits of a `numeric(p,s)` cell as one integer, for readers that want no [`Datum`].
+/// The unscaled integer of a `numeric(p,s)` cell, for readers that do not need a [`Datum`].
 ///
 /// # Errors
 /// [`KeyError::BadWidth`].
@@ -100,11 +100,11 @@ pub fn decode_unscaled(ty: &DataType, bytes: &[u8]) -> Result<i128, KeyError> {
 /// Appends the cell of a type without a fixed width.
 ///
 /// # Errors
-/// [`KeyError::WrongType`] for NULL, another kind of value, and types with a fixed width.
+/// [`KeyError::WrongType`] for NULL, a value of another type, and types with a fixed width.
 pub fn encode_variable(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(), KeyError> {
     match (ty, value) {
         (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => out.extend_from_slice(text.as_bytes()),
-        // Blanks at the end of a char(n) mean nothing, so they must not make two keys of one value.
+        // Trailing blanks of a char(n) are insignificant, so equal values must not have different keys.
         (DataType::Char(_), Datum::Text(text)) => out.extend_from_slice(text.trim_end_matches(' ').as_bytes()),
         (DataType::Bytea | DataType::Varbinary(_), Datum::Bytes(bytes)) => out.extend_from_slice(bytes),
         (DataType::Numeric(None), Datum::Numeric(value)) => decimal::encode(*value, out),
@@ -123,8 +123,8 @@ pub fn encode_variable(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Resul
 /// Reads a cell of a type without a fixed width.
 ///
 /// # Errors
-/// [`KeyError::BadValue`] for text that is not UTF-8 and for bytes that are no number or array, [`KeyError::BadWidth`] for
-/// types with a fixed width.
+/// [`KeyError::BadValue`] for text that is not UTF-8 and for bytes that are not a valid number or array,
+/// [`KeyError::BadWidth`] for types with a fixed width.
 pub fn decode_variable(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
     match ty {
         DataType::Text | DataType::Varchar(_) | DataType::Char(_) => {
@@ -141,10 +141,10 @@ pub fn decode_variable(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
     }
 }
 
-/// [`encode_fixed`] or [`encode_variable`], as the type asks for.
+/// Calls [`encode_fixed`] or [`encode_variable`], depending on the type.
 ///
 /// # Errors
-/// As theirs.
+/// As [`encode_fixed`] and [`encode_variable`].
 pub fn encode(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(), KeyError> {
     match ty.fixed_width() {
         Some(_) => encode_fixed(ty, value, out),
@@ -152,10 +152,10 @@ pub fn encode(ty: &DataType, value: &Datum, out: &mut Vec<u8>) -> Result<(), Key
     }
 }
 
-/// [`decode_fixed`] or [`decode_variable`], as the type asks for.
+/// Calls [`decode_fixed`] or [`decode_variable`], depending on the type.
 ///
 /// # Errors
-/// As theirs.
+/// As [`decode_fixed`] and [`decode_variable`].
 pub fn decode(ty: &DataType, bytes: &[u8]) -> Result<Datum, KeyError> {
     match ty.fixed_width() {
         Some(_) => decode_fixed(ty, bytes),

@@ -1,8 +1,8 @@
-//! `numeric` without precision: sign, exponent, digits and an end mark, in an order-preserving form.
+//! `numeric` without precision: sign, exponent, digits and an end mark, in an order-preserving encoding.
 //!
-//! The number is `0.d1d2d3... * 10^exponent` with `d1` not zero, so numbers of one sign compare by exponent first, by
-//! digits then. Two digits are one byte, 01 to 64 (hex) for 00 to 99; 00 ends them and sorts below every pair. Of a
-//! negative number everything after the sign is inverted.
+//! The number is `0.d1d2d3... * 10^exponent` with nonzero `d1`, so numbers of one sign compare by exponent first, then
+//! by digits. Two digits are one byte, 01 to 64 (hex) for 00 to 99; 00 ends the digits and sorts below every pair. For
+//! a negative number, all bytes after the sign are inverted.
 //!
 //! ```text
 //!     12.5  03  42  0D 33 00      0.125 * 10^2: exponent 40 + 2, pairs 12 and 50, end
@@ -10,8 +10,8 @@
 //!    -12.5  01  BD  F2 CC FF
 //! ```
 //!
-//! Equal numbers (1.0 and 1.00) have no idle zeros here, so their bytes are equal. 00 and 04 to FF are free for
-//! infinities and NaN in front of and behind the numbers.
+//! Trailing zeros are removed, so equal numbers (1.0 and 1.00) have equal bytes. The signs 00 and 04 to FF are reserved
+//! for infinities and NaN before and after the numbers.
 
 use crate::KeyError;
 use types::{DataType, Decimal};
@@ -19,7 +19,7 @@ use types::{DataType, Decimal};
 const NEGATIVE: u8 = 0x01;
 const ZERO: u8 = 0x02;
 const POSITIVE: u8 = 0x03;
-/// Added to the exponent (-37 to 38), so that it is a byte that sorts.
+/// Added to the exponent (-37 to 38) to get an unsigned byte.
 const EXPONENT_BIAS: i8 = 0x40;
 const END: u8 = 0x00;
 
@@ -48,7 +48,7 @@ pub(crate) fn encode(value: Decimal, key: &mut Vec<u8>) {
     key.push(END ^ mask);
 }
 
-/// Bytes that the number at the front of `input` takes; `mask` is FF in a descending part.
+/// The length of the number at the front of `input`; `mask` is FF in a descending part.
 pub(crate) fn length(input: &[u8], mask: u8) -> Result<usize, KeyError> {
     let sign = input.first().ok_or(KeyError::Truncated { offset: 0 })? ^ mask;
     let end = match sign {
@@ -62,7 +62,7 @@ pub(crate) fn length(input: &[u8], mask: u8) -> Result<usize, KeyError> {
     Ok(end + 3)
 }
 
-/// Reads a number that fills `bytes` (ascending form).
+/// Decodes a number that fills `bytes` (ascending).
 pub(crate) fn decode(bytes: &[u8]) -> Result<Decimal, KeyError> {
     let (sign, mask) = match bytes {
         [ZERO] => return Ok(Decimal::ZERO),
@@ -79,7 +79,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Decimal, KeyError> {
 }
 
 fn number(exponent: u8, pairs: &[u8], mask: u8) -> Option<Decimal> {
-    // One number, one form: the first digit and the last pair are not zero, or `encode` did not write this.
+    // Each number has one encoding: the first digit and the last pair are nonzero, or `encode` did not write the bytes.
     let (first, last) = (pairs.first()? ^ mask, pairs.last()? ^ mask);
     if first <= 10 || last == 1 {
         return None;
@@ -91,7 +91,7 @@ fn number(exponent: u8, pairs: &[u8], mask: u8) -> Option<Decimal> {
     }
     let digits = i32::try_from(pairs.len()).ok()? * 2;
     let mut scale = digits - (i32::from(exponent) - i32::from(EXPONENT_BIAS));
-    // The last pair may hold one digit and a zero; without it 38 digits behind the point would seem to be 39.
+    // The last pair may end in a padding zero; with it, 38 digits after the decimal point would count as 39.
     while scale > 0 && unscaled != 0 && unscaled % 10 == 0 {
         unscaled /= 10;
         scale -= 1;

@@ -1,15 +1,15 @@
-//! A key back to values, whole or part by part.
+//! Decodes keys, completely or part by part.
 //!
-//! Scans use [`KeySchema::split`] and [`crate::KeyPart::cell`] with buffers of their own: no allocation per row.
+//! Scans use [`KeySchema::split`] and [`crate::KeyPart::cell`] with reused buffers, to avoid allocations per row.
 
 use crate::{KeyError, KeySchema};
 use types::Datum;
 
 impl KeySchema {
-    /// The values of all parts. The salt byte must be there; whether it fits the key is not asked.
+    /// Decodes all parts. The salt byte must be present, but is not verified.
     ///
     /// # Errors
-    /// [`KeyError`] saying where the bytes stop being a key of this schema.
+    /// [`KeyError`] with the offset at which the bytes stop being a key of this schema.
     pub fn decode(&self, key: &[u8]) -> Result<Vec<Datum>, KeyError> {
         let mut values = Vec::with_capacity(self.parts.len());
         let mut buffer = Vec::new();
@@ -23,10 +23,10 @@ impl KeySchema {
         Ok(values)
     }
 
-    /// Overwrites `slots` with start and end of every part.
+    /// Overwrites `slots` with the start and end of every part.
     ///
     /// # Errors
-    /// [`KeyError`] where the bytes are not of this schema; values are not looked at.
+    /// [`KeyError`] if the bytes are not of this schema; values are not checked.
     pub fn split(&self, key: &[u8], slots: &mut Vec<(usize, usize)>) -> Result<(), KeyError> {
         slots.clear();
         let mut offset = self.salt_width();
@@ -38,7 +38,7 @@ impl KeySchema {
         ended(key, offset)
     }
 
-    /// Where a part begins, in a key that has all parts and nothing behind them.
+    /// The start of a part, in a key with all parts and no trailing bytes.
     ///
     /// # Errors
     /// As [`KeySchema::split`]; [`KeyError::NoSuchPart`].
@@ -54,11 +54,11 @@ impl KeySchema {
         start.ok_or(KeyError::NoSuchPart { part })
     }
 
-    /// The bytes of one part. Parts of variable width in front of it have to be walked over; [`KeySchema::split`] is
-    /// better for several.
+    /// The bytes of one part. Skips preceding parts of variable width one by one; to read several parts,
+    /// [`KeySchema::split`] is faster.
     ///
     /// # Errors
-    /// [`KeyError`] where the bytes are not of this schema, [`KeyError::NoSuchPart`].
+    /// [`KeyError`] if the bytes are not of this schema, [`KeyError::NoSuchPart`].
     pub fn part_bytes<'a>(&self, key: &'a [u8], part: usize) -> Result<&'a [u8], KeyError> {
         let wanted = self.parts.get(part).ok_or(KeyError::NoSuchPart { part })?;
         let mut offset = self.fixed_offset(part).unwrap_or(self.salt_width());
@@ -70,7 +70,7 @@ impl KeySchema {
         front(wanted, key, offset)
     }
 
-    /// The value of one part; `buffer` is scratch space that a caller keeps from key to key.
+    /// Decodes one part; `buffer` is scratch space that the caller reuses.
     ///
     /// # Errors
     /// As [`KeySchema::part_bytes`].
@@ -85,7 +85,7 @@ impl KeySchema {
     }
 }
 
-/// The bytes of the part that begins at `offset`.
+/// The bytes of the part at `offset`.
 fn front<'a>(part: &crate::KeyPart, key: &'a [u8], offset: usize) -> Result<&'a [u8], KeyError> {
     let rest = key.get(offset..).ok_or(KeyError::Truncated { offset: key.len() })?;
     let length = part.length(rest).map_err(|error| error.at(offset))?;

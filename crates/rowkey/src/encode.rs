@@ -1,10 +1,10 @@
-//! Values to a key.
+//! Encodes values as keys.
 
 use crate::{KeyError, KeySchema, MAX_KEY_BYTES, salt_of};
 use types::Datum;
 
 impl KeySchema {
-    /// Overwrites `key` with the key of `values`, one for each part, salt byte included.
+    /// Overwrites `key` with the key of `values`, one for each part, including the salt byte.
     ///
     /// # Errors
     /// [`KeyError::WrongArity`], [`KeyError::WrongType`], [`KeyError::NullPart`], [`KeyError::TooLong`].
@@ -26,17 +26,17 @@ impl KeySchema {
         Ok(())
     }
 
-    /// Overwrites `key` with the key that is `unsalted` behind its salt.
+    /// Overwrites `key` with the salt and `unsalted`.
     pub fn put_salt(&self, unsalted: &[u8], key: &mut Vec<u8>) {
         key.clear();
         key.extend(self.salt_of(unsalted));
         key.extend_from_slice(unsalted);
     }
 
-    /// Overwrites `prefix` with what all keys whose first parts are `values` begin with after their salt byte.
+    /// Overwrites `prefix` with the common prefix, without the salt byte, of all keys whose first parts are `values`.
     ///
     /// # Errors
-    /// As [`KeySchema::encode`]; fewer values than parts are fine.
+    /// As [`KeySchema::encode`]; fewer values than parts are allowed.
     pub fn encode_prefix(&self, values: &[Datum], prefix: &mut Vec<u8>) -> Result<(), KeyError> {
         if values.len() > self.parts.len() {
             return Err(KeyError::WrongArity { expected: self.parts.len(), found: values.len() });
@@ -52,7 +52,7 @@ impl KeySchema {
         Ok(())
     }
 
-    /// The salt of a key given without it; `None` for a table without salt, and where it is not a function of the key.
+    /// The salt of a key without its salt byte; `None` without salt, or if the salt is not a function of the key.
     pub fn salt_of(&self, unsalted: &[u8]) -> Option<u8> {
         self.salt_buckets.filter(|_| !self.salted_by_row).map(|buckets| salt_of(unsalted, buckets))
     }

@@ -1,36 +1,36 @@
-//! What can be wrong with a key or a cell.
+//! Errors of encoding and decoding keys and cells.
 
-/// A value that is not of its part's type, or bytes that are not of this codec.
+/// A value that is not of the part's type, or bytes that this codec did not write.
 ///
-/// Offsets count from the start of the bytes that were read: the key, or the cell.
+/// Offsets count from the start of the bytes that are decoded: the key, or the cell.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The bytes end inside a part.
     #[error("rowkey byte {offset}: the key ends inside a part")]
     Truncated {
-        /// Where the bytes end.
+        /// The length of the bytes.
         offset: usize,
     },
-    /// A zero byte of a variable-length part is followed by neither of its marks.
+    /// A zero byte of a variable-length part is followed by an invalid mark.
     #[error("rowkey byte {offset}: 00 is followed by {mark:02X}, expected FF (a zero byte) or 01 (the end)")]
     BadEscape {
-        /// Of the zero byte.
+        /// Offset of the zero byte.
         offset: usize,
         /// The byte after it.
         mark: u8,
     },
-    /// The byte in front of a nullable part says neither NULL nor value.
+    /// The byte before a nullable part is neither the NULL mark nor the value mark.
     #[error("rowkey byte {offset}: {mark:02X} marks neither NULL nor a value")]
     BadNullMark {
-        /// Of the mark.
+        /// Offset of the mark.
         offset: usize,
-        /// The byte.
+        /// The mark.
         mark: u8,
     },
-    /// Bytes of the right length that no value has.
+    /// Bytes of the right length that encode no value.
     #[error("rowkey byte {offset}: not a value of type {ty}")]
     BadValue {
-        /// Where the value begins.
+        /// Offset of the value.
         offset: usize,
         /// SQL name of the type.
         ty: String,
@@ -38,7 +38,7 @@ pub enum KeyError {
     /// Bytes after the last part.
     #[error("rowkey byte {offset}: bytes after the last part")]
     TrailingBytes {
-        /// Of the first one.
+        /// Offset of the first one.
         offset: usize,
     },
     /// A fixed-width cell of another width.
@@ -46,34 +46,34 @@ pub enum KeyError {
     BadWidth {
         /// SQL name of the type.
         ty: String,
-        /// Bytes that the type takes.
+        /// Width of the type.
         expected: usize,
-        /// Bytes that are there.
+        /// Length of the cell.
         found: usize,
     },
-    /// A value of another type than the part or cell, or outside its limits: `types::coerce::assign` comes first.
+    /// A value of another type than the part or cell, or outside its limits: callers use `types::coerce::assign` first.
     #[error("a value of type {found} cannot be encoded as {ty}")]
     WrongType {
-        /// SQL name of the wanted type.
+        /// SQL name of the expected type.
         ty: String,
         /// SQL name of the value's type.
         found: String,
     },
-    /// An array with other dimensions than its column declares (0A000).
+    /// 0A000: an array with other dimensions than its column declares.
     #[error("an array of {found} dimensions in a column of arrays of {declared} is not supported")]
     Dimensions {
         /// Dimensions of the array.
         found: usize,
-        /// What the column declares.
+        /// Dimensions of the column.
         declared: usize,
     },
-    /// An array whose parts have other sizes than each other (2202E).
+    /// 2202E: an array with sub-arrays of different sizes.
     #[error("multidimensional arrays must have parts with matching dimensions")]
     Uneven,
-    /// An interval whose time is longer than 292 years (22008).
+    /// 22008: an interval whose time exceeds 292 years.
     #[error("interval out of range")]
     IntervalRange,
-    /// NULL in a part that is not nullable (23502).
+    /// 23502: NULL in a part that is not nullable.
     #[error("NULL in key part {part}, which is not nullable")]
     NullPart {
         /// Index of the part.
@@ -82,29 +82,29 @@ pub enum KeyError {
     /// More or fewer values than the key has parts.
     #[error("{found} values for a key of {expected} parts")]
     WrongArity {
-        /// Parts of the key.
+        /// The number of parts.
         expected: usize,
-        /// Values given.
+        /// The number of values.
         found: usize,
     },
     /// A part that the key does not have.
     #[error("the key has no part {part}")]
     NoSuchPart {
-        /// Index asked for.
+        /// The requested index.
         part: usize,
     },
-    /// A key longer than [`crate::MAX_KEY_BYTES`] (54000).
+    /// 54000: a key longer than [`crate::MAX_KEY_BYTES`].
     #[error("rowkey of {len} bytes is longer than the limit of {limit}")]
     TooLong {
-        /// Bytes of the key.
+        /// Length of the key.
         len: usize,
-        /// Most bytes of a key.
+        /// The limit.
         limit: usize,
     },
 }
 
 impl KeyError {
-    /// The same error, its offset counted from `base` bytes further ahead.
+    /// Adds `base` to the offset of the error.
     #[must_use]
     pub(crate) fn at(mut self, base: usize) -> Self {
         match &mut self {

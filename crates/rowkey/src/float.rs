@@ -1,7 +1,7 @@
-//! Floats: IEEE bits, put in the order of SQL.
+//! Floats: IEEE bits, transformed into the order of SQL.
 //!
-//! Of a positive number the sign bit is set, of a negative one all bits are inverted; then bytes compare as the
-//! numbers do. Both zeros are encoded as `0.0` and every `NaN` as one, above `Infinity`.
+//! The sign bit of a positive number is set, all bits of a negative number are inverted; then the bytes compare as the
+//! numbers do. Both zeros are encoded as `0.0`, and every `NaN` alike, above `Infinity`.
 //!
 //! ```text
 //! double  -Infinity  00 0F FF FF FF FF FF FF
@@ -14,7 +14,7 @@
 const SIGN32: u32 = 1 << 31;
 const SIGN64: u64 = 1 << 63;
 
-/// The bytes of a `real`.
+/// Encodes a `real`.
 pub fn single_to_bytes(value: f32) -> [u8; 4] {
     let canonical = if value.is_nan() {
         0x7FC0_0000
@@ -27,14 +27,14 @@ pub fn single_to_bytes(value: f32) -> [u8; 4] {
     ordered.to_be_bytes()
 }
 
-/// `None` for the bytes of a second zero or a second `NaN`: no value is encoded so.
+/// Decodes a `real`; `None` for bytes that the encoder does not write: a negative zero or a non-canonical `NaN`.
 pub fn single_from_bytes(bytes: [u8; 4]) -> Option<f32> {
     let ordered = u32::from_be_bytes(bytes);
     let value = f32::from_bits(if ordered & SIGN32 == 0 { !ordered } else { ordered ^ SIGN32 });
     (single_to_bytes(value) == bytes).then_some(value)
 }
 
-/// The bytes of a `double precision`.
+/// Encodes a `double precision`.
 pub fn double_to_bytes(value: f64) -> [u8; 8] {
     let canonical = if value.is_nan() {
         0x7FF8_0000_0000_0000

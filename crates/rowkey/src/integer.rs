@@ -1,4 +1,4 @@
-//! Whole numbers: big-endian with the sign bit flipped, so that bytes compare as the numbers do.
+//! Integers: big-endian with the sign bit flipped, so that the bytes compare as the numbers do.
 //!
 //! ```text
 //! integer   -2147483648  00 00 00 00
@@ -7,11 +7,11 @@
 //!                     1  80 00 00 01
 //! ```
 
-/// A signed integer that has an order-preserving form of `N` bytes.
+/// A signed integer with an order-preserving encoding of `N` bytes.
 pub trait Ordered<const N: usize>: Copy {
-    /// The bytes.
+    /// Encodes the integer.
     fn to_ordered(self) -> [u8; N];
-    /// Their inverse.
+    /// Decodes the integer.
     fn from_ordered(bytes: [u8; N]) -> Self;
 }
 

@@ -1,5 +1,5 @@
-//! Cells of intervals: a version byte and the three parts as they are. They have no order: intervals of one length in
-//! other parts are equal, so a column of them is no key and is not compared as bytes.
+//! Cells of intervals: a version byte and the three fields. The encoding is not order-preserving: intervals with
+//! different fields can be equal, so interval columns are not used in keys and not compared as bytes.
 //!
 //! ```text
 //!   01 | months i32 | days i32 | microseconds i64
@@ -10,7 +10,7 @@ use types::{DataType, Interval};
 
 const VERSION: u8 = 1;
 
-/// The longest time: readers count it in nanoseconds.
+/// The maximum time: readers convert it to nanoseconds.
 const MAX_MICROS: u64 = i64::MAX as u64 / 1_000;
 
 /// # Errors

@@ -1,22 +1,22 @@
-//! What a table's keys are made of.
+//! The schema of a table's rowkeys.
 
 use serde::{Deserialize, Serialize};
 use types::DataType;
 
-/// Names this codec. Each table records it, so that another encoding can be a second codec.
+/// The id of this codec. Each table records it, so that another encoding can be added as a second codec.
 pub const CODEC_ID: u16 = 1;
 
-/// Most bytes of a key, salt included. It is HBase's limit, which every store shares.
+/// Maximum length of a key, including the salt: HBase's limit, applied to every store.
 pub const MAX_KEY_BYTES: usize = 32_767;
 
 /// The parts of a key, in key order, and its salt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySchema {
-    /// At least one.
+    /// Never empty.
     pub parts: Vec<KeyPart>,
-    /// Buckets of the salt byte in front, 2 to 256; `None` without salt.
+    /// Number of salt buckets, from 2 to 256; `None` without a salt byte.
     pub salt_buckets: Option<u16>,
-    /// Is the salt that of another key, which whoever encodes puts in? Then the bucket of a key is not known from the key.
+    /// Whether the salt is that of another key, set by the caller. Then the bucket cannot be computed from the key.
     #[serde(default)]
     pub salted_by_row: bool,
 }
@@ -28,19 +28,19 @@ pub struct KeyPart {
     pub ty: DataType,
     /// Sorted from large to small.
     pub descending: bool,
-    /// May it be NULL?
+    /// Whether it may be NULL.
     pub nullable: bool,
-    /// Do NULLs sort before all values, in either direction?
+    /// Whether NULLs sort before all values, in either direction.
     pub nulls_first: bool,
 }
 
 impl KeyPart {
-    /// An ascending part that is never NULL.
+    /// An ascending NOT NULL part.
     pub fn ascending(ty: DataType) -> Self {
         Self { ty, descending: false, nullable: false, nulls_first: false }
     }
 
-    /// A descending part that is never NULL.
+    /// A descending NOT NULL part.
     pub fn descending(ty: DataType) -> Self {
         Self { ty, descending: true, nullable: false, nulls_first: true }
     }
@@ -52,24 +52,24 @@ impl KeySchema {
         Self { parts, salt_buckets: None, salted_by_row: false }
     }
 
-    /// Bytes in front of the first part.
+    /// Width of the salt byte: 0 or 1.
     pub fn salt_width(&self) -> usize {
         usize::from(self.salt_buckets.is_some())
     }
 
-    /// Offset of a part, salt byte included, when all parts before it have a fixed width and are never NULL.
+    /// Offset of a part, including the salt byte, if all parts before it are NOT NULL and fixed-width.
     pub fn fixed_offset(&self, part: usize) -> Option<usize> {
         let before = self.parts.get(..part).filter(|_| part < self.parts.len())?;
         before.iter().try_fold(self.salt_width(), |offset, part| Some(offset + part.fixed_width()?))
     }
 
-    /// Offset and width of a part that lies at the same bytes in every key.
+    /// Offset and width of a part that has the same position in every key.
     pub fn fixed_slot(&self, part: usize) -> Option<(usize, usize)> {
         Some((self.fixed_offset(part)?, self.parts.get(part)?.fixed_width()?))
     }
 
-    /// Offset and width of each part's value in a key without NULLs, and the length of such a key, when all types have a
-    /// fixed width. A key of another length has NULLs, for a NULL takes fewer bytes than a value.
+    /// Offset and width of each part's value in a key without NULLs, and the length of such a key, if all types are
+    /// fixed-width. A key of another length has NULLs, because a NULL takes fewer bytes than a value.
     pub fn slots_without_nulls(&self) -> Option<(Vec<(usize, usize)>, usize)> {
         let (mut slots, mut end) = (Vec::with_capacity(self.parts.len()), self.salt_width());
         for part in &self.parts {
@@ -80,7 +80,7 @@ impl KeySchema {
         Some((slots, end))
     }
 
-    /// Bytes of every key, when they never vary.
+    /// Length of every key, if constant.
     pub fn fixed_len(&self) -> Option<usize> {
         self.parts.iter().try_fold(self.salt_width(), |len, part| Some(len + part.fixed_width()?))
     }

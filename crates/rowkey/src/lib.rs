@@ -1,4 +1,4 @@
-//! Between SQL values and bytes: keys, cell values and key ranges.
+//! Encoding of SQL values as bytes: keys, cell values and key ranges.
 //!
 //! ```text
 //!   ('UA', 1545, 2013-01-01)   --KeySchema::encode-->   [salt] part part part     compares as the values do
@@ -7,13 +7,13 @@
 //! ```
 //!
 //! Invariants:
-//! - Comparing two keys of a table as bytes gives the order of their values, in the direction and NULL order of
-//!   each part; values that SQL calls equal have equal bytes.
-//! - No key is a prefix of another, nor a part of another part: keys can carry suffixes, and every set of keys with
-//!   the same leading values is one byte range.
-//! - Reading is total: any bytes give a value or a [`KeyError`], never a panic.
+//! - Comparing two keys of a table as bytes gives the order of their values, in the direction and NULL order of each
+//!   part; values that are equal in SQL have equal bytes.
+//! - No key is a prefix of another key, and no part of another part: a suffix can be appended to a key, and all keys
+//!   with the same leading values are one byte range.
+//! - Decoding is total: any bytes give a value or a [`KeyError`], never a panic.
 //!
-//! The layouts are in `docs/formats/rowkey.md`. Read next: `store` (what is kept under these keys) and `catalog`.
+//! The layouts are in `docs/formats/rowkey.md`. Read next: `store` (stores rows under these keys) and `catalog`.
 
 mod array;
 pub mod cell_value;

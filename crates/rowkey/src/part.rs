@@ -5,8 +5,9 @@
 //!   nullable part   01 (NULL, sorts first) | 02 value | 03 (NULL, sorts last)
 //! ```
 //!
-//! The value is a cell (`cell_value.rs`), escaped and ended when its width varies; a descending part has the value's
-//! bytes inverted. The mark is never inverted: where NULLs stand is said by `nulls_first` alone.
+//! The value is encoded from a cell (`cell_value.rs`), escaped and terminated if its width varies; a descending part
+//! has the bytes of the value inverted. The mark is never inverted: only `nulls_first` determines the position of
+//! NULLs.
 
 use crate::{KeyError, KeyPart, cell_value, decimal, variable};
 use types::{DataType, Datum};
@@ -16,22 +17,22 @@ pub(crate) const VALUE: u8 = 0x02;
 pub(crate) const NULL_LAST: u8 = 0x03;
 
 impl KeyPart {
-    /// What the bytes of the value are XORed with.
+    /// The XOR mask of the value's bytes.
     pub(crate) fn mask(&self) -> u8 {
         if self.descending { 0xFF } else { 0 }
     }
 
-    /// The byte that stands for NULL.
+    /// The mark of NULL.
     pub(crate) fn null_mark(&self) -> u8 {
         if self.nulls_first { NULL_FIRST } else { NULL_LAST }
     }
 
-    /// Bytes of the part when they never vary.
+    /// Width of the part, if constant.
     pub(crate) fn fixed_width(&self) -> Option<usize> {
         self.ty.fixed_width().filter(|_| !self.nullable)
     }
 
-    /// Appends the part. `index` is for the error only.
+    /// Appends the part. `index` is only used for errors.
     pub(crate) fn encode(&self, index: usize, value: &Datum, key: &mut Vec<u8>) -> Result<(), KeyError> {
         match (value.is_null(), self.nullable) {
             (true, true) => {
@@ -48,10 +49,10 @@ impl KeyPart {
         Ok(())
     }
 
-    /// Appends the ascending form of the value.
+    /// Appends the ascending encoding of the value.
     fn encode_value(&self, value: &Datum, key: &mut Vec<u8>) -> Result<(), KeyError> {
         match (&self.ty, value) {
-            // Ended by itself.
+            // Self-terminating.
             (DataType::Numeric(None), _) => cell_value::encode_variable(&self.ty, value, key),
             (DataType::Text | DataType::Varchar(_), Datum::Text(text)) => {
                 variable::encode(text.as_bytes(), key);
@@ -67,7 +68,7 @@ impl KeyPart {
         }
     }
 
-    /// Appends the part of a value whose cell (`cell_value.rs`) is known; `None` is NULL. The cell is of the part's type.
+    /// Appends the part of a value given as a cell (`cell_value.rs`) of the part's type; `None` is NULL.
     ///
     /// # Errors
     /// [`KeyError::NullPart`] with `index`.
@@ -93,14 +94,14 @@ impl KeyPart {
         Ok(())
     }
 
-    /// Inverts what was appended from `start` on, if the part is descending.
+    /// If the part is descending, inverts the bytes from `start` on.
     pub(crate) fn invert(&self, start: usize, key: &mut [u8]) {
         if self.descending {
             key.iter_mut().skip(start).for_each(|byte| *byte = !*byte);
         }
     }
 
-    /// Bytes that the part at the front of `input` takes.
+    /// Length of the part at the front of `input`.
     pub(crate) fn length(&self, input: &[u8]) -> Result<usize, KeyError> {
         let (marks, value) = match self.value_of(input)? {
             None => return Ok(1),
@@ -130,11 +131,11 @@ impl KeyPart {
         }
     }
 
-    /// The cell (`cell_value.rs`) inside the bytes of a whole part; `None` for NULL. An ascending part of fixed width
-    /// is its own cell and not copied; the others are put into `buffer`.
+    /// The cell (`cell_value.rs`) in the bytes of a whole part; `None` for NULL. An ascending fixed-width part is
+    /// returned as is; other cells are decoded into `buffer`.
     ///
     /// # Errors
-    /// [`KeyError`] for bytes that are no such part.
+    /// [`KeyError`] for bytes that are not such a part.
     pub fn cell<'a>(&self, part: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>, KeyError> {
         let Some(value) = self.value_of(part)? else {
             return if part.len() == 1 { Ok(None) } else { Err(KeyError::TrailingBytes { offset: 1 }) };
@@ -155,10 +156,10 @@ impl KeyPart {
         Ok(Some(buffer))
     }
 
-    /// The value of a whole part. `buffer` is scratch space that a caller keeps from part to part.
+    /// Decodes a whole part. `buffer` is scratch space that the caller reuses.
     ///
     /// # Errors
-    /// [`KeyError`] for bytes that are no such part.
+    /// [`KeyError`] for bytes that are not such a part.
     pub fn decode(&self, part: &[u8], buffer: &mut Vec<u8>) -> Result<Datum, KeyError> {
         match self.cell(part, buffer)? {
             None => Ok(Datum::Null),

@@ -1,8 +1,8 @@
-//! Variable-length key parts (text, bytes): every zero byte escaped, then an end mark.
+//! Variable-length key parts (text, bytes): zero bytes are escaped, and an end mark follows.
 //!
-//! A rowkey is its parts one after the other, so each part must say where it ends, and comparing encoded bytes must
-//! give the order of the values. A descending part has every byte inverted, marks included; `mask` is FF for those and
-//! 00 for the others, so that a scan reads them in one pass.
+//! A rowkey is the concatenation of its parts, so each part must be self-terminating, and comparing encoded bytes must
+//! give the order of the values. A descending part has every byte inverted, including marks; `mask` is FF for
+//! descending and 00 for ascending parts, so that a scan decodes both in one pass.
 //!
 //! ```text
 //! value       61    00    62          'a' 0 'b'
@@ -14,7 +14,7 @@ use crate::KeyError;
 
 /// After a zero byte: the zero belongs to the value. Above [`END`], so 'a' sorts before 'a\0'.
 const ESCAPED: u8 = 0xFF;
-/// After a zero byte: the part is over. Needed because the next part may begin with `ESCAPED`.
+/// After a zero byte: the end of the part. Needed because the next part may begin with `ESCAPED`.
 const END: u8 = 0x01;
 
 /// Appends `value` to `key`: its bytes, one more for each zero byte, and two for the end.
@@ -25,7 +25,7 @@ pub(crate) fn encode(value: &[u8], key: &mut Vec<u8>) {
     key.extend([0, END]);
 }
 
-/// As [`encode`] without the end mark: what every value that begins with `value` begins with.
+/// As [`encode`] without the end mark: the common prefix of the encodings of all values that begin with `value`.
 pub(crate) fn encode_open(value: &[u8], key: &mut Vec<u8>) {
     let mut runs = value.split(|&byte| byte == 0);
     key.extend_from_slice(runs.next().unwrap_or_default());
@@ -35,7 +35,7 @@ pub(crate) fn encode_open(value: &[u8], key: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that the part at the front of `input` takes.
+/// Length of the part at the front of `input`.
 ///
 /// # Errors
 /// As [`decode`].
@@ -43,12 +43,12 @@ pub(crate) fn length(input: &[u8], mask: u8) -> Result<usize, KeyError> {
     walk(input, mask, |_| {})
 }
 
-/// Reads one part from the front of `input` and returns how many bytes it took. `value` is overwritten: it is the
-/// caller's, so that a scan needs one buffer and not one per row.
+/// Decodes one part from the front of `input` and returns its length. Overwrites `value`, which the caller reuses, so
+/// that a scan does not allocate per row.
 ///
 /// # Errors
-/// [`KeyError::Truncated`] without an end mark, [`KeyError::BadEscape`] when a zero byte is followed by neither mark.
-/// Either way these bytes are not from [`encode`]: report corruption, never guess.
+/// [`KeyError::Truncated`] without an end mark, [`KeyError::BadEscape`] if a zero byte is followed by neither mark. In
+/// both cases [`encode`] did not write these bytes.
 pub(crate) fn decode(input: &[u8], mask: u8, value: &mut Vec<u8>) -> Result<usize, KeyError> {
     value.clear();
     let length = walk(input, mask, |run| value.extend_from_slice(run))?;
@@ -58,8 +58,8 @@ pub(crate) fn decode(input: &[u8], mask: u8, value: &mut Vec<u8>) -> Result<usiz
     Ok(length)
 }
 
-/// Goes from zero byte to zero byte and hands out what lies between them (still masked, with the zeros that belong
-/// to the value). Returns the length of the part.
+/// Passes the bytes between zero bytes to `visit` (still masked, including zeros that belong to the value). Returns the
+/// length of the part.
 fn walk(input: &[u8], mask: u8, mut visit: impl FnMut(&[u8])) -> Result<usize, KeyError> {
     let mut rest = input;
     loop {

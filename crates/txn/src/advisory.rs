@@ -1,8 +1,8 @@
-//! Advisory locks: numbers that clients lock and that mean something to them alone.
+//! Advisory locks: locks on numbers that only have a meaning for the clients.
 //!
-//! A session holds them itself, until it gives them back or ends, or has its transaction hold them, to its end. Each
-//! request that was granted is kept, for a lock that was asked for twice is given back twice. The lock table knows one
-//! owner for all of a session, whose own locks never stand in its way.
+//! A session holds a lock until it unlocks it or ends (session level), or until its transaction ends (transaction
+//! level). Every granted request is counted, because a lock that was requested twice must be unlocked twice. A session
+//! has one owner of advisory locks in the lock table, and its own locks never conflict with each other.
 
 use crate::lock_table::{Asked, LockTarget};
 use crate::{LockMode, LockTable, LockWait, TxnError, TxnId, TxnResult};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is locked. A number of 64 bits and two of 32 are never the same lock.
+/// The key of an advisory lock. A 64-bit number and a pair of 32-bit numbers are never the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdvisoryKey {
     /// One number.
@@ -20,34 +20,34 @@ pub enum AdvisoryKey {
     Two(i32, i32),
 }
 
-/// Until when a lock is held.
+/// The duration of an advisory lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdvisoryLevel {
-    /// Until it is given back or the session ends.
+    /// Until it is unlocked or the session ends.
     Session,
-    /// To the end of the transaction, or until it is rolled back to a point before.
+    /// Until the end of the transaction, or until a rollback to an earlier savepoint.
     Transaction,
 }
 
-/// The owners of locks in a session besides its advisory locks, so that deadlocks across both are found.
+/// The other lock owners of a session, so that deadlocks across advisory and other locks are detected.
 #[derive(Debug, Default)]
 pub struct SessionOwners {
-    /// The last transaction of its block, and the last of a statement that has its own; 0 before the first.
+    /// The last transaction of a block, and the last owner of a single statement's locks; 0 before the first.
     owners: [AtomicU64; 2],
 }
 
 impl SessionOwners {
-    /// Notes the transaction of a block.
+    /// Sets the transaction of a block.
     pub fn note_block(&self, owner: TxnId) {
         self.owners[0].store(owner.0, Ordering::Relaxed);
     }
 
-    /// Notes the owner of a statement's own locks.
+    /// Sets the owner of a single statement's locks.
     pub fn note_statement(&self, owner: TxnId) {
         self.owners[1].store(owner.0, Ordering::Relaxed);
     }
 
-    /// Is `owner` one of them?
+    /// Whether `owner` belongs to the session.
     pub fn has(&self, owner: TxnId) -> bool {
         self.all().any(|known| known == owner)
     }
@@ -57,28 +57,28 @@ impl SessionOwners {
     }
 }
 
-/// The advisory locks of one session. Dropping it gives all of them back.
+/// The advisory locks of one session. Dropping it releases all of them.
 #[derive(Debug)]
 pub struct AdvisoryLocks {
     owner: TxnId,
     table: Arc<LockTable>,
-    /// Held for a look or a change, never across an await. Taken before those of the lock table.
+    /// Held for a read or a change, never across an await. Acquired before the locks of the lock table.
     granted: Mutex<Granted>,
-    /// Held while one request waits: the lock table knows one wait of an owner.
+    /// Held while one request waits: the lock table supports one wait per owner.
     waiting: tokio::sync::Mutex<()>,
 }
 
-/// The requests that were granted.
+/// The granted requests.
 #[derive(Debug, Default)]
 struct Granted {
     keys: HashMap<AdvisoryKey, Counts>,
-    /// Those of the transaction, in their order.
+    /// The requests of the transaction, in order.
     of_transaction: Vec<(AdvisoryKey, LockMode)>,
-    /// One that waits: the lock table may have granted it, so what is held of it is not touched.
+    /// The key of a waiting request: the lock table may have granted it, so its mode must not be lowered.
     waits: Option<AdvisoryKey>,
 }
 
-/// How often one lock was granted, by mode.
+/// The number of grants of one lock, by mode.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     shared: Levels,
@@ -91,7 +91,7 @@ struct Levels {
     transaction: usize,
 }
 
-/// A point of a transaction: how many of its requests had been granted.
+/// A point of a transaction: the number of requests granted before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdvisoryMark(usize);
 
@@ -104,7 +104,7 @@ impl Counts {
         }
     }
 
-    /// The strongest mode of all.
+    /// The strongest mode of all grants.
     fn mode(&self) -> Option<LockMode> {
         let is_held = |levels: &Levels| levels.session + levels.transaction > 0;
         match (is_held(&self.shared), is_held(&self.exclusive)) {
@@ -123,7 +123,7 @@ impl Granted {
         }
     }
 
-    /// Takes one request away; false: there is none.
+    /// Removes one request. Returns false if there is none.
     fn take(&mut self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) -> bool {
         let count = self.keys.get_mut(&key).map(|counts| counts.of(mode, level)).filter(|count| **count > 0);
         count.map(|count| *count -= 1).is_some()
@@ -131,7 +131,7 @@ impl Granted {
 }
 
 impl AdvisoryLocks {
-    /// None, of the session whose other owners of locks are `others`.
+    /// No locks yet, for the session whose other lock owners are `others`.
     pub fn new(table: Arc<LockTable>, others: Arc<SessionOwners>) -> Self {
         let owner = table.next_id();
         table.enter_session(owner, others);
@@ -171,11 +171,11 @@ impl AdvisoryLocks {
         Ok(())
     }
 
-    /// Locks `key` if nobody is in the way; false: somebody is.
+    /// Locks `key` without waiting. Returns false if another session holds a conflicting lock.
     pub fn try_lock(&self, key: AdvisoryKey, mode: LockMode, level: AdvisoryLevel) -> bool {
         let target = self.table.key(LockTarget::Advisory(key));
         let mut granted = self.granted.lock();
-        // A wait for it that is given up lowers the lock to what was held before.
+        // If the waiting request is cancelled, the lock is lowered to its previous mode.
         let is_granted =
             granted.waits != Some(key) && !matches!(self.table.ask(&target, self.owner, mode, false), Asked::Refused);
         if is_granted {
@@ -184,7 +184,7 @@ impl AdvisoryLocks {
         is_granted
     }
 
-    /// Gives back one request of the session; false: it has none of this mode.
+    /// Releases one request of the session. Returns false if it has none in this mode.
     pub fn unlock(&self, key: AdvisoryKey, mode: LockMode) -> bool {
         let mut granted = self.granted.lock();
         let taken = granted.take(key, mode, AdvisoryLevel::Session);
@@ -194,7 +194,7 @@ impl AdvisoryLocks {
         taken
     }
 
-    /// Gives back all requests of the session, or of its transaction.
+    /// Releases all requests of the session, or of its transaction.
     pub fn release(&self, level: AdvisoryLevel) {
         if level == AdvisoryLevel::Transaction {
             return self.go_back(AdvisoryMark(0));
@@ -209,18 +209,18 @@ impl AdvisoryLocks {
         }
     }
 
-    /// Gives back everything.
+    /// Releases all requests.
     pub fn release_all(&self) {
         self.release(AdvisoryLevel::Transaction);
         self.release(AdvisoryLevel::Session);
     }
 
-    /// Where the transaction is now.
+    /// The present point of the transaction.
     pub fn mark(&self) -> AdvisoryMark {
         AdvisoryMark(self.granted.lock().of_transaction.len())
     }
 
-    /// Gives back what the transaction was granted since `mark`.
+    /// Releases the requests that the transaction was granted since `mark`.
     pub fn go_back(&self, mark: AdvisoryMark) {
         let mut granted = self.granted.lock();
         while granted.of_transaction.len() > mark.0 {
@@ -230,7 +230,7 @@ impl AdvisoryLocks {
         }
     }
 
-    /// Holds the lock of `key` in the strongest mode that is left of it, or not at all.
+    /// Lowers the lock of `key` to the strongest mode that is still requested, or releases it.
     fn keep_only(&self, granted: &mut Granted, key: AdvisoryKey) {
         let left = granted.keys.get(&key).and_then(Counts::mode);
         if left.is_none() {
@@ -242,8 +242,8 @@ impl AdvisoryLocks {
     }
 }
 
-/// The wait of a request, also of one that is given up: then what the lock table granted in that very moment goes back to the
-/// mode of the requests that are known.
+/// A waiting request. If it is cancelled, a grant that arrives at the same time is lowered to the mode of the granted
+/// requests.
 struct Waits<'a> {
     locks: &'a AdvisoryLocks,
     key: AdvisoryKey,
@@ -289,7 +289,7 @@ mod tests {
         let stronger = one.lock(KEY, LockMode::Exclusive, SESSION, LockWait::Forever);
         assert!(timeout(Duration::from_millis(5), stronger).await.is_err());
         assert_eq!(table.locks().len(), 2);
-        // The other one alone has it shared, and may have it alone once this one has given it back.
+        // The other session has a shared lock, and can get an exclusive one after this session's unlock.
         assert!(!other.try_lock(KEY, LockMode::Exclusive, SESSION));
         assert!(one.unlock(KEY, LockMode::Shared));
         assert!(!one.unlock(KEY, LockMode::Shared));
@@ -304,7 +304,7 @@ mod tests {
         {
             let mut stronger = std::pin::pin!(one.lock(KEY, LockMode::Exclusive, SESSION, LockWait::Forever));
             assert!(timeout(Duration::ZERO, &mut stronger).await.is_err());
-            // Granted, but nobody hears of it.
+            // Granted, but the request is not polled any more.
             other.release_all();
             assert_eq!(table.locks().first().map(|lock| lock.mode), Some(LockMode::Exclusive));
         }

@@ -1,4 +1,4 @@
-//! A load as batches, for stores without bulk loads: into a table that nobody sees yet, so that it need not be one step.
+//! A bulk load in batches, for stores without bulk loads. The table is not visible yet, so the load need not be atomic.
 
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use store::{
     WriteBatch,
 };
 
-/// Bytes of keys and fragments that a batch holds, about.
+/// Approximate size of the keys and fragments in a batch.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Begins a load into `table`, which nobody else reads or writes. Dropping it leaves what it has written: the table is to be
-/// dropped then. A key that comes twice fails it.
+/// Begins a load into `table`, which nobody else reads or writes. If the load is dropped, the rows written so far
+/// remain, and the table must be dropped. A duplicate key is an error.
 ///
 /// # Errors
-/// [`StoreError::NoSuchTable`] where the store can tell.
+/// [`StoreError::NoSuchTable`] if the store detects it.
 pub async fn load_unseen(store: &Arc<dyn Store>, table: TableId) -> StoreResult<Box<dyn BulkLoad>> {
     if store.capabilities().bulk_load {
         return store.bulk_load(table, store::OnDuplicate::Fail).await;
@@ -43,7 +43,7 @@ impl BatchLoad {
         if batch.is_empty() {
             return Ok(());
         }
-        // Synced at the end: a load that is given up would keep hidden what others commit after it.
+        // Synced at the end. An abandoned load would keep later commits of others invisible.
         self.last = self.store.apply(batch, Durability::Buffered).await.map_err(|error| match error {
             StoreError::ConditionFailed { table, key } => StoreError::DuplicateKey { table, key },
             error => error,
@@ -57,7 +57,7 @@ impl BulkLoad for BatchLoad {
     async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
         let key = Bytes::copy_from_slice(key);
         self.bytes += key.len() + fragment.len();
-        // A batch would let the last one win.
+        // A batch would keep the last row of a duplicate key.
         if self.rows.insert((family, key.clone()), fragment.to_vec()).is_some() {
             return Err(StoreError::DuplicateKey { table: self.table, key });
         }

@@ -1,4 +1,4 @@
-//! The end of a transaction: its writes become one batch.
+//! Commits a transaction: its writes become one batch.
 
 use crate::dual::DualStore;
 use crate::transaction::Stamps;
@@ -13,29 +13,29 @@ use store::{
     Bytes, CommitNo, Condition, Durability, FamilyId, Mutation, PointRead, Store, StoreError, TableId, WriteBatch,
 };
 
-/// A transaction that is over.
+/// The result of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Committed {
-    /// Its place in the log; the session reads at least this from now on.
+    /// Its commit number; the session reads at least this commit from now on.
     pub commit: CommitNo,
-    /// All at once? False on a store without atomic batches, when there was more than one row.
+    /// Whether it was atomic. False on a store without atomic batches, if there was more than one row.
     pub atomic: bool,
     /// Rows written.
     pub rows: usize,
 }
 
-/// What must hold at the commit.
+/// The conditions of a commit.
 #[derive(Debug)]
 pub(crate) struct Conditions {
-    /// By the statements' word.
+    /// Set explicitly by statements.
     pub(crate) required: Vec<Condition>,
-    /// Rows that were read, and are to be as they were if they are written.
+    /// Stamps of rows that were read: a written row must be unchanged.
     pub(crate) stamps: Option<Stamps>,
-    /// The tables that are written to, in these versions of the catalog.
+    /// The written tables, and the catalog versions in which they last changed.
     pub(crate) epochs: BTreeMap<TableId, u64>,
 }
 
-/// Applies the writes, releases the locks, and waits for the log when `durability` asks for it.
+/// Applies the writes, releases the locks, and syncs if `durability` asks for it.
 pub(crate) async fn commit(
     store: Arc<dyn Store>,
     locks: LockOwner,
@@ -47,7 +47,7 @@ pub(crate) async fn commit(
     if writes.has_runs() {
         return commit_spilled(store, locks, conditions.required, writes, durability).await;
     }
-    // A view that outlives its statement still holds the write set: then it is copied.
+    // A view that outlives its statement still shares the write set, which is then copied.
     let writes = Arc::unwrap_or_clone(writes);
     let (batch, required, epochs) = into_batch(writes, conditions);
     let is_row = |mutation: &&Mutation| store.entry_rows(mutation.target().0).is_none();
@@ -61,7 +61,7 @@ pub(crate) async fn commit(
     Ok(Committed { commit, atomic, rows })
 }
 
-/// As [`commit`] for writes that are not in memory: read once more while the store takes them over.
+/// As [`commit`] for writes that are not in memory: streams them to the store.
 async fn commit_spilled(
     store: Arc<dyn Store>,
     locks: LockOwner,
@@ -79,8 +79,8 @@ async fn commit_spilled(
     Ok(Committed { commit, atomic: true, rows })
 }
 
-/// Waits for the log where the commit is to be in it. Brought to its end with the rest: an unsynced one is hidden, and keeps what
-/// others commit hidden, too.
+/// Syncs the commit if it must be durable. Part of the uncancellable future: an unsynced commit is invisible, and keeps
+/// later commits of others invisible, too.
 async fn synced(store: &dyn Store, commit: CommitNo, durability: Durability) -> TxnResult<CommitNo> {
     if durability == Durability::Sync {
         store.sync(commit).await?;
@@ -88,10 +88,10 @@ async fn synced(store: &dyn Store, commit: CommitNo, durability: Durability) -> 
     Ok(commit)
 }
 
-/// Rows that conditions are on.
+/// Rows with conditions.
 type Rows = BTreeSet<(TableId, Bytes)>;
 
-/// The batch, the rows whose conditions the statements have set, and the tables in their versions.
+/// Returns the batch, the rows with conditions of statements, and the epochs of the tables.
 fn into_batch(writes: WriteSet, conditions: Conditions) -> (WriteBatch, Rows, BTreeMap<TableId, u64>) {
     let Conditions { required, mut stamps, epochs } = conditions;
     let of_statements: BTreeSet<_> = required.iter().map(|it| (it.table, it.key.clone())).collect();
@@ -110,7 +110,7 @@ fn into_batch(writes: WriteSet, conditions: Conditions) -> (WriteBatch, Rows, BT
     (WriteBatch { tables: Vec::new(), conditions, mutations }, of_statements, epochs)
 }
 
-/// A condition that no statement has set was on the stamp of a row that was read.
+/// A condition that no statement set is a stamp condition of a row that was read.
 fn in_words(error: TxnError, required: &BTreeSet<(TableId, Bytes)>) -> TxnError {
     match error {
         TxnError::Store(StoreError::ConditionFailed { table, key }) if !required.contains(&(table, key.clone())) => {
@@ -120,7 +120,7 @@ fn in_words(error: TxnError, required: &BTreeSet<(TableId, Bytes)>) -> TxnError 
     }
 }
 
-/// The locks are dropped at its end: from then on others build on what it wrote.
+/// Drops the locks at the end: from then on others can build on the writes.
 async fn apply(
     store: Arc<dyn Store>,
     batch: WriteBatch,
@@ -143,16 +143,16 @@ async fn apply(
     done
 }
 
-/// Syncs the steps of a commit that failed between two of them: until then they are hidden, and with them whatever others
-/// commit, who would wait for it without end. If that fails, the next to sync is told.
+/// Syncs the steps of a commit that failed between two of them. Unsynced steps are invisible and would keep later
+/// commits of others invisible. If this sync fails, the next one reports the error.
 async fn publish_steps(store: &dyn Store) {
     if let Ok(last) = store.apply(WriteBatch::default(), Durability::Buffered).await {
         let _ = store.sync(last).await;
     }
 }
 
-/// As Phoenix does where the store knows no more: every row is atomic, the transaction is not. All
-/// conditions are checked with the first row that they are about, those on unwritten rows before all.
+/// Commits like Phoenix without transactions: every row is atomic, the transaction is not. A condition on a written row
+/// is checked when that row is written, other conditions before all rows.
 async fn apply_row_by_row(store: &dyn Store, batch: WriteBatch, durability: Durability) -> TxnResult<CommitNo> {
     let WriteBatch { conditions, mutations, .. } = batch;
     check(store, &conditions).await?;
@@ -181,7 +181,7 @@ async fn apply_row_by_row(store: &dyn Store, batch: WriteBatch, durability: Dura
     Ok(commit)
 }
 
-/// Most conflicts are there before the first row is written: then the transaction fails as a whole.
+/// Most conflicts exist before the first row is written: then the transaction fails as a whole.
 async fn check(store: &dyn Store, conditions: &[Condition]) -> TxnResult<()> {
     for condition in conditions {
         let newest = store.get_newest(condition.table, condition.family, &condition.key).await?;
@@ -197,9 +197,8 @@ fn target((table, family, key): (TableId, FamilyId, &Bytes)) -> (TableId, Family
     (table, family, key.clone())
 }
 
-/// A future that is brought to its end by the runtime when it is dropped half-way. Else a cancelled
-/// statement would release its locks while the store still has its batch before it, and the next
-/// writer would build on a state that is about to change.
+/// A future that the runtime completes when it is dropped half-way. Otherwise a cancelled statement would release its
+/// locks before the store applies its batch, and the next writer would build on an outdated state.
 struct Unstoppable<T: Send + 'static> {
     work: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
 }

@@ -1,15 +1,14 @@
-//! Circles in the graph of who waits for whom.
+//! Detects cycles in the wait-for graph.
 
 use crate::TxnId;
 use std::collections::HashSet;
 
-/// A circle through `start`: `start` waits for the second, ..., the last waits for `start`.
+/// Finds a cycle through `start`: `start` waits for the second transaction, ..., the last waits for `start`.
 ///
-/// Only circles through `start` are sought: a circle is closed by its last wait, and whoever begins to
-/// wait searches from itself.
+/// Only cycles through `start` are searched: the last wait closes a cycle, and every new waiter searches from itself.
 pub(crate) fn find_circle(start: TxnId, blockers: impl Fn(TxnId) -> Vec<TxnId>) -> Option<Vec<TxnId>> {
     let mut seen = HashSet::from([start]);
-    // A path of transactions, each with those that it waits for and that are not followed yet.
+    // A path of transactions, each with the blockers that are not visited yet.
     let mut path = vec![(start, blockers(start))];
     while let Some((_, open)) = path.last_mut() {
         let Some(next) = open.pop() else {

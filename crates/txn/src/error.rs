@@ -1,33 +1,33 @@
-//! What can go wrong in a transaction. SQLSTATEs are chosen in `engine` (they stand in the comments).
+//! Errors of transactions. SQLSTATEs are chosen in `engine` (the comment of each variant has its code).
 
 use store::StoreError;
 
-/// Result of a transaction's call.
+/// Result of a transaction call.
 pub type TxnResult<T> = Result<T, TxnError>;
 
-/// A transaction's failure.
+/// An error of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TxnError {
-    /// 40P01: waiting would have closed a circle of transactions that wait for each other. The one that
-    /// would have closed it is refused; the others go on.
+    /// 40P01: waiting would close a cycle of transactions that wait for each other. The transaction that would close it
+    /// gets the error; the others continue.
     #[error("deadlock detected")]
     Deadlock {
-        /// The transactions in the circle, the refused one first.
+        /// The transactions in the cycle, the failing one first.
         circle: Vec<crate::TxnId>,
     },
-    /// 55P03: not granted within the lock timeout, or not at once where waiting was not wanted.
+    /// 55P03: not granted within the lock timeout, or not immediately with NOWAIT.
     #[error("{}", if *.waited { "canceling statement due to lock timeout" } else { "could not obtain lock" })]
     LockNotAvailable {
-        /// Was there a wait?
+        /// Whether it waited.
         waited: bool,
     },
-    /// 53200: the writes of the transaction outgrew its memory.
+    /// 53200: the writes of the transaction exceed its memory limit.
     #[error("the writes of this transaction need more than {limit} bytes of memory: commit in smaller steps")]
     TooManyWrites {
         /// The limit.
         limit: usize,
     },
-    /// 40001: another process has changed a row since this transaction read it, to write it.
+    /// 40001: another process changed a row that this transaction had read for an update.
     #[error("could not serialize access due to concurrent update")]
     RowChanged {
         /// Its table.
@@ -35,30 +35,31 @@ pub enum TxnError {
         /// Its rowkey.
         key: store::Bytes,
     },
-    /// 53200: there is no more memory for the writes of the transaction.
+    /// 53200: not enough memory for the writes of the transaction.
     #[error("the writes of this transaction need more than {bytes} bytes of memory: commit in smaller steps")]
     NoMemory {
-        /// What it asked for.
+        /// The requested size.
         bytes: usize,
     },
-    /// 53100 where the disk is full, 58030 else: a file for the writes of the transaction could not be made or written.
+    /// 53100 if the disk is full, otherwise 58030: a temporary file for the writes of the transaction could not be
+    /// created or written.
     #[error("could not write a temporary file in \"{}\": {reason}", folder.display())]
     Spill {
         /// The folder.
         folder: std::path::PathBuf,
-        /// What kind of failure.
+        /// The kind of failure.
         kind: std::io::ErrorKind,
-        /// The system's words.
+        /// The message of the operating system.
         reason: String,
     },
-    /// 40003: a store without atomic batches failed in the middle of a commit, or another writer came in between.
+    /// 40003: a store without atomic batches failed in the middle of a commit, or a concurrent writer conflicted.
     #[error("commit broke off after {written} of {total} rows: {source}")]
     PartlyCommitted {
-        /// Rows written for good.
+        /// Rows that are written.
         written: usize,
         /// Rows of the transaction.
         total: usize,
-        /// What stopped it.
+        /// The cause.
         source: StoreError,
     },
     /// The store's failure, with its own code.

@@ -1,25 +1,25 @@
-//! One transaction over any store: own writes over a snapshot, locks, commit.
+//! Transactions over any store: own writes over a snapshot, locks, commit.
 //!
 //! ```text
-//!   begin_statement() ──> ReadView = snapshot + what the statements before wrote     (the statement reads this)
+//!   begin_statement() ──> ReadView = snapshot + writes of earlier statements        (the statement reads this)
 //!   lock_row(k); get_newest(k); put(k, fragment)                                     (the statement writes this)
-//!   commit() ──> one WriteBatch ──apply──> locks released ──sync──> answer
+//!   commit() ──> one WriteBatch ──apply──> locks released ──sync──> result
 //! ```
 //!
-//! READ COMMITTED: each statement has a snapshot of its own, unless reads are repeated. A writer locks the row first and then reads
-//! its newest state, so no update is lost; locks are held to the end of the transaction, or until what was done since they
-//! were taken is rolled back to a savepoint. They may go before the commit is durable: who builds on it comes later in the
-//! log and cannot survive without it.
+//! READ COMMITTED: each statement has its own snapshot, except in REPEATABLE READ. A writer locks the row first and
+//! then reads its newest state, so no update is lost; locks are held until the end of the transaction, or until a
+//! rollback to a savepoint before they were acquired. Locks are released before the commit is durable: a transaction
+//! that builds on the commit is later in the log, and cannot survive without it.
 //!
-//! Words: a *view* is what one statement reads; the *write set* holds uncommitted writes in key order,
-//! in memory and, where that is short, in files without a name (`writes`).
+//! Terms: a *view* is the state that one statement reads; the *write set* has the uncommitted writes in key order, in
+//! memory or spilled to unnamed files (`writes`).
 //!
 //! Invariants:
-//! - A statement never reads what it writes itself, so `INSERT INTO t SELECT … FROM t` ends.
-//! - A transaction that wrote nothing reads the store directly, at no cost.
-//! - Locks are granted in the order of asking, and no lock of this crate's own data is held across an await.
+//! - A statement never reads its own writes, so `INSERT INTO t SELECT … FROM t` terminates.
+//! - A transaction without writes reads the store directly, without overhead.
+//! - Locks are granted in request order, and no internal lock of this crate is held across an await.
 //!
-//! Read next: `engine` (which statements lock and write what).
+//! Read next: `engine` (which statements lock and write which rows).
 
 mod advisory;
 mod batch_load;

@@ -1,37 +1,38 @@
 //! The locks of one transaction.
 //!
-//! A row lock takes memory. A transaction that has very many in one table takes the table alone instead, if nobody is
-//! in its way, and gives the row locks back: every writer of a row holds its table shared, so none can come near. Only those
-//! since its last savepoint: the table is given back with them when it goes back there, and older locks are needed then.
+//! A row lock takes memory. A transaction with very many row locks in one table escalates to an exclusive table lock,
+//! if no other transaction has a lock on the table, and releases the row locks: every writer of a row holds its table
+//! shared, so none can conflict. Only row locks since the last savepoint are released: a rollback to the savepoint
+//! releases the table lock, and then older row locks are needed.
 
 use crate::lock_table::{Asked, LockKey, LockTarget};
 use crate::{LockMode, LockTable, LockWait, Obtained, TxnError, TxnId, TxnResult};
 use std::sync::Arc;
 use store::{Bytes, TableId};
 
-/// With so many row locks in one table, and again with each so many more, the table is asked for.
+/// With this number of row locks in one table, and with each further multiple of it, escalation is attempted.
 const MANY_ROWS: usize = 100_000;
 
-/// Takes locks and keeps them until it is dropped. One transaction waits for one lock at a time.
+/// Acquires locks and holds them until it is dropped. One transaction waits for one lock at a time.
 #[derive(Debug)]
 pub struct LockOwner {
     id: TxnId,
     table: Arc<LockTable>,
-    /// In the order of taking. What comes after a point can be given back, and the rest is as it was then.
+    /// In order of acquisition. A rollback releases the locks after a position and restores the previous modes.
     held: Vec<Held>,
-    /// How many were held at the last savepoint; `None`: there is none.
+    /// The number of locks held at the last savepoint; `None` without a savepoint.
     savepoint: Option<usize>,
-    /// Row locks by table since it was last asked for.
+    /// Row locks by table since the last escalation attempt.
     rows: Vec<(TableId, usize)>,
-    /// Tables that are held exclusively: their rows need no locks.
+    /// Tables that are locked exclusively: their rows need no locks.
     alone: Vec<TableId>,
 }
 
-/// A lock that was taken, or made stronger since a savepoint.
+/// A lock that was acquired, or upgraded since a savepoint.
 #[derive(Debug)]
 struct Held {
     key: LockKey,
-    /// The mode in which it was held before.
+    /// The mode before, if it was upgraded.
     former: Option<LockMode>,
 }
 
@@ -53,17 +54,17 @@ impl LockOwner {
         self.id
     }
 
-    /// Locks held. One that was made stronger since a savepoint counts once more.
+    /// Number of locks held. An upgrade since a savepoint counts again.
     pub fn len(&self) -> usize {
         self.held.len()
     }
 
-    /// None held?
+    /// Whether no locks are held.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 
-    /// Locks one row in a mode. The table is held shared.
+    /// Locks one row. The caller holds the table lock in shared mode.
     ///
     /// # Errors
     /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
@@ -79,7 +80,7 @@ impl LockOwner {
         }
         let key = self.table.key(LockTarget::Row(table, key.clone()));
         let obtained = self.lock(key, mode, wait).await?;
-        // Who shares rows does not take their table from all others.
+        // Shared row locks do not escalate, because an exclusive table lock would block other readers.
         let writes = mode >= LockMode::NoKeyExclusive;
         if obtained != Obtained::Before && writes && self.count_row(table) >= MANY_ROWS {
             self.escalate(table).await?;
@@ -87,7 +88,7 @@ impl LockOwner {
         Ok(obtained)
     }
 
-    /// Locks a table: shared by who writes rows of it, exclusive by who changes it as a whole.
+    /// Locks a table: in shared mode to write rows, in exclusive mode to change the whole table.
     ///
     /// # Errors
     /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`].
@@ -100,7 +101,7 @@ impl LockOwner {
         Ok(obtained)
     }
 
-    /// One row lock more; returns how many there are.
+    /// Increments the number of row locks of a table and returns it.
     fn count_row(&mut self, table: TableId) -> usize {
         if !self.rows.iter().any(|(of, _)| *of == table) {
             self.rows.push((table, 0));
@@ -112,14 +113,14 @@ impl LockOwner {
         })
     }
 
-    /// One row lock less.
+    /// Decrements the number of row locks of a table.
     fn uncount_row(&mut self, table: TableId) {
         if let Some((_, count)) = self.rows.iter_mut().find(|(of, _)| *of == table) {
             *count = count.saturating_sub(1);
         }
     }
 
-    /// Takes the table in place of its rows, unless others write to it.
+    /// Replaces row locks by the table lock, unless others hold a lock on the table.
     async fn escalate(&mut self, table: TableId) -> TxnResult<()> {
         self.rows.retain(|(of, _)| *of != table);
         match self.lock_table(table, LockMode::Exclusive, LockWait::Never).await {
@@ -134,17 +135,17 @@ impl LockOwner {
         Ok(())
     }
 
-    /// A point to go back to.
+    /// Sets a savepoint and returns its position.
     pub(crate) fn savepoint(&mut self) -> usize {
         *self.savepoint.insert(self.held.len())
     }
 
-    /// There is no savepoint any more.
+    /// Clears the savepoint.
     pub(crate) fn release_savepoints(&mut self) {
         self.savepoint = None;
     }
 
-    /// Gives back what was taken after a savepoint. Returns the tables that are not locked any more.
+    /// Releases the locks acquired after a savepoint. Returns the tables that are not locked any more.
     pub(crate) fn rollback_to(&mut self, savepoint: usize) -> Vec<TableId> {
         self.savepoint = Some(savepoint);
         let mut free = Vec::new();
@@ -163,7 +164,7 @@ impl LockOwner {
         free
     }
 
-    /// Releases all locks now.
+    /// Releases all locks.
     pub fn release_all(&mut self) {
         self.rollback_to(0);
         self.savepoint = None;

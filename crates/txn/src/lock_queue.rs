@@ -1,11 +1,11 @@
-//! One lock: who holds it in which mode and who waits, in order of asking.
+//! One lock: its holders and their modes, and its waiters in request order.
 //!
 //! ```text
 //!   holders [A shared][B shared]   waiters  [C exclusive][D shared][E exclusive]
 //! ```
-//! D waits although it would go with A and B: else C could wait for ever. Granting goes from the front and passes over
-//! one that does not fit only for those that do not stand in its way. An upgrade (A shared asks for exclusive) stands in
-//! front of all others, since those behind it wait for A anyway.
+//! D waits although it does not conflict with A and B: otherwise C could starve. Granting starts at the front; a waiter
+//! is passed over only by waiters that do not conflict with it. An upgrade (A shared requests exclusive) goes to the
+//! front, since all waiters behind it wait for A anyway.
 
 use crate::{LockMode, TxnId};
 use std::collections::VecDeque;
@@ -14,38 +14,38 @@ use tokio::sync::oneshot;
 /// A lock with at least one holder or waiter.
 #[derive(Debug)]
 pub(crate) struct LockQueue {
-    /// The first holder apart: most row locks have one, and then nothing is allocated.
+    /// The first holder is separate: most row locks have only one, which then needs no allocation.
     holder: Option<Holder>,
     more: Vec<Holder>,
     waiters: VecDeque<Waiter>,
 }
 
-/// Who holds it, in its strongest mode.
+/// A holder and its strongest mode.
 type Holder = (TxnId, LockMode);
 
 #[derive(Debug)]
 struct Waiter {
     owner: TxnId,
     mode: LockMode,
-    /// Told when the lock is granted.
+    /// Signals the grant.
     granted: oneshot::Sender<()>,
 }
 
-/// What asking brought.
+/// The result of a lock request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
-    /// Granted, and not held before.
+    /// Granted; not held before.
     Granted,
-    /// Granted, and held in this weaker mode before.
+    /// Granted; held in this weaker mode before.
     Raised(LockMode),
-    /// Held already, in this mode or a stronger one.
+    /// Already held, in this mode or a stronger one.
     Held,
-    /// Others hold it or asked before.
+    /// A conflicting holder or earlier waiter exists.
     MustWait,
 }
 
 impl LockQueue {
-    /// Held by `owner` alone.
+    /// A lock with `owner` as the only holder.
     pub(crate) fn held_by(owner: TxnId, mode: LockMode) -> Self {
         Self { holder: Some((owner, mode)), more: Vec::new(), waiters: VecDeque::new() }
     }
@@ -62,12 +62,12 @@ impl LockQueue {
         self.waiters.iter().map(|waiter| (waiter.owner, waiter.mode))
     }
 
-    /// In which mode does `owner` hold it?
+    /// The mode in which `owner` holds the lock.
     pub(crate) fn mode_of(&self, owner: TxnId) -> Option<LockMode> {
         self.holders().find(|(holder, _)| *holder == owner).map(|(_, mode)| mode)
     }
 
-    /// Takes the lock if nobody is in the way.
+    /// Acquires the lock if there is no conflict.
     pub(crate) fn attempt(&mut self, owner: TxnId, mode: LockMode) -> Attempt {
         let former = self.mode_of(owner);
         if former.is_some_and(|held| held >= mode) {
@@ -81,7 +81,7 @@ impl LockQueue {
         former.map_or(Attempt::Granted, Attempt::Raised)
     }
 
-    /// Waits for the lock; the receiver hears of the grant.
+    /// Adds a waiter; the receiver gets the grant.
     pub(crate) fn enqueue(&mut self, owner: TxnId, mode: LockMode) -> oneshot::Receiver<()> {
         let (granted, receiver) = oneshot::channel();
         let waiter = Waiter { owner, mode, granted };
@@ -93,7 +93,7 @@ impl LockQueue {
         receiver
     }
 
-    /// Holds the lock in a mode that is no stronger, or not at all, and grants it to who may have it now.
+    /// Lowers the mode of a holder or releases the lock, and grants it to waiters.
     pub(crate) fn lower(&mut self, owner: TxnId, mode: Option<LockMode>) {
         match mode {
             Some(mode) => {
@@ -108,7 +108,7 @@ impl LockQueue {
         self.grant();
     }
 
-    /// Stops waiting. False when `owner` did not wait: it was granted the lock in the meantime.
+    /// Removes a waiter. Returns false if `owner` was not waiting, because the lock was granted meanwhile.
     pub(crate) fn stop_waiting(&mut self, owner: TxnId) -> bool {
         let before = self.waiters.len();
         self.waiters.retain(|waiter| waiter.owner != owner);
@@ -117,12 +117,12 @@ impl LockQueue {
         waited
     }
 
-    /// Whom `owner` waits for in the end: the holders in its way; and `sought`, when it stands in line before `owner`.
-    /// Nobody, when `owner` does not wait here.
+    /// The transactions that `owner` waits for: conflicting holders, and `sought` if it waits in front of `owner`.
+    /// Empty if `owner` does not wait here.
     ///
-    /// The others in line are left out where a holder is in the way: they wait for nothing but the same holders. (One that
-    /// could share with `owner` does not stand in its way, but then both wait for the same one before them.) Where none
-    /// is, `owner` waits for those in line before it.
+    /// With a conflicting holder, other waiters are omitted, because they only wait for the same holders. (A waiter
+    /// that does not conflict with `owner` does not block it, but then both wait for the same one before them.) Without
+    /// a conflicting holder, `owner` waits for the conflicting waiters in front of it.
     pub(crate) fn blockers(&self, owner: TxnId, sought: TxnId) -> Vec<TxnId> {
         let place = |txn| self.waiters.iter().position(|waiter| waiter.owner == txn);
         let Some(at) = place(owner) else { return Vec::new() };
@@ -137,7 +137,7 @@ impl LockQueue {
         blockers
     }
 
-    /// Does it go with what others hold?
+    /// Whether the mode is compatible with all other holders.
     fn fits(&self, owner: TxnId, mode: LockMode) -> bool {
         self.holders().all(|(holder, held)| holder == owner || !held.conflicts_with(mode))
     }
@@ -155,7 +155,7 @@ impl LockQueue {
 
     fn grant(&mut self) {
         let mut at = 0;
-        // The strongest mode of those passed over: what goes with it goes with all of them.
+        // The strongest mode passed over: a mode compatible with it is compatible with all of them.
         let mut passed: Option<LockMode> = None;
         while let Some((owner, mode)) = self.waiters.get(at).map(|waiter| (waiter.owner, waiter.mode)) {
             if passed.is_some_and(|passed| passed.conflicts_with(mode)) || !self.fits(owner, mode) {
@@ -168,7 +168,7 @@ impl LockQueue {
             }
             self.hold(owner, mode);
             if let Some(waiter) = self.waiters.remove(at) {
-                // One that no longer listens gives the lock back itself: see `WaitGuard`.
+                // A receiver that was dropped gives the lock back in `WaitGuard`.
                 let _ = waiter.granted.send(());
             }
         }

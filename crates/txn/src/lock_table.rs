@@ -1,7 +1,8 @@
-//! Locks on rows and tables, held by transactions, and advisory ones.
+//! The lock table: row and table locks of transactions, and advisory locks.
 //!
-//! A lock exists while somebody holds it or waits: a map entry, in one of many shards by hash. Writers
-//! hold their table shared and their rows in one of the four modes of [`LockMode`]; DDL holds the table exclusive.
+//! A lock exists while it has holders or waiters: a map entry in one of many shards, selected by hash. Writers hold
+//! their table in shared mode and their rows in one of the four modes of [`LockMode`]; DDL holds the table in exclusive
+//! mode.
 
 use crate::deadlock::find_circle;
 use crate::lock_queue::{Attempt, LockQueue};
@@ -16,12 +17,12 @@ use std::time::Duration;
 use store::{Bytes, TableId};
 use tokio::sync::oneshot;
 
-/// A transaction, as owner of locks. Unique in its process, in order of beginning.
+/// A transaction as a lock owner. Unique in its process, ascending by start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxnId(pub u64);
 
-/// How a lock is held, from weak to strong: what goes with a mode goes with all weaker ones. Rows have all four, those of
-/// PostgreSQL; tables are held shared or exclusive.
+/// Lock modes, from weak to strong: a mode that is compatible with another one is compatible with all weaker ones. Rows
+/// have PostgreSQL's four modes; tables are locked shared or exclusive.
 ///
 /// ```text
 ///                    KEY SHARE   SHARE   NO KEY UPDATE   UPDATE
@@ -32,18 +33,18 @@ pub struct TxnId(pub u64);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockMode {
-    /// The row stays, and so do its key columns: KEY SHARE, which foreign keys take.
+    /// FOR KEY SHARE, used by foreign keys: the key columns of the row cannot change.
     KeyShare,
-    /// With others: SHARE.
+    /// FOR SHARE: the row cannot change.
     Shared,
-    /// The row changes and its key columns stay: NO KEY UPDATE.
+    /// FOR NO KEY UPDATE: the row changes, but not its key columns.
     NoKeyExclusive,
-    /// Alone: UPDATE.
+    /// FOR UPDATE: the only holder.
     Exclusive,
 }
 
 impl LockMode {
-    /// Can two transactions not hold a lock in these modes at once?
+    /// Whether two transactions cannot hold a lock in these modes at the same time.
     pub fn conflicts_with(self, other: Self) -> bool {
         match self.min(other) {
             Self::KeyShare => self.max(other) == Self::Exclusive,
@@ -53,12 +54,12 @@ impl LockMode {
     }
 }
 
-/// How long to wait.
+/// How long a request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockWait {
-    /// Until it is granted.
+    /// Until the lock is granted.
     Forever,
-    /// So long and then fail.
+    /// At most this long, then it fails.
     AtMost(Duration),
     /// Not at all.
     Never,
@@ -67,39 +68,39 @@ pub enum LockWait {
 /// How a lock was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obtained {
-    /// It was free.
+    /// Without waiting.
     AtOnce,
-    /// The transaction had it before.
+    /// The transaction already held the lock.
     Before,
-    /// After a wait: what it guards may have changed.
+    /// After waiting: the locked object may have changed.
     AfterWait,
 }
 
-/// What is locked.
+/// The object of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LockTarget {
-    /// A table as a whole.
+    /// A table.
     Table(TableId),
-    /// A row by its key.
+    /// A row, by rowkey.
     Row(TableId, Bytes),
-    /// Numbers of clients.
+    /// A key of advisory locks.
     Advisory(AdvisoryKey),
 }
 
-/// A lock as shown to people.
+/// A lock held or waited for, for `pg_locks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldLock {
-    /// Who holds it or waits.
+    /// The holder or waiter.
     pub owner: TxnId,
-    /// What is locked.
+    /// The locked object.
     pub target: LockTarget,
-    /// How it is held or wanted.
+    /// The mode that is held or requested.
     pub mode: LockMode,
-    /// Held, rather than waited for?
+    /// Whether it is held; false if waited for.
     pub granted: bool,
 }
 
-/// What is locked, with its hash.
+/// A lock target with its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LockKey {
     hash: u64,
@@ -118,7 +119,7 @@ impl Hash for LockKey {
     }
 }
 
-/// The key brings its hash, computed once for the shard and the map.
+/// Passes the precomputed hash of a key through, which is also used to select the shard.
 #[derive(Debug, Default)]
 struct Ready(u64);
 
@@ -127,7 +128,7 @@ impl Hasher for Ready {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        // Only `write_u64` is used; this keeps the trait's promise for all else.
+        // Only `write_u64` is used; this implements the rest of the trait.
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }
@@ -139,20 +140,20 @@ impl Hasher for Ready {
 
 type Shard = HashMap<LockKey, LockQueue, BuildHasherDefault<Ready>>;
 
-/// Shards: enough that two cores' worth of writers seldom meet in one.
+/// Number of shards: enough to make contention rare.
 const SHARDS: usize = 64;
 
 /// All locks of a process on one store.
 #[derive(Debug)]
 pub struct LockTable {
-    /// Each guards its locks; held for one operation, never across an await. When both are taken,
-    /// `waiting` comes first.
+    /// Each mutex guards its locks; held for one operation, never across an await. If both are acquired, `waiting`
+    /// comes first.
     shards: Box<[Mutex<Shard>]>,
-    /// What each waiting transaction waits for. Held through a deadlock search, so that of two waits
-    /// that close a circle together at least one sees the other.
+    /// The lock that each waiting transaction waits for. Held during a deadlock search, so that if two waits close a
+    /// cycle together, at least one search finds it.
     waiting: Mutex<HashMap<TxnId, LockKey>>,
-    /// Sessions with advisory locks, by the owner of these: who waits for one owner of a session waits for what any of
-    /// them waits for. Taken after `waiting`.
+    /// Sessions with advisory locks, by the owner of these locks. Waiting for one owner of a session means waiting for
+    /// all owners of the session. Acquired after `waiting`.
     sessions: Mutex<HashMap<TxnId, Arc<SessionOwners>>>,
     hasher: RandomState,
     next_id: AtomicU64,
@@ -171,12 +172,12 @@ impl Default for LockTable {
 }
 
 impl LockTable {
-    /// One without locks.
+    /// A table without locks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Every lock held or waited for, in no order.
+    /// All locks held or waited for, in no order.
     pub fn locks(&self) -> Vec<HeldLock> {
         let mut all = Vec::new();
         for shard in &self.shards {
@@ -189,7 +190,7 @@ impl LockTable {
         all
     }
 
-    /// Who holds the lock of a table, in any mode.
+    /// The holders of a table lock, in any mode.
     pub fn holders(&self, table: TableId) -> Vec<TxnId> {
         let key = self.key(LockTarget::Table(table));
         let Some(shard) = self.shard(&key) else { return Vec::new() };
@@ -204,17 +205,17 @@ impl LockTable {
         LockKey { hash: self.hasher.hash_one(&target), target }
     }
 
-    /// Makes the owner of a session's advisory locks known, with the session's others.
+    /// Registers a session: the owner of its advisory locks, and its other lock owners.
     pub(crate) fn enter_session(&self, owner: TxnId, others: Arc<SessionOwners>) {
         self.sessions.lock().insert(owner, others);
     }
 
-    /// The session of this owner has no advisory locks any more.
+    /// Removes the session of this owner.
     pub(crate) fn leave_session(&self, owner: TxnId) {
         self.sessions.lock().remove(&owner);
     }
 
-    /// Takes the lock if nobody is in the way, else stands in line. The wait for the grant is the receiver's.
+    /// Acquires the lock if there is no conflict, else adds a waiter. The caller awaits the grant with the receiver.
     pub(crate) fn ask(&self, key: &LockKey, owner: TxnId, mode: LockMode, may_wait: bool) -> Asked {
         let Some(mut shard) = self.shard(key) else { return Asked::Refused };
         match shard.entry(key.clone()) {
@@ -235,10 +236,10 @@ impl LockTable {
         }
     }
 
-    /// Waits for a grant in line.
+    /// Awaits the grant of a queued request.
     ///
     /// # Errors
-    /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`]; then `owner` no longer stands in line.
+    /// [`TxnError::Deadlock`], [`TxnError::LockNotAvailable`]; then `owner` is removed from the queue.
     pub(crate) async fn wait(
         &self,
         key: &LockKey,
@@ -263,7 +264,7 @@ impl LockTable {
         Ok(())
     }
 
-    /// Holds a lock in a mode that is no stronger from now on, or not at all.
+    /// Lowers the mode of a held lock, or releases it.
     pub(crate) fn lower(&self, key: &LockKey, owner: TxnId, mode: Option<LockMode>) {
         self.change(key, |queue| queue.lower(owner, mode));
     }
@@ -274,7 +275,7 @@ impl LockTable {
         let sessions = self.sessions.lock();
         find_circle(owner, |txn| {
             let Some(key) = waiting.get(&txn) else { return Vec::new() };
-            // One that was granted meanwhile is not in line any more and so has no blockers.
+            // A request that was granted meanwhile has no blockers.
             let shard = self.shard(key);
             let queue = shard.as_ref().and_then(|shard| shard.get(key));
             let mut blockers = queue.map(|queue| queue.blockers(txn, owner)).unwrap_or_default();
@@ -294,7 +295,7 @@ impl LockTable {
     }
 
     fn shard(&self, key: &LockKey) -> Option<MutexGuard<'_, Shard>> {
-        // Upper bits: the map itself uses the lower ones. Always inside.
+        // The upper bits, because the map uses the lower ones. Always in bounds.
         self.shards.get((key.hash >> 48) as usize % SHARDS).map(Mutex::lock)
     }
 }
@@ -310,14 +311,14 @@ fn add_other_owners(sessions: &HashMap<TxnId, Arc<SessionOwners>>, owners: &mut 
     }
 }
 
-/// What asking for a lock brought.
+/// The result of a lock request.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Granted,
-    /// Granted to who held it in this weaker mode.
+    /// Granted; held in this weaker mode before.
     Raised(LockMode),
     Held,
-    /// `former`: the weaker mode in which it is held.
+    /// `former` is the weaker mode in which the lock is already held.
     Queued {
         former: Option<LockMode>,
         granted: oneshot::Receiver<()>,
@@ -325,7 +326,7 @@ pub(crate) enum Asked {
     Refused,
 }
 
-/// Ends a wait that was given up: by an error, a timeout, or a caller that stopped polling.
+/// Ends a wait after an error, a timeout, or cancellation.
 struct WaitGuard<'a> {
     table: &'a LockTable,
     key: &'a LockKey,
@@ -341,7 +342,7 @@ impl Drop for WaitGuard<'_> {
         }
         self.table.waiting.lock().remove(&self.owner);
         self.table.change(self.key, |queue| {
-            // Granted in the very moment of giving up: nobody knows of it, so it is what it was before.
+            // Granted at the same time: the grant was not received, so the previous mode is restored.
             if !queue.stop_waiting(self.owner) {
                 queue.lower(self.owner, self.former);
             }

@@ -1,11 +1,11 @@
-//! A scan of the store with own writes merged in, in key order.
+//! A scan of the store merged with the transaction's own writes, in key order.
 //!
 //! ```text
 //!   store     a   c   d       g        batches of rows
 //!   overlay     b   d'  e  (g deleted)
 //!   out       a b c d' e
 //! ```
-//! Most batches meet no own write between their first and last key: they are handed on untouched.
+//! Most batches have no own write between their first and last key, and are returned unchanged.
 
 use crate::writes::{OwnRows, WriteSet, Written};
 use async_trait::async_trait;
@@ -13,25 +13,26 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{Bytes, RowBatch, RowBatchBuilder, Scan, ScanCounters, ScanRequest, Snapshot, Store, StoreResult};
 
-/// Up to so many own writes are counted before a scan with a limit begins.
+/// Maximum number of own writes that are counted before a scan with a limit begins.
 const MOST_COUNTED: usize = 256;
 
-/// Does `a` come before `b`?
+/// Whether `a` precedes `b` in scan order.
 fn is_before(reverse: bool, a: &[u8], b: &[u8]) -> bool {
     if reverse { a > b } else { a < b }
 }
 
-/// See the file's head.
+/// See the module documentation.
 pub(crate) struct OverlayScan {
     inner: Box<dyn Scan>,
-    /// A batch of the store that own rows stand before.
+    /// A batch of the store that waits for own rows before it.
     waiting: Option<RowBatch>,
-    /// Own writes that are still to come, in scan order.
+    /// The remaining own writes, in scan order.
     own: OwnRows,
     reverse: bool,
     values: bool,
     keys: bool,
-    /// Own rows are not judged, and rows of undecided batches may fail: neither counts against a limit.
+    /// Whether there is a filter. Own rows are not filtered, and rows of undecided batches may fail the filter: neither
+    /// count against the limit.
     filtered: bool,
     remaining: Option<u64>,
     batch_rows: usize,
@@ -40,7 +41,7 @@ pub(crate) struct OverlayScan {
 }
 
 impl OverlayScan {
-    /// Begins a scan; the store's own, when no own write lies within the ranges.
+    /// Begins a scan. Without own writes in the ranges, it is the store's scan.
     pub(crate) async fn begin(
         store: &dyn Store,
         snapshot: &Snapshot,
@@ -55,7 +56,7 @@ impl OverlayScan {
         }
         let mut below = request.clone();
         below.keys = true;
-        // Own writes hide at most so many rows of the store.
+        // Own writes hide at most `found` rows of the store.
         below.limit = request.limit.filter(|_| found < MOST_COUNTED).map(|limit| limit.saturating_add(found as u64));
         Ok(Box::new(Self {
             inner: store.scan(below, snapshot).await?,
@@ -72,14 +73,14 @@ impl OverlayScan {
         }))
     }
 
-    /// Own writes before `key` (all of them without one), at most a batch full.
+    /// Number of own writes before `key` (all if `None`), at most one batch.
     fn own_before(&mut self, key: Option<&[u8]>) -> StoreResult<usize> {
         let (reverse, most) = (self.reverse, self.batch_rows);
         let before = |(own, _): &&(Bytes, Written)| key.is_none_or(|key| is_before(reverse, own, key));
         Ok(self.own.ahead(most)?.iter().take(most).take_while(before).count())
     }
 
-    /// How the next own write stands to `key`; `None`: there is none.
+    /// Compares the next own write with `key` in scan order; `None` if there is none.
     fn next_own(&mut self, key: &[u8]) -> StoreResult<Option<Ordering>> {
         let reverse = self.reverse;
         let next = self.own.ahead(1)?.front();
@@ -90,7 +91,7 @@ impl OverlayScan {
         RowBatchBuilder::with_capacity(rows, self.values, self.keys)
     }
 
-    /// Takes the next own write; a deleted row adds nothing.
+    /// Appends the next own write; a deleted row appends nothing.
     fn push_own(&mut self, out: &mut RowBatchBuilder) -> StoreResult<()> {
         let Some((key, written)) = self.own.take()? else { return Ok(()) };
         self.own_read += 1;
@@ -125,7 +126,7 @@ impl OverlayScan {
         self.remaining == Some(0)
     }
 
-    /// Own rows alone, before the batch that waits or at the end.
+    /// Returns own rows only, before the waiting batch or at the end.
     fn own_rows(&mut self, count: usize) -> StoreResult<RowBatch> {
         let mut out = self.builder(count);
         for _ in 0..count {
@@ -137,10 +138,10 @@ impl OverlayScan {
         Ok(out.finish())
     }
 
-    /// A batch that own writes fall into.
+    /// Merges a batch with the own writes in its key range.
     fn merge(&mut self, batch: &RowBatch) -> StoreResult<RowBatch> {
         let mut out = self.builder(batch.len());
-        // Only rows that certainly passed count.
+        // Only rows that certainly pass the filter count.
         let counts = u64::from(!(self.filtered && batch.undecided()));
         if batch.undecided() {
             out.mark_undecided();
@@ -164,7 +165,7 @@ impl OverlayScan {
         Ok(out.finish())
     }
 
-    /// The next rows; may be none although there are more.
+    /// Returns the next rows; the batch may be empty before the end.
     async fn step(&mut self) -> StoreResult<Option<RowBatch>> {
         let Some(batch) = self.next_below().await? else {
             let count = self.own_before(None)?;

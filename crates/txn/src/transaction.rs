@@ -1,4 +1,4 @@
-//! One transaction: its writes so far, its locks, its end.
+//! A transaction: its writes, its locks, commit and rollback.
 
 mod aside;
 mod newest;
@@ -15,12 +15,12 @@ use std::path::Path;
 use std::sync::Arc;
 use store::{Bytes, CommitNo, Condition, Durability, FamilyId, PointRead, Snapshot, Store, StoreResult, TableId};
 
-/// How a transaction behaves.
+/// Options of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct TransactionOptions {
-    /// Most memory that its writes may hold. Beyond it they go to files, or are refused where there is no folder for them.
+    /// Memory limit of its writes. Above it, they are spilled to files, or refused if there is no folder for files.
     pub max_write_bytes: usize,
-    /// What [`Transaction::begin_statement`] must see: the session's own last commit.
+    /// The commit that [`Transaction::begin_statement`] must at least see: the session's own last commit.
     pub at_least: CommitNo,
 }
 
@@ -30,64 +30,65 @@ impl Default for TransactionOptions {
     }
 }
 
-/// Where a transaction gets the memory of its writes from.
+/// The source of memory for a transaction's writes.
 pub trait WriteMemory: std::fmt::Debug + Send + Sync {
-    /// Holds so many bytes from now on, instead of what it held. False: there are not so many.
+    /// Sets the total size of held memory. Returns false if there is not enough memory.
     fn hold(&self, bytes: usize) -> bool;
 
-    /// The folder for files of writes that memory has no room for.
+    /// The folder for spilled writes.
     fn spill_folder(&self) -> Option<&Path> {
         None
     }
 }
 
-/// A transaction under way, of one statement (autocommit) or of a block. Dropping it rolls it back.
+/// A transaction in progress, of one statement (autocommit) or of a block. Dropping it rolls it back.
 #[derive(Debug)]
 pub struct Transaction {
     store: Arc<dyn Store>,
     locks: LockOwner,
     options: TransactionOptions,
-    /// What the statements before wrote: shared with their views, so it is only changed between statements.
+    /// The writes of earlier statements: shared with their views, so changed only between statements.
     before: Arc<WriteSet>,
-    /// What the present statement has written.
+    /// The writes of the present statement.
     statement: WriteSet,
     /// Rows that the present statement writes at its end.
     aside: WriteSet,
-    /// Of what it has put with [`Self::put_with_prefix`].
+    /// The prefixes of rows written with [`Self::put_with_prefix`].
     prefixes: Prefixes,
     conditions: Vec<Condition>,
-    /// The stamps of rows that it has read to build on them; `None` where locks are enough.
+    /// The commit stamps of rows that were read for an update; `None` if locks are sufficient.
     stamps: Option<Stamps>,
-    /// Of the tables that it writes to: the catalog version in which each had changed last.
+    /// The written tables, and the catalog versions in which they last changed.
     epochs: BTreeMap<TableId, u64>,
     undo: UndoLog,
     reads: Reads,
-    /// Where its writes' memory comes from, and how much it has.
+    /// The source of memory for its writes, and the granted size.
     memory: Option<Arc<dyn WriteMemory>>,
     granted: usize,
-    /// Where writes of statements that are over go, and those of the present statement: its file goes with it.
+    /// The spill file of earlier statements, and the spill file of the present statement, which is removed with its
+    /// writes.
     file: Option<Arc<SpillFile>>,
     statement_file: Option<Arc<SpillFile>>,
 }
 
-/// The stamp that a row carried when it was read; `None`: it was not there.
+/// The commit stamp of a row when it was read; `None` if there was no row.
 pub(crate) type Stamps = BTreeMap<(TableId, FamilyId, Bytes), Option<CommitNo>>;
 
-/// Which state statements read.
+/// The snapshots that statements read.
 #[derive(Debug, Default)]
 enum Reads {
-    /// Each its own: READ COMMITTED.
+    /// Each statement its own: READ COMMITTED.
     #[default]
     Newest,
-    /// All that of the first one: REPEATABLE READ.
+    /// All statements the first one's: REPEATABLE READ.
     First(Option<Snapshot>),
 }
 
 impl Transaction {
-    /// Begins one. `locks` is the one table of the store's process.
+    /// Begins a transaction. `locks` is the only lock table of the process for this store.
     pub fn begin(store: Arc<dyn Store>, locks: &Arc<LockTable>, options: TransactionOptions) -> Self {
         let can = store.capabilities();
-        // Where others write as well, or a batch is not one step, a lock of this process keeps nobody out.
+        // If other processes write as well, or batches are not atomic, locks of this process are not sufficient.
         let stamps = (!can.exclusive || !can.atomic_batches()).then(Stamps::new);
         Self {
             stamps,
@@ -109,17 +110,17 @@ impl Transaction {
         }
     }
 
-    /// Has its writes held by `memory`, which is dropped when the store has taken them over.
+    /// Sets the source of memory for its writes. It is dropped when the store has applied them.
     pub fn hold_writes_by(&mut self, memory: Arc<dyn WriteMemory>) {
         self.memory = Some(memory);
     }
 
-    /// Its id: of its locks, not of its commit.
+    /// The id of its locks, not of its commit.
     pub fn id(&self) -> TxnId {
         self.locks.id()
     }
 
-    /// Begins a statement: a new snapshot, over it what the statements before wrote.
+    /// Begins a statement: a new snapshot, overlaid with the writes of earlier statements.
     ///
     /// # Errors
     /// As [`Store::snapshot`] and [`Self::end_statement`].
@@ -135,21 +136,22 @@ impl Transaction {
         Ok(ReadView::with_overlay(Arc::clone(&self.store), snapshot, &self.before))
     }
 
-    /// From now on all statements read one state, that of the first of them, or each its own. Writers still lock
-    /// and read the newest state of a row: who repeats reads must not write.
+    /// With `repeat`, all later statements read one snapshot, that of the first of them; otherwise each reads its own.
+    /// Writers still lock and read the newest state of a row, so a transaction with repeated reads must not write.
     pub fn repeat_reads(&mut self, repeat: bool) {
         self.reads = if repeat { Reads::First(None) } else { Reads::Newest };
     }
 
-    /// From now on all statements read this state; who does so must not write, either.
+    /// All later statements read this snapshot. The transaction must not write.
     pub fn read_at(&mut self, snapshot: Snapshot) {
         self.reads = Reads::First(Some(snapshot));
     }
 
-    /// Lets the next statement see what this one wrote. [`Self::begin_statement`] and [`Self::commit`] do it.
+    /// Makes the writes of this statement visible to the next one. [`Self::begin_statement`] and [`Self::commit`] call
+    /// it.
     ///
     /// # Errors
-    /// I/O failures, of a transaction with a savepoint whose writes went to files; it can only be rolled back then.
+    /// I/O failures with a savepoint and spilled writes; then the transaction can only be rolled back.
     pub fn end_statement(&mut self) -> StoreResult<()> {
         if self.statement.is_empty() {
             return Ok(());
@@ -164,13 +166,13 @@ impl Transaction {
         Ok(())
     }
 
-    /// The locks, to take more.
+    /// The lock owner, to acquire more locks.
     pub fn locks(&mut self) -> &mut LockOwner {
         &mut self.locks
     }
 
-    /// Locks a row until the transaction ends or goes back to a savepoint. Says whether it had to wait: then the row may have
-    /// changed, and what the statement's view says of it is old.
+    /// Locks a row until the end of the transaction or a rollback to a savepoint. Returns whether it had to wait: then
+    /// the row may have changed since the statement's snapshot.
     ///
     /// # Errors
     /// [`crate::TxnError::Deadlock`], [`crate::TxnError::LockNotAvailable`].
@@ -184,9 +186,9 @@ impl Transaction {
         self.locks.lock_row(table, key, mode, wait).await
     }
 
-    /// The row as this transaction would leave it: its own write, of this statement too, or the newest
-    /// state of the store. For rows whose lock it holds. If it then writes the row, the commit is conditional on the
-    /// row being as it was read, unless the lock alone sees to that.
+    /// The row as this transaction would leave it: its own write, also of this statement, or the newest state in the
+    /// store. The caller holds the row lock. If the transaction then writes the row, the commit is conditional on the
+    /// row being unchanged, unless the lock is sufficient.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -202,20 +204,20 @@ impl Transaction {
         Ok(newest)
     }
 
-    /// It writes rows of a table as that was since this version of the catalog.
+    /// Records the catalog version in which a table that is written last changed.
     pub fn note_epoch(&mut self, table: TableId, epoch: u64) {
         self.epochs.entry(table).or_insert(epoch);
     }
 
-    /// The tables noted. Its commit is right only if they have not changed since: to be asked before.
+    /// The recorded tables. Before the commit, the caller must check that they have not changed.
     pub fn epochs(&self) -> &BTreeMap<TableId, u64> {
         &self.epochs
     }
 
-    /// What this transaction has written to the row, if it has.
+    /// The transaction's own write of the row, if any.
     ///
     /// # Errors
-    /// I/O failures, where its writes went to files.
+    /// I/O failures of spilled writes.
     pub fn own_write(&self, table: TableId, family: FamilyId, key: &[u8]) -> StoreResult<Option<Written>> {
         match self.statement.get(table, family, key)? {
             Some(written) => Ok(Some(written)),
@@ -223,7 +225,7 @@ impl Transaction {
         }
     }
 
-    /// Has the present statement written to the row? (A second time is an error for some statements.)
+    /// Whether the present statement has written the row. (A second write is an error in some statements.)
     ///
     /// # Errors
     /// As [`Self::own_write`].
@@ -231,7 +233,7 @@ impl Transaction {
         Ok(self.statement.get(table, family, key)?.is_some())
     }
 
-    /// Writes a row whole. Its lock is the caller's matter.
+    /// Writes a whole row. The caller is responsible for the lock.
     ///
     /// # Errors
     /// [`crate::TxnError::TooManyWrites`], [`crate::TxnError::NoMemory`], [`crate::TxnError::Spill`].
@@ -239,7 +241,7 @@ impl Transaction {
         self.write(table, family, key, Some(fragment)).await
     }
 
-    /// As [`Self::put`] for a row whose key will be looked for by its first bytes ([`Self::find_newest`]).
+    /// As [`Self::put`], for a row that [`Self::find_newest`] must find by the first `prefix` bytes of its key.
     ///
     /// # Errors
     /// As [`Self::put`].
@@ -254,7 +256,7 @@ impl Transaction {
         self.put(table, family, key, fragment).await
     }
 
-    /// Deletes a row, there or not. Its lock is the caller's matter.
+    /// Deletes a row, if it exists. The caller is responsible for the lock.
     ///
     /// # Errors
     /// As [`Self::put`].
@@ -262,28 +264,27 @@ impl Transaction {
         self.write(table, family, key, None).await
     }
 
-    /// The commit fails with [`store::StoreError::ConditionFailed`] unless this holds then.
+    /// Adds a condition: the commit fails with [`store::StoreError::ConditionFailed`] if it does not hold.
     pub fn require(&mut self, condition: Condition) {
         self.conditions.push(condition);
     }
 
-    /// Has it written nothing?
+    /// Whether it has written nothing.
     pub fn is_read_only(&self) -> bool {
         self.before.is_empty() && self.statement.is_empty()
     }
 
-    /// Rows written so far.
+    /// Number of rows written.
     pub fn rows_written(&self) -> usize {
         self.before.len() + self.statement.len()
     }
 
-    /// Makes the writes one commit. With [`Durability::Sync`] it returns when they would survive a
-    /// crash. Locks are released as soon as the store has taken them over. When the caller stops waiting,
-    /// what has begun is still brought to its end.
+    /// Commits the writes. With [`Durability::Sync`] it returns when the commit is durable. Locks are released as soon
+    /// as the store has applied the writes. If the caller is cancelled, a commit that has begun is still completed.
     ///
     /// # Errors
-    /// [`crate::TxnError::RowChanged`]. After an error nothing was written, except [`crate::TxnError::PartlyCommitted`] and the store's errors
-    /// that say that the outcome is unknown.
+    /// [`crate::TxnError::RowChanged`]. After an error nothing is written, except after
+    /// [`crate::TxnError::PartlyCommitted`] and store errors with an unknown outcome.
     pub async fn commit(mut self, durability: Durability) -> TxnResult<Committed> {
         self.end_statement()?;
         let Self { store, locks, before, conditions, stamps, epochs, options, memory, .. } = self;
@@ -296,7 +297,7 @@ impl Transaction {
         committed
     }
 
-    /// Forgets all writes and releases the locks. The same as dropping it.
+    /// Discards all writes and releases the locks, as dropping does.
     pub fn rollback(self) {}
 
     async fn write(&mut self, table: TableId, family: FamilyId, key: Bytes, written: Written) -> TxnResult<()> {

@@ -1,4 +1,4 @@
-//! What one statement reads: a snapshot, and over it what its transaction wrote before.
+//! The state that one statement reads: a snapshot, overlaid with earlier writes of its transaction.
 
 use crate::overlay_scan::OverlayScan;
 use crate::writes::WriteSet;
@@ -9,20 +9,20 @@ use store::{
     TableSize,
 };
 
-/// A consistent state to read from. Cheap to clone; may go to other tasks. Like a snapshot it belongs to
-/// one statement (or portal) and not longer.
+/// A consistent state to read from. Cheap to clone, and can be sent to other tasks. Like a snapshot, it must not
+/// outlive its statement (or portal).
 #[derive(Clone, Debug)]
 pub struct ReadView {
     store: Arc<dyn Store>,
     snapshot: Snapshot,
-    /// `None` when the transaction has written nothing so far.
+    /// `None` if the transaction has written nothing so far.
     overlay: Option<Arc<WriteSet>>,
-    /// Tables that it does not have as they are now, by name.
+    /// Tables that are newer than the snapshot, by name.
     missing: Option<Arc<BTreeMap<TableId, String>>>,
 }
 
 impl ReadView {
-    /// The snapshot alone: for reads outside of a transaction.
+    /// A snapshot without overlay, for reads outside of a transaction.
     pub fn plain(store: Arc<dyn Store>, snapshot: Snapshot) -> Self {
         Self { store, snapshot, overlay: None, missing: None }
     }
@@ -32,7 +32,7 @@ impl ReadView {
         Self { store, snapshot, overlay, missing: None }
     }
 
-    /// The same state, which has rows of these tables elsewhere or not at all: reading them is an error, with the name.
+    /// The same state, in which these tables cannot be read: reading them is an error with the name.
     #[must_use]
     pub fn without(self, tables: Arc<BTreeMap<TableId, String>>) -> Self {
         Self { missing: (!tables.is_empty()).then_some(tables), ..self }
@@ -45,17 +45,17 @@ impl ReadView {
         }
     }
 
-    /// The store below.
+    /// The underlying store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The committed state below.
+    /// The snapshot.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// The fragment of one row. One of the transaction's own writes has no stamp yet (zeros).
+    /// The fragment of one row. An own write of the transaction has no commit stamp yet (zeros).
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -69,7 +69,7 @@ impl ReadView {
         self.store.get_row(table, family, key, &self.snapshot).await
     }
 
-    /// As [`Self::get`] for many keys, answers in their order.
+    /// As [`Self::get`] for many keys, with results in the same order.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -92,9 +92,9 @@ impl ReadView {
         Ok(answers)
     }
 
-    /// The rows that entries are of: keys of entries, and the rowkey of each. Where rows and entries are not read as of one
-    /// moment, a row may have changed meanwhile: then it is `None`, as one that is not there ([`Self::may_change`]).
-    /// Elsewhere the keys of entries are not looked at.
+    /// The rows of index entries, given the keys of entries and the rowkey of each. If entries and rows are not read
+    /// from one snapshot, a row may have changed in between: it is then `None`, like a missing row
+    /// ([`Self::may_change`]). Otherwise the keys of entries are not used.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -117,14 +117,14 @@ impl ReadView {
         Ok(found)
     }
 
-    /// May rows change between a look at entries of this index and a look at their rows?
+    /// Whether rows may change between reading entries of this index and reading their rows.
     pub fn may_change(&self, entries: TableId) -> bool {
         self.store.entry_rows(entries).is_some()
     }
 
-    /// Begins a scan. Own writes are merged in key order; rows that they replace are not seen. Own rows
-    /// are not judged by the filter (their batches are [`store::RowBatch::undecided`]), and under a filter
-    /// they do not count against the limit: never too few rows, so the caller judges and counts again.
+    /// Begins a scan. Own writes are merged in key order and replace rows of the store. Own rows are not filtered
+    /// (their batches are [`store::RowBatch::undecided`]), and with a filter they do not count against the limit: there
+    /// may be too many rows but never too few, so the caller applies filter and limit again.
     ///
     /// # Errors
     /// As [`Store::scan`].
@@ -136,7 +136,7 @@ impl ReadView {
         }
     }
 
-    /// As [`Store::split`]: pieces of about equal work.
+    /// As [`Store::split`].
     ///
     /// # Errors
     /// As [`Store::split`].
@@ -148,13 +148,13 @@ impl ReadView {
         pieces: usize,
     ) -> StoreResult<Vec<Vec<KeyRange>>> {
         match self.store.split(table, family, ranges, pieces).await {
-            // The store is asked about its present; this view still has the table.
+            // The store only knows its present tables, but this view still has the table.
             Err(StoreError::NoSuchTable { .. }) => Ok(vec![ranges.to_vec()]),
             other => other,
         }
     }
 
-    /// As [`Store::estimate`]; own writes are left out. Nothing is known of a table that was dropped since.
+    /// As [`Store::estimate`], without own writes. Returns zeros for a table that was dropped since.
     ///
     /// # Errors
     /// As [`Store::estimate`].

@@ -1,4 +1,4 @@
-//! Changes of the catalog: one at a time, each durable before anybody sees it.
+//! Catalog changes: serialized, and each is durable before it becomes visible.
 
 use super::CatalogCache;
 use crate::stored::Change;
@@ -10,7 +10,7 @@ use store::{CommitNo, Durability, Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// The turn to change the catalog.
+/// The right to change the catalog, held by one task at a time.
 #[derive(Debug)]
 pub struct Turn(OwnedMutexGuard<CommitNo>);
 
@@ -18,30 +18,30 @@ pub struct Turn(OwnedMutexGuard<CommitNo>);
 pub(super) struct Shared {
     pub(super) store: Arc<dyn Store>,
     pub(super) current: ArcSwap<Catalog>,
-    /// Is a change on its way into the store, and not in `current` yet?
+    /// Set while a change is being written to the store and is not in `current` yet.
     pub(super) committing: AtomicBool,
-    /// Whose turn it is to change the catalog, and the commit that wrote the counters row last.
-    /// An async lock: it is held across the store's apply and sync.
+    /// Serializes catalog changes and holds the commit number of the last write of the counters row. An async lock: it
+    /// is held across the store's apply and sync.
     pub(super) turn: Arc<Mutex<CommitNo>>,
 }
 
 impl CatalogCache {
-    /// Changes the catalog: `f` makes the next version, which becomes durable as a whole and is seen
-    /// by others when this returns. After an error of `f` nothing has changed. An `f` that changes
-    /// nothing writes nothing. Runs to its end even when the caller stops waiting.
+    /// Changes the catalog: `f` edits a draft of the next version, which becomes durable as a whole and is visible to
+    /// others when this returns. If `f` fails, nothing changes. If `f` changes nothing, nothing is written. The commit
+    /// runs to its end even if the caller is cancelled.
     ///
     /// # Errors
-    /// What `f` says; [`CatalogError::ChangedElsewhere`]; [`CatalogError::Store`].
+    /// Errors of `f`; [`CatalogError::ChangedElsewhere`]; [`CatalogError::Store`].
     pub async fn change<T>(&self, f: impl FnOnce(&mut Draft) -> CatalogResult<T>) -> CatalogResult<T> {
         self.change_in(self.turn().await, f).await
     }
 
-    /// Waits for the turn to change the catalog. Nothing is done yet: the caller may stop waiting.
+    /// Waits for the turn to change the catalog. Changes nothing, so the caller may be cancelled.
     pub async fn turn(&self) -> Turn {
         Turn(Arc::clone(&self.shared.turn).lock_owned().await)
     }
 
-    /// As [`Self::change`], by whom has the turn.
+    /// As [`Self::change`], for a caller that already holds the turn.
     ///
     /// # Errors
     /// As [`Self::change`].
@@ -54,8 +54,9 @@ impl CatalogCache {
         let answer = f(&mut draft)?;
         if draft.changes_something() {
             let commit = Arc::clone(&self.shared).commit(draft.finish()?, turn);
-            // A task of its own: dropped half-way, the cache would not know what the store has. And on a thread of its
-            // own: thousands of storages keep the store busy, and the caller's thread may serve others.
+            // A task of its own: if it were cancelled half-way, the cache would not know what the store contains. On a
+            // blocking thread: with thousands of storages the store is busy for long, and the caller's thread may serve
+            // other sessions.
             let runtime = Handle::current();
             let commit = tokio::task::spawn_blocking(move || runtime.block_on(commit));
             commit.await.map_err(|error| CatalogError::Aborted { reason: error.to_string() })??;
@@ -95,10 +96,10 @@ impl Shared {
                 self.replace(change.catalog);
                 Ok(())
             }
-            // It was made, and another one after it.
+            // The change was made, and another process made a later one.
             Ok(_) => self.follow(turn).await,
             Err(error) => {
-                // Also an undone change uses its version up.
+                // An undone change uses up its version, too.
                 self.follow(turn).await?;
                 match error {
                     CatalogError::Store(StoreError::ConditionFailed { table: SYSTEM_TABLE, .. }) => {
@@ -123,15 +124,15 @@ impl Shared {
         Ok(())
     }
 
-    /// Called when the change is published.
+    /// Publishes `next` as the current version.
     fn replace(&self, next: Catalog) {
         self.current.store(Arc::new(next));
     }
 
-    /// The store refused a change. If another process changed the catalog since this one read it, loads
-    /// what that made, so that the statement can be run again.
+    /// Handles a change that the store refused. If another process changed the catalog since this process read it,
+    /// loads the newest version, so that the statement can be retried.
     async fn refused(&self, error: StoreError, turn: &mut CommitNo) -> CatalogError {
-        // Ids that the other process took show as tables that exist or do not, before conditions are checked.
+        // Ids that the other process took lead to TableExists or NoSuchTable before conditions are checked.
         let may_be_outdated = match &error {
             StoreError::ConditionFailed { table, .. } => *table == SYSTEM_TABLE,
             StoreError::TableExists { .. } | StoreError::NoSuchTable { .. } => true,
@@ -152,7 +153,7 @@ impl Shared {
     }
 }
 
-/// Set while a change is on its way.
+/// Sets the flag while a change is committed.
 struct Committing<'a>(&'a AtomicBool);
 
 impl<'a> Committing<'a> {

@@ -1,14 +1,14 @@
-//! The catalog in memory: who reads takes an `Arc`, who changes waits for a turn.
+//! The catalog in memory: readers take an `Arc`, writers wait for a turn.
 //!
 //! ```text
 //!   change(f):  turn ──> Draft of current() ──f──> one WriteBatch ──apply, sync──> swap
 //! ```
-//! The batch is conditional on the counters row that the last change wrote, so that a second process
-//! on the same store cannot write over this one's changes. Where a batch cannot hold it all, the change is a logged
-//! intent (`intent.rs`).
+//! The batch is conditional on the counters row of the last change, so that a second process on the same store cannot
+//! overwrite this process's changes. On a store that cannot apply a change and its tables as one atomic batch, the
+//! change is a logged intent (`intent.rs`).
 //!
-//! On a store that others write to as well, [`CatalogCache::follow`] looks at the counters row before a statement, at most once
-//! in [`FOLLOW`], and [`CatalogCache::check_epochs`] before a commit.
+//! On a store that other processes write to, [`CatalogCache::follow`] reads the counters row before a statement, at
+//! most once per [`FOLLOW`], and [`CatalogCache::check_epochs`] reads it before a commit.
 
 mod change;
 
@@ -27,7 +27,7 @@ use std::time::Duration;
 use store::{Clock, CommitNo, Durability, Snapshot, Store, SystemClock, TableId};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// How long a statement may go by a catalog that another process has changed. A commit never does.
+/// How long a statement may use a catalog that another process has changed. A commit never does.
 pub const FOLLOW: Duration = Duration::from_millis(100);
 
 /// The catalog of one store. One per process and store.
@@ -36,15 +36,15 @@ pub struct CatalogCache {
     shared: Arc<Shared>,
     row_ids: RowIds,
     sequence_values: SequenceValues,
-    /// Jobs that were in the store when it was opened.
+    /// Jobs that the store held when it was opened.
     found_jobs: Vec<JobRecord>,
     clock: Arc<dyn Clock>,
-    /// When the counters row was looked at last, microseconds since 1970.
+    /// When the counters row was last read, in microseconds since 1970.
     followed: AtomicI64,
 }
 
 impl CatalogCache {
-    /// Reads the catalog of `store`; makes one in a store that has none.
+    /// Reads the catalog of `store`; creates one in an empty store.
     ///
     /// # Errors
     /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupted`], [`CatalogError::Store`].
@@ -52,7 +52,7 @@ impl CatalogCache {
         Self::open_with_clock(store, Arc::new(SystemClock)).await
     }
 
-    /// As [`Self::open`], with the clock that hidden row ids are made from.
+    /// As [`Self::open`], with the clock for hidden row ids.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -73,14 +73,14 @@ impl CatalogCache {
         let followed = AtomicI64::new(clock.micros());
         let found_jobs = loaded.jobs;
         let cache = Arc::new(Self { shared, row_ids, sequence_values, found_jobs, clock, followed });
-        // On a shared store another process may be loading into them.
+        // On a shared store another process may be loading into the staged storages.
         if exclusive {
             cache.change(Draft::drop_staged).await?;
         }
         Ok(cache)
     }
 
-    /// The jobs that were in the store when it was opened, by number.
+    /// The jobs that the store held when it was opened, by number.
     pub fn found_jobs(&self) -> &[JobRecord] {
         &self.found_jobs
     }
@@ -93,7 +93,7 @@ impl CatalogCache {
         job::write(self.shared.store.as_ref(), job, durability).await
     }
 
-    /// Forgets a job.
+    /// Deletes the record of a job.
     ///
     /// # Errors
     /// As [`Self::write_job`].
@@ -101,8 +101,8 @@ impl CatalogCache {
         job::forget(self.shared.store.as_ref(), id).await
     }
 
-    /// Replaces the statistics of a table. `changed`: what [`crate::Live::changed`] was when its rows were looked at. False:
-    /// the table is gone.
+    /// Replaces the statistics of a table. `changed` is the value of [`crate::Live::changed`] when the rows were
+    /// sampled. Returns false if the table is gone.
     ///
     /// # Errors
     /// [`CatalogError::Store`].
@@ -112,7 +112,7 @@ impl CatalogCache {
         statistics: TableStatistics,
         changed: u64,
     ) -> CatalogResult<bool> {
-        // Nobody drops it meanwhile.
+        // The turn keeps the table from being dropped meanwhile.
         let _turn = self.turn().await;
         let Some(table) = self.current().table_by_oid(table).cloned() else { return Ok(false) };
         statistics::write(self.shared.store.as_ref(), table.oid, &statistics).await?;
@@ -120,18 +120,18 @@ impl CatalogCache {
         Ok(true)
     }
 
-    /// The newest version. It never changes: a statement takes it once. A state of the whole store that is taken afterwards
-    /// has its tables, but for those that were dropped since.
+    /// The newest version. It is immutable: a statement takes it once. A store snapshot taken afterwards has its
+    /// tables, except those dropped since.
     pub fn current(&self) -> Arc<Catalog> {
         self.shared.current.load_full()
     }
 
-    /// Version of [`Self::current`], without taking it: is a plan still good?
+    /// Version of [`Self::current`], without cloning the `Arc`: checks whether a cached plan is still valid.
     pub fn version(&self) -> u64 {
         self.shared.current.load().version()
     }
 
-    /// Takes over what other processes have changed, if they may have: at most once in [`FOLLOW`].
+    /// Loads catalog changes of other processes on a shared store: at most once per [`FOLLOW`].
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -143,11 +143,11 @@ impl CatalogCache {
             return Ok(());
         }
         let turn = self.shared.turn.lock().await;
-        // Another statement may have looked while this one waited for its turn.
+        // Another statement may have followed while this one waited for the turn.
         if self.is_follow_due() { Box::pin(self.look(turn)).await } else { Ok(()) }
     }
 
-    /// As [`Self::follow`], however short ago the last look was.
+    /// As [`Self::follow`], regardless of when the counters row was last read.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -163,7 +163,7 @@ impl CatalogCache {
         now < last || now - last >= i64::try_from(FOLLOW.as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// Whoever comes while it is under way has to wait for it: it is noted when it is done, with the time at which it began.
+    /// Records the time at which the read began: a caller that arrives during the read waits for it.
     async fn look(&self, mut turn: MutexGuard<'_, CommitNo>) -> CatalogResult<()> {
         let began = self.clock.micros();
         self.shared.follow(&mut turn).await?;
@@ -171,8 +171,8 @@ impl CatalogCache {
         Ok(())
     }
 
-    /// May rows be committed that were made by these versions of tables? Each is a storage and the catalog version in
-    /// which its table had changed last. Asked right before the commit; only a shared store makes it ask the store.
+    /// Checks before a commit that the tables of its rows have not changed. `tables` maps a storage to the catalog
+    /// version in which its table last changed. Only a shared store is read for it.
     ///
     /// # Errors
     /// [`CatalogError::ChangedElsewhere`] when a table has changed or is gone; [`CatalogError::Store`].
@@ -189,15 +189,15 @@ impl CatalogCache {
         if tables.iter().all(unchanged) { Ok(()) } else { Err(CatalogError::ChangedElsewhere) }
     }
 
-    /// Waits until [`Self::current`] has every change of this process that a snapshot taken before can hold.
+    /// Waits until [`Self::current`] has every change of this process that a snapshot taken before this call can hold.
     pub async fn wait_for_change_under_way(&self) {
         if self.shared.committing.load(Ordering::Acquire) {
-            // Whoever commits holds it.
+            // The committing task holds the turn.
             drop(self.shared.turn.lock().await);
         }
     }
 
-    /// The same for one snapshot: does not wait for a change that is not in it, which may take the store long.
+    /// As [`Self::wait_for_change_under_way`], but does not wait for a change that is not in the snapshot.
     ///
     /// # Errors
     /// [`CatalogError::Store`], [`CatalogError::Corrupted`].
@@ -221,7 +221,7 @@ impl CatalogCache {
         stored::version_at(self.shared.store.as_ref(), snapshot).await
     }
 
-    /// Tables whose rows are not where a snapshot of the whole store has them: made since, or written anew.
+    /// Tables whose rows the snapshot does not have: created or rewritten since it was taken.
     ///
     /// # Errors
     /// As [`Self::wait_for_changes_in`].
@@ -232,12 +232,12 @@ impl CatalogCache {
         Ok(tables.map(|table| (table.storage_id(), table.name.clone())).collect())
     }
 
-    /// Makes hidden row ids.
+    /// The source of hidden row ids.
     pub fn row_ids(&self) -> &RowIds {
         &self.row_ids
     }
 
-    /// Hands out values of sequences.
+    /// The source of sequence values.
     pub fn sequence_values(&self) -> &SequenceValues {
         &self.sequence_values
     }

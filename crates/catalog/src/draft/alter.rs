@@ -1,4 +1,4 @@
-//! ALTER TABLE: what changes a table in place. No row is touched.
+//! ALTER TABLE: changes of a definition that do not touch rows.
 
 use super::build::{check_column_name, check_family};
 use super::relations::renamed_under_views;
@@ -15,9 +15,9 @@ use types::DataType::{Text, Varchar};
 use types::{DataType, Datum};
 
 impl Draft {
-    /// ADD COLUMN. Rows written before read `missing`: the value of the default, which the caller has
-    /// evaluated once (NULL without one). A NOT NULL column with a NULL `missing` is right only on an
-    /// empty table, which the caller checks under the table's exclusive lock.
+    /// ADD COLUMN. Rows written before read `missing`: the value of the default, which the caller has evaluated once
+    /// (NULL without a default). A NOT NULL column with a NULL `missing` is valid only for an empty table, which the
+    /// caller checks under the table's exclusive lock.
     ///
     /// # Errors
     /// [`CatalogError::DuplicateColumn`], [`CatalogError::TooManyColumns`], [`CatalogError::ReservedName`],
@@ -54,9 +54,9 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP COLUMN. Old rows keep its bytes, which nobody reads any more. Indexes, CHECK constraints and foreign keys
-    /// that name it go with it; with `cascade` also foreign keys that refer to it and defaults that take values of its
-    /// sequence, which are named in the answer.
+    /// DROP COLUMN. Old rows keep its bytes, which are no longer read. Drops the indexes, CHECK constraints and foreign
+    /// keys that name it; with `cascade`, also foreign keys that refer to it and defaults that take values of its
+    /// sequence. Returns these dependents.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::KeyColumn`], [`CatalogError::DependentObjects`],
@@ -114,7 +114,7 @@ impl Draft {
         })
     }
 
-    /// SET DEFAULT and DROP DEFAULT (`None`): for rows written from now on.
+    /// SET DEFAULT and DROP DEFAULT (`None`): affects rows written from now on.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
@@ -131,7 +131,7 @@ impl Draft {
         })
     }
 
-    /// Gives a generated column the text of its expression: after a column in it was renamed.
+    /// Replaces the text of a generated column's expression, after a rename of a column in it.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
@@ -142,7 +142,7 @@ impl Draft {
         })
     }
 
-    /// DROP EXPRESSION: the column keeps its values and is computed no more.
+    /// DROP EXPRESSION: the column keeps its values and is no longer computed.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
@@ -153,13 +153,14 @@ impl Draft {
         })
     }
 
-    /// ALTER COLUMN … TYPE. Unless the bytes of its values are the same in both types ([`keeps_bytes`]), the rows are to be
-    /// written anew in the same change: [`Draft::adopt_rewrite`]. What indexes compute with it gets its types by
-    /// [`Draft::set_index_texts`], and entries are written anew too.
+    /// ALTER COLUMN … TYPE. Unless both types encode the values alike ([`keeps_bytes`]), the rows must be rewritten in
+    /// the same change: [`Draft::adopt_rewrite`]. Index expressions over the column get their types by
+    /// [`Draft::set_index_texts`], and their entries are rewritten, too.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::AlteredColumnUsed`],
-    /// [`CatalogError::IncompatibleKeys`], [`CatalogError::Unsupported`] for a key of a type that keys do not have.
+    /// [`CatalogError::IncompatibleKeys`], [`CatalogError::Unsupported`] for a key column of a type that keys do not
+    /// support.
     pub fn set_type(&mut self, oid: TableOid, name: &str, ty: DataType) -> CatalogResult<Arc<Table>> {
         let table = self.table(oid)?;
         let id = visible_column(&table, name)?.id;
@@ -189,7 +190,7 @@ impl Draft {
         Ok(table)
     }
 
-    /// ADD GENERATED … AS IDENTITY with a sequence that is there, and DROP IDENTITY (`None`), which drops its sequence.
+    /// ADD GENERATED … AS IDENTITY with an existing sequence, and DROP IDENTITY (`None`), which drops its sequence.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::DependentObjects`] where a default
@@ -220,7 +221,7 @@ impl Draft {
         Ok(table)
     }
 
-    /// SET GENERATED: whether values may be given to an identity column.
+    /// SET GENERATED: whether a statement may give values to an identity column.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`].
@@ -231,8 +232,8 @@ impl Draft {
         })
     }
 
-    /// SET NOT NULL. That no row holds a NULL is for the caller to check, under the table's exclusive lock.
-    /// A nullable key column cannot become NOT NULL: its encoding differs.
+    /// SET NOT NULL. The caller checks that no row holds a NULL, under the table's exclusive lock. A nullable key
+    /// column cannot become NOT NULL: its encoding differs.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::NoSuchTable`], [`CatalogError::Unsupported`].
@@ -282,7 +283,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Views keep names as their text has them.
+    /// Refuses to rename a relation or column that a view reads: the view's text keeps the old name.
     pub(crate) fn refuse_rename(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
         self.check_unread(table, column).map_err(|error| match error {
             CatalogError::DependentObjects { what, dependents } => renamed_under_views(&what, &dependents),
@@ -315,7 +316,7 @@ impl Draft {
     }
 }
 
-/// The column of that name; the hidden row id is none that a statement may alter.
+/// The column of that name. Statements cannot alter the hidden row id.
 fn visible_column<'a>(table: &'a Table, name: &str) -> CatalogResult<&'a Column> {
     let column = table.must_get_column(name)?;
     if column.hidden {
@@ -337,7 +338,7 @@ fn check_column_is_new(table: &Table, name: &str) -> CatalogResult<()> {
     }
 }
 
-/// Are the bytes of a value the same in both types, and does each value of the one fit the other?
+/// Whether both types encode a value alike and every value of `from` fits `to`.
 pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
     match (from, to) {
         (Text | Varchar(_), Text | Varchar(None)) => true,
@@ -346,7 +347,7 @@ pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
     }
 }
 
-/// Where the key bytes of an index do not keep the column's value, the entries' column has an id of its own.
+/// Updates the column ids of index entries: a type whose key bytes do not keep the value needs an id of its own there.
 fn set_entry_columns(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
     let keeps = table.column(id).is_some_and(|column| key_keeps_value(column.ty));
     let mut indexes = std::mem::take(&mut table.indexes);
@@ -362,7 +363,7 @@ fn set_entry_columns(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
     Ok(())
 }
 
-/// From now on rows hold the value columns that the table has now.
+/// Adds a layout: rows written from now on hold the present value columns of the table.
 fn push_layout(table: &mut Table) -> CatalogResult<()> {
     let last = table.layouts.last().map_or(0, |layout| layout.id);
     let id = next_id(table, last, "layouts")?;

@@ -1,4 +1,4 @@
-//! From what CREATE TABLE asks for to a table: every rule that a definition must keep.
+//! Builds a table from a CREATE TABLE definition and checks every rule that the definition must satisfy.
 
 use crate::check::add_new_checks;
 use crate::definition::{NewColumn, NewKeyPart, NewTable};
@@ -11,10 +11,10 @@ use rowkey::KeySchema;
 use std::collections::{BTreeMap, BTreeSet};
 use types::{DataType, Datum};
 
-/// The table, still without ids of its own.
+/// Builds the table, without ids of its own yet.
 ///
 /// # Errors
-/// Whatever is wrong with the definition.
+/// The errors of an invalid definition.
 pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Table> {
     let NewTable { name, columns, key, key_name, salt_buckets, splits, properties, checks, materialized, .. } = new;
     let (salt_property, properties) = check_new(properties)?;
@@ -58,7 +58,7 @@ pub(crate) fn build_table(new: NewTable, schema: SchemaId) -> CatalogResult<Tabl
     Ok(table)
 }
 
-/// A name that a user's column may have.
+/// Refuses column names that users must not use.
 pub(crate) fn check_column_name(name: &str) -> CatalogResult<()> {
     if name == ROW_ID_COLUMN {
         let reason = "it is the hidden row id of tables without a primary key";
@@ -67,7 +67,7 @@ pub(crate) fn check_column_name(name: &str) -> CatalogResult<()> {
     Ok(())
 }
 
-/// A name that a family may have.
+/// Refuses an empty column family name.
 pub(crate) fn check_family(table: &str, family: Option<&str>) -> CatalogResult<()> {
     match family {
         Some("") => Err(invalid(table, "a column family without a name")),
@@ -122,12 +122,12 @@ fn make_columns(columns: Vec<NewColumn>, key: &[NewKeyPart]) -> Vec<Column> {
     hidden.into_iter().chain(given).collect()
 }
 
-/// Column 0, which no declared column is.
+/// The hidden row id, column 0. No declared column has this id.
 pub(crate) fn row_id_column() -> Column {
     Column { not_null: true, hidden: true, ..plain_column(ColumnId(0), ROW_ID_COLUMN, DataType::BigInt) }
 }
 
-/// A column that takes NULL and has no default.
+/// A nullable column without a default.
 pub(crate) fn plain_column(id: ColumnId, name: &str, ty: DataType) -> Column {
     Column {
         id,
@@ -145,8 +145,8 @@ pub(crate) fn plain_column(id: ColumnId, name: &str, ty: DataType) -> Column {
     }
 }
 
-/// A table of rows that are kept for those of another: entries of an index, changes in a log. The columns of its key come
-/// first.
+/// A table that stores data derived from another table: the entries of an index, or a change log. The columns of its
+/// key come first.
 pub(crate) fn table_of(
     table: &Table,
     oid: TableOid,
@@ -209,7 +209,7 @@ pub(crate) fn make_key(table: &str, columns: &[Column], key: &[NewKeyPart]) -> C
     Ok(parts)
 }
 
-/// Split points as key bytes without salt.
+/// Encodes split points as key bytes without salt.
 fn encode_splits(table: &Table, splits: Vec<Vec<Datum>>) -> CatalogResult<Vec<Vec<u8>>> {
     if table.has_hidden_row_id() && !splits.is_empty() {
         return Err(invalid(&table.name, "SPLIT ON needs a primary key"));
@@ -217,7 +217,7 @@ fn encode_splits(table: &Table, splits: Vec<Vec<Datum>>) -> CatalogResult<Vec<Ve
     encode_key_splits(table, splits)
 }
 
-/// Region borders as key bytes without salt.
+/// Encodes region boundaries as key bytes without salt.
 pub(crate) fn encode_key_splits(table: &Table, splits: Vec<Vec<Datum>>) -> CatalogResult<Vec<Vec<u8>>> {
     let schema = table.key_schema();
     let mut encoded: Vec<Vec<u8>> = Vec::with_capacity(splits.len());

@@ -1,7 +1,7 @@
-//! Foreign keys in a change of the catalog, and what may not go while they need it.
+//! Foreign keys in a catalog change, and the objects that cannot be dropped while foreign keys depend on them.
 //!
-//! With a foreign key its parent changes as well: what was compiled for that must look at the rows that refer to it. So
-//! both are put into the next version.
+//! A foreign key also changes its parent: statements compiled for the parent must check the rows that refer to it. So
+//! both tables get a new version.
 
 use crate::foreign_key::NewForeignKey;
 use crate::{CatalogError, CatalogResult, Column, ColumnId, Draft, ForeignKey, Table, TableOid};
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use types::DataType;
 
 impl Draft {
-    /// ADD FOREIGN KEY. That all rows keep it is for the caller to check, under the exclusive locks of both tables.
+    /// ADD FOREIGN KEY. The caller checks the existing rows, under the exclusive locks of both tables.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`], [`CatalogError::DuplicateConstraint`], and what is wrong with its columns:
+    /// [`CatalogError::NoSuchTable`], [`CatalogError::DuplicateConstraint`], and the errors of invalid columns:
     /// [`CatalogError::NoForeignKeyColumn`], [`CatalogError::InvalidForeignKey`], [`CatalogError::NoPrimaryKey`],
     /// [`CatalogError::IncompatibleKeys`].
     pub fn add_foreign_key(&mut self, oid: TableOid, new: NewForeignKey) -> CatalogResult<Arc<ForeignKey>> {
@@ -27,7 +27,7 @@ impl Draft {
         Ok(Arc::new(key))
     }
 
-    /// VALIDATE CONSTRAINT. That all rows keep it is for the caller to check.
+    /// VALIDATE CONSTRAINT. The caller checks the existing rows.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchConstraint`].
@@ -63,7 +63,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Takes foreign keys from a table.
+    /// Drops foreign keys of a table.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`].
@@ -79,11 +79,11 @@ impl Draft {
         Ok(table)
     }
 
-    /// The foreign keys that refer to a table, or to one of its unique indexes (`index`), those of `except` left out: with
-    /// `cascade` they go and are named, else they keep it.
+    /// Handles the foreign keys that refer to a table, or to one of its unique indexes (`index`), except those of
+    /// tables in `except`. With `cascade`, drops and returns them; otherwise they are an error.
     ///
     /// # Errors
-    /// [`CatalogError::DependentObjects`] about `what`.
+    /// [`CatalogError::DependentObjects`] of `what`.
     pub(crate) fn release_parent(
         &mut self,
         parent: TableOid,
@@ -109,7 +109,7 @@ impl Draft {
         Ok(dependents)
     }
 
-    /// Do the foreign keys of a table, and those that refer to it, compare what they can?
+    /// Checks that the foreign keys of a table, and those that refer to it, compare compatible types.
     ///
     /// # Errors
     /// [`CatalogError::IncompatibleKeys`].
@@ -125,7 +125,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Another version of a table that is the same.
+    /// Gives an unchanged table a new version.
     fn touch(&mut self, oid: TableOid) -> CatalogResult<()> {
         let table = self.table(oid)?.as_ref().clone();
         self.put_table(table);
@@ -134,7 +134,7 @@ impl Draft {
 }
 
 impl ForeignKey {
-    /// What a foreign key of `table` to `parent` would be, still without an oid.
+    /// Resolves a foreign key of `table` to `parent`, without an oid yet.
     ///
     /// # Errors
     /// As [`Draft::add_foreign_key`].
@@ -204,7 +204,7 @@ fn key_of(parent: &Table) -> CatalogResult<Vec<ColumnId>> {
     }
 }
 
-/// The oid of the primary key or unique index over just these columns, in any order.
+/// The oid of the primary key or unique index over exactly these columns, in any order.
 fn unique_over(parent: &Table, columns: &[ColumnId]) -> Option<u32> {
     let same =
         |parts: &mut dyn Iterator<Item = ColumnId>| parts.collect::<BTreeSet<_>>() == columns.iter().copied().collect();
@@ -215,11 +215,11 @@ fn unique_over(parent: &Table, columns: &[ColumnId]) -> Option<u32> {
         let columns = index.plain_columns().filter(|_| index.state.is_public());
         index.unique && index.salt_buckets.is_none() && columns.is_some_and(|columns| same(&mut columns.into_iter()))
     };
-    // A deferrable one is refused, so it is found last.
+    // A deferrable unique index is refused by the caller, so it is the last choice.
     parent.public_indexes().filter(fits).min_by_key(|index| index.deferrable).map(|index| index.oid)
 }
 
-/// The name that is given, if it is free, or PostgreSQL's choice. Source: `ChooseConstraintName`.
+/// The given name, if it is free, else PostgreSQL's choice. Source: `ChooseConstraintName`.
 fn free_name(table: &Table, new: &NewForeignKey) -> CatalogResult<String> {
     if let Some(name) = &new.name {
         return match table.is_constraint(name) {
@@ -251,7 +251,8 @@ fn incompatible(name: &str, column: &Column, parent: &Column) -> CatalogError {
     }
 }
 
-/// Are values of the two compared by an operator that indexes have, or after a cast to the parent's type that loses nothing?
+/// Whether values of the two types are compared by an operator that indexes support, or after a lossless cast to the
+/// parent's type.
 fn can_refer(ty: DataType, parent: DataType) -> bool {
     use DataType::{BigInt, Integer, Numeric, SmallInt, Text, Varchar};
     match (ty, parent) {

@@ -1,9 +1,10 @@
-//! A change of the catalog under way: the next version, and what differs in the store. Here is what all changes share.
+//! A catalog change in progress: the next version, and what changes in the store. This module has what all changes
+//! share.
 //!
 //! ```text
 //!   build          a table from its definition
-//!   schemas, tables, relations, indexes, foreign_keys    each object, made, changed and dropped
-//!   alter          what changes a table in place;  rewrite   what writes its rows anew
+//!   schemas, tables, relations, indexes, foreign_keys    each kind of object: create, change and drop
+//!   alter          changes of a definition in place;  rewrite   changes that rewrite the table's rows
 //! ```
 
 mod alter;
@@ -25,24 +26,24 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{TableChange, TableId};
 
-/// The next version of the catalog, as far as it is made. [`Self::catalog`] already holds the changes
-/// before it, so several may be made at once.
+/// The next version of the catalog, so far. [`Self::catalog`] includes the changes made before, so that several can be
+/// made in one draft.
 ///
-/// Nothing is seen by others until [`crate::CatalogCache::change`] has made all of it durable at once.
+/// Nothing is visible to others until [`crate::CatalogCache::change`] has made all of it durable at once.
 #[derive(Debug)]
 pub struct Draft {
     pub(crate) next: Catalog,
     pub(crate) dirty: Dirty,
     pub(crate) stores: Vec<TableChange>,
-    /// Jobs whose records change with it.
+    /// Jobs whose records are written with the change.
     pub(crate) jobs: Vec<JobRecord>,
-    /// Storages from this one on are made by this draft.
+    /// Storages from this id on are created by this draft.
     first_made: u32,
     /// See [`Self::set_search_path`].
     search_path: Vec<String>,
 }
 
-/// Objects whose rows are to be written again, or deleted when the next version lacks them.
+/// Objects whose rows must be written, or deleted if the next version lacks the object.
 #[derive(Debug, Default)]
 pub(crate) struct Dirty {
     pub(crate) schemas: BTreeSet<SchemaId>,
@@ -67,7 +68,7 @@ impl Draft {
         }
     }
 
-    /// Errors name a relation with its schema, unless its name is found in this search path.
+    /// Errors qualify the name of a relation with its schema unless this search path finds it.
     pub fn set_search_path(&mut self, search_path: Vec<String>) {
         self.search_path = search_path;
     }
@@ -100,7 +101,7 @@ impl Draft {
         }
     }
 
-    /// Puts `table` in place of what has its oid, under its present name.
+    /// Inserts `table`, or replaces the table with the same oid, under its present name.
     pub(crate) fn put_table(&mut self, mut table: Table) -> Arc<Table> {
         table.version = self.next.version;
         let table = Arc::new(table);
@@ -128,7 +129,7 @@ impl Draft {
         }
     }
 
-    /// Drops storage; what this draft itself would make is just not made.
+    /// Drops storage. Storage that this draft would create is just not created.
     pub(crate) fn drop_storage(&mut self, storage: u32) {
         let id = TableId(storage);
         if storage < self.first_made {
@@ -146,7 +147,7 @@ impl Draft {
     }
 }
 
-/// The next id of a counter; ids are never used again, so the counter may run out.
+/// Takes the next id of a counter. Ids are never reused, so the counter may overflow.
 fn take(counter: &mut u32, what: &'static str) -> CatalogResult<u32> {
     let id = *counter;
     *counter = id.checked_add(1).ok_or_else(|| CatalogError::TooManyChanges { table: "*".to_string(), what })?;

@@ -1,4 +1,4 @@
-//! Views and sequences in a change of the catalog, and what depends on what.
+//! Views and sequences in a catalog change, and dependencies between relations.
 
 use crate::view::NewView;
 use crate::{
@@ -22,7 +22,7 @@ impl Draft {
         Ok(self.put_view(View { oid, schema, name, columns, query, search_path, reads, version }))
     }
 
-    /// CREATE OR REPLACE VIEW of a view that is there.
+    /// CREATE OR REPLACE VIEW of an existing view.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
@@ -87,10 +87,10 @@ impl Draft {
         Ok(self.put_sequence(sequence))
     }
 
-    /// ALTER SEQUENCE: what `change` makes of it.
+    /// ALTER SEQUENCE: applies `change`.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DuplicateTable`] for a name that is taken; what `change` says.
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DuplicateTable`] for a name that is taken; errors of `change`.
     pub fn alter_sequence(
         &mut self,
         oid: TableOid,
@@ -108,7 +108,7 @@ impl Draft {
         Ok(self.put_sequence(sequence))
     }
 
-    /// TRUNCATE … RESTART IDENTITY: the sequences of a table's columns begin again.
+    /// TRUNCATE … RESTART IDENTITY: restarts the sequences of a table's columns.
     ///
     /// # Errors
     /// As [`Self::alter_sequence`].
@@ -120,7 +120,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A sequence begins again with that value.
+    /// Restarts a sequence with `first`.
     ///
     /// # Errors
     /// As [`Self::alter_sequence`].
@@ -139,8 +139,8 @@ impl Draft {
         sequence
     }
 
-    /// DROP VIEW, DROP TABLE, DROP SEQUENCE: these, and with `cascade` all that depends on them. Returns what else
-    /// was dropped, kind and name.
+    /// DROP VIEW, DROP TABLE, DROP SEQUENCE: drops these relations, and with `cascade` all that depends on them.
+    /// Returns kind and name of the dependents that were dropped.
     ///
     /// # Errors
     /// [`CatalogError::DependentObjects`], [`CatalogError::NoSuchTable`].
@@ -154,7 +154,7 @@ impl Draft {
             if self.described(oid).is_empty() {
                 return Err(gone(oid));
             }
-            // Sequences of its columns go with a table, unasked.
+            // The sequences of a table's columns are dropped with it, also without CASCADE.
             let owned = self.next.sequences.values().filter(|it| it.owner.is_some_and(|owner| owner.table == oid));
             for sequence in owned.map(|sequence| sequence.oid).collect::<Vec<_>>() {
                 if going.insert(sequence) {
@@ -188,7 +188,7 @@ impl Draft {
         Ok(dropped)
     }
 
-    /// A sequence of an identity column goes with its column only.
+    /// Refuses to drop the sequence of an identity column without its column.
     fn refuse_identity(&self, oid: TableOid, named: &BTreeSet<TableOid>) -> CatalogResult<()> {
         let Some(sequence) = self.next.sequences.get(&oid) else { return Ok(()) };
         match sequence.owner {
@@ -207,11 +207,11 @@ impl Draft {
         }
     }
 
-    /// Defaults that take values of a sequence which goes, those of tables `going` left out: with `cascade` they go and
-    /// are named, else they keep it.
+    /// Handles defaults that take values of a sequence that is dropped, except in tables of `going`. With `cascade`,
+    /// drops and returns the defaults; otherwise they are an error.
     ///
     /// # Errors
-    /// [`CatalogError::DependentObjects`] about `what`.
+    /// [`CatalogError::DependentObjects`] of `what`.
     fn release_defaults(
         &mut self,
         oid: TableOid,
@@ -268,7 +268,7 @@ impl Draft {
         Err(CatalogError::DependentObjects { what, dependents })
     }
 
-    /// The views that read a relation, as errors name them; with `column`, only those that read that column.
+    /// The views that read a relation, as named in errors; with `column`, only those that read that column.
     fn readers_of(&self, relation: TableOid, column: Option<ColumnId>) -> Vec<String> {
         let reads = |(_, reads): &(TableOid, &[ViewRead])| {
             let of_relation = |read: &&ViewRead| read.relation == relation;
@@ -277,11 +277,11 @@ impl Draft {
         self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect()
     }
 
-    /// Sequences of a column, which is gone, go with it. With `cascade` so do defaults that take their values; they are
-    /// named.
+    /// Drops the sequences of a dropped column. With `cascade`, also drops and returns the defaults that take their
+    /// values.
     ///
     /// # Errors
-    /// [`CatalogError::DependentObjects`] about `what`, or about the sequence.
+    /// [`CatalogError::DependentObjects`] of `what`, or of the sequence.
     pub(crate) fn drop_owned(
         &mut self,
         (table, column): (TableOid, ColumnId),
@@ -302,7 +302,7 @@ impl Draft {
     }
 }
 
-/// Views keep names as their text has them.
+/// The error for renaming a relation or column that views read: their text keeps the old name.
 pub(crate) fn renamed_under_views(what: &str, views: &[String]) -> CatalogError {
     CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", views.join(", ")) }
 }

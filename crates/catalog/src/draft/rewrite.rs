@@ -1,9 +1,8 @@
-//! Rows that are written anew: with another key, or with other types in it or behind it. Or the entries of indexes alone, with
-//! other columns.
+//! Rewrites: all rows of a table with another key or other types, or the entries of some indexes with other columns.
 //!
-//! As CREATE TABLE AS it has two halves: storage is made and filled while the table is as it was, then the table takes it,
-//! in one change with what the storage was made for. The caller keeps all writers out from before the first to behind the
-//! second.
+//! Like CREATE TABLE AS, a rewrite has two halves: storage is created and filled while the table definition is
+//! unchanged, then the table takes the storage, in one change with the new definition. The caller keeps out all writers
+//! during both halves.
 
 use super::PreparedTable;
 use super::build::{make_key, row_id_column};
@@ -13,27 +12,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use types::Datum;
 
-/// A table as it will be, with storage for its rows and its indexes that nobody sees yet.
+/// A table as it will be, with storage for its rows and indexes that is not visible yet.
 #[derive(Clone, Debug)]
 pub struct PreparedRewrite {
     table: Arc<Table>,
     staged: Vec<PreparedTable>,
-    /// Are the rows written anew, or entries of indexes alone?
+    /// Whether the rows are rewritten, or only entries of indexes.
     rows: bool,
 }
 
 impl PreparedRewrite {
-    /// As it will be.
+    /// The table as it will be published.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }
 
-    /// Are the rows written anew? Otherwise they stay, and only entries of indexes are.
+    /// Whether the rows are rewritten. If not, only entries of indexes are.
     pub fn writes_rows(&self) -> bool {
         self.rows
     }
 
-    /// The indexes whose entries are written anew.
+    /// The indexes whose entries are rewritten.
     pub fn indexes(&self) -> impl Iterator<Item = &Index> {
         let is_staged = |storage: u32| self.staged.iter().any(|staged| staged.table().storage == storage);
         self.table.indexes.iter().filter(move |index| is_staged(index.storage))
@@ -41,12 +40,12 @@ impl PreparedRewrite {
 }
 
 impl Draft {
-    /// Changes that are only looked at: this draft is never made durable.
+    /// A draft for inspection, which is never made durable.
     pub fn of(catalog: &Catalog) -> Self {
         Self::new(catalog)
     }
 
-    /// The first half: storage for `table`, a table of this catalog as it will be.
+    /// The first half: creates storage for `table`, the future definition of a table of this catalog.
     ///
     /// # Errors
     /// No more storage ids.
@@ -66,7 +65,7 @@ impl Draft {
         Ok(PreparedRewrite { table: Arc::new(table), staged, rows: true })
     }
 
-    /// The same where the rows stay: storage for the entries of some indexes of `table`, by their oids.
+    /// The first half without the rows: creates storage for the entries of some indexes of `table`, by their oids.
     ///
     /// # Errors
     /// No more storage ids.
@@ -83,7 +82,7 @@ impl Draft {
         Ok(PreparedRewrite { table: Arc::new(table), staged, rows: false })
     }
 
-    /// Includes columns in an index, to be followed by other entries: [`Self::prepare_entries`].
+    /// Adds included columns to an index. Its entries must then be rewritten: [`Self::prepare_entries`].
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::NoSuchColumn`].
@@ -97,10 +96,11 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// The second half, behind the same changes of the table that it was prepared for: it takes the storage.
+    /// The second half: the table takes the storage. The draft must have made the same changes that it was prepared
+    /// with.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`], also for an index that it was not prepared with.
+    /// [`CatalogError::NoSuchTable`], also for an index that was not prepared.
     pub fn adopt_rewrite(&mut self, prepared: &PreparedRewrite) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         prepared.staged.iter().try_for_each(|staged| self.unstage(staged))?;
@@ -119,7 +119,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Shows the hidden row id of a table that has one, as a column among others: for a draft that is only read from.
+    /// Makes the hidden row id of a table visible, in a draft that is only read.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`].
@@ -130,7 +130,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Gives it up: its storage goes away.
+    /// Drops a prepared rewrite with its storage.
     ///
     /// # Errors
     /// As [`Draft::discard_table`].
@@ -142,7 +142,8 @@ impl Draft {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`], [`CatalogError::DuplicateKeyColumn`],
-    /// [`CatalogError::InvalidTable`] of a table that has a key, [`CatalogError::DuplicateConstraint`].
+    /// [`CatalogError::SecondPrimaryKey`], [`CatalogError::DuplicateConstraint`], [`CatalogError::InvalidTable`] of a
+    /// key column in a family.
     pub fn set_key(&mut self, oid: TableOid, key: &[NewKeyPart], name: Option<String>) -> CatalogResult<Arc<Table>> {
         let old = self.table(oid)?;
         if old.has_primary_key() {
@@ -168,8 +169,8 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// DROP CONSTRAINT of the primary key, to be followed by [`Self::adopt_rewrite`]: the table gets a hidden row id. Returns
-    /// what else was dropped, kind and name.
+    /// DROP CONSTRAINT of the primary key, to be followed by [`Self::adopt_rewrite`]: the table gets a hidden row id.
+    /// Returns kind and name of the dependent objects that were dropped.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::DependentObjects`].
@@ -188,7 +189,7 @@ impl Draft {
     }
 }
 
-/// All rows are written with the columns that the table has now.
+/// Resets the layouts: all rows are rewritten with the present columns of the table.
 fn renew_layout(table: &mut Table) {
     let columns = table.value_columns().map(|column| (column.id, column.ty)).collect();
     table.layouts = vec![LayoutDef { id: 1, columns }];

@@ -1,4 +1,4 @@
-//! Schemas in a change of the catalog.
+//! Schemas in a catalog change.
 
 use super::Draft;
 use crate::catalog::{RESERVED_SCHEMAS, Schema};
@@ -21,7 +21,7 @@ impl Draft {
         Ok(def)
     }
 
-    /// DROP SCHEMA; with `cascade` also what is in it.
+    /// DROP SCHEMA; with `cascade`, also the relations in it.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchSchema`], [`CatalogError::DependentObjects`], [`CatalogError::ReservedName`].
@@ -47,7 +47,7 @@ impl Draft {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`];
-    /// [`CatalogError::Unsupported`] when views read what is in it: their text has its name.
+    /// [`CatalogError::Unsupported`] if views read its relations: the text of a view has the old schema name.
     pub fn rename_schema(&mut self, name: &str, to: &str) -> CatalogResult<()> {
         check_schema_name(name)?;
         let id = self.schema_entry(name)?.def.id;

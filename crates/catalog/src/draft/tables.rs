@@ -1,4 +1,4 @@
-//! Tables in a change of the catalog, and their storage.
+//! Tables in a catalog change, and their storage.
 
 use super::Draft;
 use super::build::build_table;
@@ -7,8 +7,8 @@ use crate::{CatalogError, CatalogResult, Table, TableOid};
 use std::sync::Arc;
 use store::{Bytes, FamilyId, FamilySpec, TableChange, TableSpec};
 
-/// A table that has storage but no name yet: for CREATE TABLE AS, whose rows are loaded into
-/// [`Table::storage_id`] before [`Draft::publish_table`] shows it.
+/// A table with storage but without a name: for CREATE TABLE AS, which loads rows into [`Table::storage_id`] before
+/// [`Draft::publish_table`] makes the table visible.
 ///
 /// If the process dies in between, the storage is dropped when the catalog is opened again.
 #[derive(Clone, Debug)]
@@ -17,17 +17,17 @@ pub struct PreparedTable {
 }
 
 impl PreparedTable {
-    /// As it will be.
+    /// The table as it will be published.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }
 }
 
 impl Draft {
-    /// CREATE TABLE: its definition and its storage.
+    /// CREATE TABLE: creates the definition and the storage.
     ///
     /// # Errors
-    /// All that can be wrong with a definition, [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateTable`].
+    /// The errors of an invalid definition, [`CatalogError::NoSuchSchema`], [`CatalogError::DuplicateTable`].
     pub fn create_table(&mut self, new: NewTable) -> CatalogResult<Arc<Table>> {
         let mut table = self.build(new)?;
         table.storage = self.take_storage()?;
@@ -44,7 +44,7 @@ impl Draft {
         self.stage(table)
     }
 
-    /// Storage of its own for a table that nobody sees yet.
+    /// Creates storage for a table that is not visible yet.
     pub(crate) fn stage(&mut self, mut table: Table) -> CatalogResult<PreparedTable> {
         table.storage = self.take_storage()?;
         self.stores.push(TableChange::Create(store_spec(&table)));
@@ -53,11 +53,11 @@ impl Draft {
         Ok(PreparedTable { table: Arc::new(table) })
     }
 
-    /// The second half: the table gets its name and is seen.
+    /// The second half: the table gets its name and becomes visible.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchSchema`] and [`CatalogError::DuplicateTable`] when that changed since it was
-    /// prepared; [`CatalogError::NoSuchTable`] when it was published or discarded before.
+    /// [`CatalogError::NoSuchSchema`] and [`CatalogError::DuplicateTable`] after a change since it was prepared;
+    /// [`CatalogError::NoSuchTable`] if it was already published or discarded.
     pub fn publish_table(&mut self, prepared: &PreparedTable) -> CatalogResult<Arc<Table>> {
         let table = prepared.table.as_ref();
         let Some(schema) = self.next.schema_by_id(table.schema).map(|schema| schema.name.clone()) else {
@@ -68,17 +68,17 @@ impl Draft {
         Ok(self.put_table(table.clone()))
     }
 
-    /// Gives a prepared table up: its storage goes away.
+    /// Drops a prepared table with its storage.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`] when it was published or discarded before.
+    /// [`CatalogError::NoSuchTable`] if it was already published or discarded.
     pub fn discard_table(&mut self, prepared: &PreparedTable) -> CatalogResult<()> {
         self.unstage(prepared)?;
         self.drop_storage(prepared.table.storage);
         Ok(())
     }
 
-    /// DROP TABLE: its definition and its rows.
+    /// DROP TABLE: drops the definition and the rows.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`].
@@ -88,7 +88,7 @@ impl Draft {
         Ok(())
     }
 
-    /// TRUNCATE: new storage with the same region borders; the old one goes away.
+    /// TRUNCATE: new storage with the same region boundaries; the old storage is dropped.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`].
@@ -102,7 +102,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// New storage for each index of a table that is emptied.
+    /// New storage for each index of a table that is truncated.
     fn truncate_indexes(&mut self, table: &mut Table) -> CatalogResult<()> {
         let mut indexes = std::mem::take(&mut table.indexes);
         for index in &mut indexes {
@@ -113,7 +113,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Storage for what a table of this shape holds.
+    /// Creates storage for the rows of a table like `shape`.
     pub(crate) fn new_storage(&mut self, shape: &Table) -> CatalogResult<u32> {
         let storage = self.take_storage()?;
         let spec = TableSpec { id: store::TableId(storage), ..store_spec(shape) };
@@ -144,7 +144,7 @@ impl Draft {
     }
 }
 
-/// What the store is told to make: one family, and a region for each salt bucket and split point.
+/// The store's table: one family, and a region for each salt bucket and split point.
 fn store_spec(table: &Table) -> TableSpec {
     let families = vec![FamilySpec::new(FamilyId(0))];
     TableSpec { id: table.storage_id(), families, splits: region_borders(table.salt_buckets, &table.splits) }

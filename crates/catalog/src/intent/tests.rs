@@ -1,4 +1,4 @@
-//! Steps of one process between those of another.
+//! Interleaved steps of two processes.
 
 use super::*;
 use crate::{CatalogCache, Draft, NewColumn, NewKeyPart, NewTable};
@@ -17,7 +17,7 @@ fn new_table(name: &str) -> NewTable {
     table
 }
 
-/// The intent of a change that makes `t`, logged by a process that then falls asleep.
+/// Logs the intent of a change that creates `t`, as a process that pauses afterwards.
 async fn logged(store: &dyn Store, cache: &CatalogCache) -> Intent {
     let mut draft = Draft::new(&cache.current());
     draft.create_table(new_table("t")).unwrap();
@@ -43,7 +43,7 @@ async fn a_process_that_wakes_up_late_changes_nothing() {
     let store = shared();
     let cache = CatalogCache::open(Arc::clone(&store)).await.unwrap();
     let intent = logged(store.as_ref(), &cache).await;
-    // Meanwhile another one finishes it, and drops and makes tables of its own.
+    // Meanwhile another process finishes it, and drops and creates tables.
     let other = CatalogCache::open(Arc::clone(&store)).await.unwrap();
     let table = other.current().table("public", "t").cloned().unwrap();
     other.change(|draft| draft.drop_table(table.oid)).await.unwrap();
@@ -62,7 +62,7 @@ async fn who_logged_a_change_that_another_undid_is_told() {
     let intent = logged(store.as_ref(), &cache).await;
     let read = stored::read_counters(store.as_ref()).await.unwrap().unwrap();
     replace_counters(store.as_ref(), &undone(&read.counters, &intent), read.commit).await.unwrap();
-    // Others come after it.
+    // Later changes follow.
     cache.follow_now().await.unwrap();
     cache.change(|draft| draft.create_table(new_table("u"))).await.unwrap();
     let told = finish(store.as_ref(), Some(intent.version)).await;

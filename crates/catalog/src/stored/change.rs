@@ -1,4 +1,4 @@
-//! A change of the catalog as the rows that it writes.
+//! A catalog change as the rows that it writes.
 
 use super::Counters;
 use super::format::{json_of, table_json};
@@ -8,17 +8,17 @@ use serde::Serialize;
 use std::sync::Arc;
 use store::{Bytes, CommitNo, Condition, Mutation, TableChange, WriteBatch};
 
-/// A change of the catalog, ready to be written.
+/// A catalog change, ready to be written.
 pub(crate) struct Change {
     /// The next version.
     pub(crate) catalog: Catalog,
     pub(crate) tables: Vec<TableChange>,
-    /// Keys and JSON of all rows that differ, but for the counters; `None`: the row goes.
+    /// Keys and JSON of all changed rows, except the counters row; `None` deletes the row.
     pub(crate) rows: Vec<(Bytes, Option<Vec<u8>>)>,
 }
 
 impl Change {
-    /// The one batch that makes it. Holds only while the counters row is the one that commit `last` wrote.
+    /// The change as one batch, conditional on the counters row that commit `last` wrote.
     pub(crate) fn batch(&self, last: CommitNo) -> CatalogResult<WriteBatch> {
         let unchanged =
             Condition { table: SYSTEM_TABLE, family: FAMILY, key: Kind::Counters.key(0), expect: Some(last) };
@@ -35,7 +35,7 @@ impl Change {
 }
 
 impl Draft {
-    /// Gives up what a process that died had prepared.
+    /// Drops storage that a crashed process had prepared.
     pub(crate) fn drop_staged(&mut self) -> CatalogResult<()> {
         for storage in std::mem::take(&mut self.next.staged) {
             self.dirty.staged.insert(storage);
@@ -51,7 +51,7 @@ impl Draft {
         rows || !self.stores.is_empty() || !self.jobs.is_empty()
     }
 
-    /// The next version and what differs in the store.
+    /// Returns the next version and the changes of the store.
     pub(crate) fn finish(mut self) -> CatalogResult<Change> {
         self.drop_lost_comments();
         let Self { next, dirty, stores: tables, jobs, .. } = self;

@@ -1,4 +1,4 @@
-//! The counters row, which every change of the catalog replaces.
+//! The counters row, which every catalog change replaces.
 
 use super::changes_in_one_batch;
 use super::row::{FAMILY, Kind, corrupted, json_in};
@@ -9,19 +9,19 @@ use fragment::Fragment;
 use serde::{Deserialize, Serialize};
 use store::{PointRead, Snapshot, Store, StoreError};
 
-/// What every change of the catalog replaces, and what tells a reader that nothing has changed.
+/// The value of the counters row. Every catalog change replaces it, so that readers detect changes by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counters {
     pub(crate) version: u64,
     pub(crate) next_oid: u32,
     pub(crate) next_storage: u32,
-    /// A change under way, on stores that cannot make it in one batch.
+    /// A change in progress, on stores that cannot commit it in one batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) intent: Option<Intent>,
-    /// Storages that no version has any more and that may still be there.
+    /// Dropped storages that may still exist in the store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) drops: Vec<u32>,
-    /// Versions that were undone, the latest last.
+    /// Undone versions, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) undone: Vec<u64>,
 }
@@ -39,11 +39,11 @@ impl Counters {
     }
 }
 
-/// The counters row; `None` in a store that has no catalog.
+/// Reads the counters row; `None` in a store without a catalog.
 pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<ReadCounters>> {
     let row = match store.get_newest(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0)).await {
         Ok(Some(row)) => row,
-        // Whoever made the table died before the row.
+        // The process that created the table crashed before it wrote the row.
         Ok(None) if !changes_in_one_batch(store) => return Ok(None),
         Ok(None) => return Err(corrupted("the counters row", "it is missing")),
         Err(StoreError::NoSuchTable { .. }) => return Ok(None),
@@ -52,7 +52,7 @@ pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<Rea
     counters_in(&row).map(Some)
 }
 
-/// The version of the catalog that a snapshot holds.
+/// The version of the catalog in a snapshot.
 ///
 /// # Errors
 /// [`CatalogError::Corrupted`], [`CatalogError::Store`].

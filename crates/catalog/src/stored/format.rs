@@ -1,30 +1,28 @@
-//! The format of a row's JSON, and the newest one that what is in it needs.
+//! The format version of a row's JSON: the oldest one that supports the contents of the row.
 
 use super::row::{Kind, corrupted};
 use crate::{CatalogResult, Index, Table};
 use serde::{Deserialize, Serialize};
 
-/// Newest format of rows that this build reads. Grows when an older build could not read them, or could not do
-/// without what is in them.
+/// The newest format that this build reads. Increased if older builds cannot read new rows, or must not ignore their
+/// contents.
 pub const FORMAT: u32 = 8;
-/// The format of rows that every build reads.
+/// The format that every build reads.
 pub(super) const FORMAT_1: u32 = 1;
-/// The format of tables with CHECK constraints: a build that passed over them would let in rows that break them.
+/// Tables with CHECK constraints: a build that ignores them would accept rows that violate them.
 const FORMAT_2: u32 = 2;
-/// The format of tables with indexes: a build that passed over them would leave entries out.
+/// Tables with indexes: a build that ignores them would not write entries.
 const FORMAT_3: u32 = 3;
-/// The format of tables with foreign keys: a build that passed over them would leave rows that refer to nothing.
+/// Tables with foreign keys: a build that ignores them would leave rows without a parent.
 const FORMAT_4: u32 = 4;
-/// The format of tables with generated columns, whose values a build that passed over them would leave as they were, and of
-/// those with indexes on expressions or of some rows only, local ones, and such as are not public: it would write wrong
-/// entries, or read by entries that are not there.
+/// Tables with generated columns, which a build that ignores them would not compute; and with expression, partial,
+/// local or non-public indexes: such a build would write wrong entries, or read missing ones.
 const FORMAT_5: u32 = 5;
-/// The format of materialized views: a build that passed over that would let rows in that are not of their queries.
+/// Materialized views: a build that ignores them would let statements write their rows.
 const FORMAT_6: u32 = 6;
-/// The format of tables with indexes that are refreshed: a build that passed over that would read old entries.
+/// Tables with refreshed indexes: a build that ignores the refresh would read stale entries.
 const FORMAT_7: u32 = 7;
-/// The format of tables with change logs, in which a build that passed over them would note nothing, and of the views that rely
-/// on them.
+/// Tables with change logs, which a build that ignores them would not write, and the incremental views over them.
 const FORMAT_8: u32 = 8;
 
 #[derive(Serialize, Deserialize)]
@@ -33,13 +31,13 @@ pub(super) struct Versioned<T> {
     pub(super) value: T,
 }
 
-/// Enough to tell a newer format before its value is looked at.
+/// Only the format, to detect a newer one before the value is parsed.
 #[derive(Deserialize)]
 pub(super) struct FormatOnly {
     pub(super) format: u32,
 }
 
-/// A value as its row has it.
+/// The JSON of a row.
 pub(crate) fn json_of<T: Serialize>(kind: Kind, id: u32, value: &T) -> CatalogResult<Vec<u8>> {
     json_in_format(FORMAT_1, kind, id, value)
 }
@@ -64,7 +62,7 @@ fn json_in_format<T: Serialize>(format: u32, kind: Kind, id: u32, value: &T) -> 
     serde_json::to_vec(&Versioned { format, value }).map_err(unwritable)
 }
 
-/// What a row holds that is gone, on stores where a deleted row could come back.
+/// The JSON of a deleted row, for stores where a deleted row could reappear.
 pub(crate) fn nothing() -> String {
     format!("{{\"format\":{FORMAT_1},\"value\":null}}")
 }

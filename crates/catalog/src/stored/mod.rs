@@ -33,26 +33,26 @@ use store::{
 /// A catalog read from its store.
 pub(crate) struct Loaded {
     pub(crate) catalog: Catalog,
-    /// The commit that wrote the counters.
+    /// The commit that wrote the counters row.
     pub(crate) commit: CommitNo,
-    /// Each node's, with the stamp of its row.
+    /// The mark of each node, with the commit stamp of its row.
     pub(crate) row_id_marks: BTreeMap<u32, (u64, CommitNo)>,
-    /// With the stamps of their rows.
+    /// With the commit stamps of their rows.
     pub(crate) sequence_values: BTreeMap<TableOid, (SequenceValue, CommitNo)>,
     pub(crate) jobs: Vec<JobRecord>,
 }
 
-/// Reads the catalog; `None` in a store that has none. Brings to its end what other processes left under way.
+/// Reads the catalog; `None` in a store without one. Finishes a change that another process left in progress.
 pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
     let in_one_batch = changes_in_one_batch(store);
     loop {
         let read = if in_one_batch { read_counters(store).await? } else { intent::finish(store, None).await? };
         let Some(ReadCounters { commit, .. }) = read else { return Ok(None) };
         if !in_one_batch {
-            // Who wrote it may have died before its sync.
+            // The process that wrote the row may have crashed before its sync.
             store.sync(commit).await?;
         }
-        // A row of a batch stands for the whole: the rows of the same change are in this snapshot too.
+        // A batch is atomic, so the snapshot has all rows of the change.
         let snapshot = store.snapshot(commit).await?;
         let request = ScanRequest::new(SYSTEM_TABLE, FAMILY, vec![KeyRange::all()]);
         let mut scan = store.scan(request, &snapshot).await?;
@@ -62,7 +62,7 @@ pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
                 rows.read(key, fragment)?;
             }
         }
-        // Else a change may have been made while its rows were read.
+        // Without atomic batches, a change may have been committed while the rows were read.
         let same = in_one_batch || read_counters(store).await?.is_some_and(|now| now.commit == commit);
         if same {
             return rows.into_loaded().map(Some);
@@ -70,7 +70,7 @@ pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
     }
 }
 
-/// Where the rows of each table are, in the state of a snapshot.
+/// The storages of all tables in a snapshot.
 ///
 /// # Errors
 /// [`CatalogError::Corrupted`], [`CatalogError::Store`].
@@ -91,13 +91,13 @@ pub(crate) async fn storages_at(store: &dyn Store, snapshot: &Snapshot) -> Catal
     Ok(storages)
 }
 
-/// Can a change and its tables be one batch? Otherwise it is a logged intent.
+/// Whether a change and its tables can be one batch. If not, the change is a logged intent.
 pub(crate) fn changes_in_one_batch(store: &dyn Store) -> bool {
     let can = store.capabilities();
     can.atomic_batches() && can.table_changes && can.store_snapshots()
 }
 
-/// Makes the system table in a new store.
+/// Creates the system table in a new store.
 pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     let catalog = Catalog::bootstrap();
     let families = vec![FamilySpec::new(FAMILY)];
@@ -118,8 +118,8 @@ pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
     Ok(Loaded { catalog, commit, row_id_marks, sequence_values, jobs })
 }
 
-/// Each step may have been taken by a process that died, or by one that opens the store at the same time. The
-/// counters come last: with them the catalog is there.
+/// Creates the system table in steps. Another process may have taken each step: one that crashed, or one that opens the
+/// store at the same time. The counters row is written last: it marks the catalog as complete.
 async fn bootstrap_in_steps(
     store: &dyn Store,
     create: TableChange,

@@ -8,7 +8,7 @@ use store::{Bytes, FamilyId, Mutation};
 
 pub(crate) const FAMILY: FamilyId = FamilyId(0);
 
-/// What a row is about: the first byte of its key.
+/// The kind of a row: the first byte of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -17,17 +17,17 @@ pub(crate) enum Kind {
     Table = 2,
     /// Storage of a table that is not published yet.
     Staged = 3,
-    /// Mark of the hidden row ids of one node.
+    /// The mark of the hidden row ids of one node.
     RowIdMark = 4,
     View = 5,
     Sequence = 6,
-    /// Where a sequence stands.
+    /// The position of a sequence.
     SequenceValue = 7,
     /// Comments of one object.
     Comments = 8,
-    /// Work that goes on beside statements.
+    /// The record of a job.
     Job = 9,
-    /// What ANALYZE has found out about a table.
+    /// The results of ANALYZE for a table.
     Statistics = 10,
 }
 
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// A row's fragment, not yet stamped.
+/// A row's fragment, without a commit stamp.
 pub(crate) fn fragment_of(json: &[u8]) -> CatalogResult<Vec<u8>> {
     let mut fragment = Vec::new();
     fragment::encode_dense(&layout(), &[Some(json)], &mut fragment)

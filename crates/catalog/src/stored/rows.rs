@@ -1,4 +1,4 @@
-//! Rows of the system table as a catalog.
+//! Builds a catalog from the rows of the system table.
 
 use super::format::{FORMAT, FormatOnly, Versioned, nothing};
 use super::row::{Kind, corrupted, json_in};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::CommitNo;
 
-/// Rows as they come from the scan.
+/// The rows, as the scan returns them.
 #[derive(Default)]
 pub(super) struct Rows {
     counters: Option<(Counters, CommitNo)>,
@@ -57,7 +57,7 @@ impl Rows {
             Kind::Job => self.jobs.push(value(json, &what)?),
             Kind::Statistics => {
                 let id = id().ok_or_else(|| corrupted(what(), "its key has no oid"))?;
-                // Estimates only: what another build wrote in another form is made anew by the next ANALYZE.
+                // Only estimates: statistics in an unknown form are ignored, and the next ANALYZE replaces them.
                 if let Ok(statistics) = value(json, &what) {
                     self.statistics.insert(TableOid(id), statistics);
                 }
@@ -109,7 +109,7 @@ impl Rows {
     }
 }
 
-/// A row's value; `None` of one that was deleted.
+/// A row's value; `None` for a deleted row.
 pub(super) fn stored<T: DeserializeOwned>(key: &[u8], bytes: &[u8]) -> CatalogResult<Option<T>> {
     let what = || format!("row {key:02X?}");
     let fragment = Fragment::parse(bytes).map_err(|error| corrupted(what(), error))?;
@@ -126,7 +126,7 @@ pub(super) fn value<T: DeserializeOwned>(json: &[u8], what: &dyn Fn() -> String)
     Ok(row.value)
 }
 
-/// What the rest of the code relies on without looking again.
+/// Checks what the rest of the code relies on.
 pub(super) fn check(table: &Table) -> CatalogResult<()> {
     let fail = |reason: &str| Err(corrupted(described(table), reason));
     for (found, readable) in [(table.key_codec, KEY_CODEC), (table.salt_hash, SALT_HASH)] {
@@ -164,7 +164,7 @@ pub(super) fn check(table: &Table) -> CatalogResult<()> {
     Ok(())
 }
 
-/// Has each foreign key what it refers to?
+/// Checks that the parent table, its columns and its index exist for each foreign key.
 fn check_parents(catalog: &Catalog, table: &Table) -> CatalogResult<()> {
     for key in &table.foreign_keys {
         let has = |parent: &Arc<Table>| {

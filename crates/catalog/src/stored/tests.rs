@@ -1,4 +1,4 @@
-//! Rows of the catalog as earlier builds wrote them, and rows that nobody wrote.
+//! Catalog rows in all released formats, and invalid rows.
 
 use super::format::*;
 use super::row::layout;
@@ -9,19 +9,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use types::{DataType, Datum, Decimal};
 
-/// Rows of format 1 as they were released. Never edited: a change of format adds a file.
+/// Rows of format 1 as released. Never edited: a new format gets a new file.
 const ROWS_1: &str = include_str!("../../fixtures/format_1.jsonl");
-/// A row of format 2, likewise.
+/// A row of format 2.
 const ROWS_2: &str = include_str!("../../fixtures/format_2.jsonl");
-/// And of format 4.
+/// A row of format 4.
 const ROWS_4: &str = include_str!("../../fixtures/format_4.jsonl");
 
-/// And of format 5.
+/// A row of format 5.
 const ROWS_5: &str = include_str!("../../fixtures/format_5.jsonl");
 
-/// And of format 6.
+/// A row of format 6.
 const ROWS_6: &str = include_str!("../../fixtures/format_6.jsonl");
-/// A table with an index that is refreshed.
+/// A row of format 7: a table with a refreshed index.
 const ROWS_7: &str = include_str!("../../fixtures/format_7.jsonl");
 
 fn read_back<T: Serialize + DeserializeOwned>(line: &str) -> String {

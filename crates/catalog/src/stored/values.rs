@@ -1,4 +1,4 @@
-//! Rows that change beside the catalog's versions: marks of hidden row ids, and where sequences stand.
+//! Rows that change independently of catalog versions: marks of hidden row ids, and positions of sequences.
 
 use super::format::{json_of, nothing};
 use super::row::{FAMILY, Kind, corrupted, fragment_of, json_in};
@@ -8,7 +8,7 @@ use fragment::Fragment;
 use serde::de::DeserializeOwned;
 use store::{CommitNo, PointRead, Store};
 
-/// Makes a mark of hidden row ids durable, if its row still carries the stamp `expect`. The row's new stamp.
+/// Writes a mark of hidden row ids durably if its row still has the commit stamp `expect`. Returns the new stamp.
 pub(crate) async fn write_row_id_mark(
     store: &dyn Store,
     node: u32,
@@ -19,12 +19,12 @@ pub(crate) async fn write_row_id_mark(
     Ok(intent::replace(store, Kind::RowIdMark.key(node), fragment_of(&json)?, expect).await?)
 }
 
-/// The mark of a node's hidden row ids, with the stamp of its row.
+/// Reads the mark of a node's hidden row ids, and the commit stamp of its row.
 pub(crate) async fn read_row_id_mark(store: &dyn Store, node: u32) -> CatalogResult<Option<(u64, CommitNo)>> {
     read_row(store, Kind::RowIdMark, node).await
 }
 
-/// Makes a place of a sequence durable, as [`write_row_id_mark`].
+/// Writes the position of a sequence durably, as [`write_row_id_mark`].
 pub(crate) async fn write_sequence_value(
     store: &dyn Store,
     oid: TableOid,
@@ -35,7 +35,7 @@ pub(crate) async fn write_sequence_value(
     Ok(intent::replace(store, Kind::SequenceValue.key(oid.0), fragment_of(&json)?, expect).await?)
 }
 
-/// Where a sequence stands, with the stamp of its row.
+/// Reads the position of a sequence, and the commit stamp of its row.
 pub(crate) async fn read_sequence_value(
     store: &dyn Store,
     oid: TableOid,

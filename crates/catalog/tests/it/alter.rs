@@ -1,4 +1,4 @@
-//! ALTER TABLE touches no row, and ids are never used again.
+//! ALTER TABLE does not touch rows, and ids are never reused.
 
 use crate::world::{column, create, names, new_store, new_table, open};
 use catalog::{

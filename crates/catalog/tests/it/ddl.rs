@@ -1,4 +1,4 @@
-//! Schemas and tables come and go.
+//! Creating and dropping schemas and tables.
 
 use crate::world::{create, names, new_store, new_table, open};
 use catalog::{CatalogError, FIRST_USER_OID, NewTable, PUBLIC_SCHEMA_ID, ROW_ID_COLUMN};

@@ -1,4 +1,4 @@
-//! Definitions that are refused, each with the error that names what is wrong.
+//! Invalid definitions, and the error of each.
 
 use crate::world::{column, create, new_store, new_table, open};
 use catalog::{CatalogError, NewColumn, NewKeyPart, NewTable};
@@ -107,7 +107,7 @@ async fn split_points_are_keys_in_ascending_order() {
         assert_eq!(*found, number);
         assert!(reason.contains(about), "{reason}");
     }
-    // Descending keys run from large to small.
+    // Descending keys sort from large to small.
     let mut new = NewTable { splits: vec![int(2), int(1)], ..new_table("t") };
     new.key[0].descending = true;
     let cache = open(&new_store()).await;

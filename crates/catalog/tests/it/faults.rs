@@ -1,4 +1,4 @@
-//! Changes that break off: all of it or nothing, for those who read and for who opens the store again.
+//! Failing changes are atomic for concurrent readers and after a reopen.
 
 use crate::world::{create, new_store, new_table, open, shown};
 use catalog::{CatalogError, NewTable, SYSTEM_TABLE};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use store::{Store, StoreError};
 use store_testkit::{FaultPlan, FaultStore, ModelStore, Point};
 
-/// A model, the plan of its faults, and the store that both make.
+/// A model store, its fault plan, and the store with faults.
 fn with_faults() -> (ModelStore, FaultPlan, Arc<dyn Store>) {
     let (model, plan) = (ModelStore::new(), FaultPlan::new());
     let store = Arc::new(FaultStore::new(Arc::new(model.clone()), plan.clone()));
@@ -49,7 +49,7 @@ async fn a_change_whose_caller_went_away_is_finished() {
     let polled = std::future::poll_fn(|context| std::task::Poll::Ready(change.as_mut().poll(context).is_ready()));
     assert!(!polled.await, "it waits for the store");
     drop(change);
-    // The next change gets its turn when the one before is over, and builds on it.
+    // The next change waits for the previous one, and builds on it.
     let again = create(&cache, new_table("t")).await;
     assert!(matches!(again, Err(CatalogError::DuplicateTable { .. })), "{again:?}");
     assert!(cache.current().table("public", "t").is_some());

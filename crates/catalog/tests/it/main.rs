@@ -1,4 +1,4 @@
-//! The catalog from outside.
+//! Tests of the catalog through the public API.
 #![allow(
     missing_docs,
     unreachable_pub,

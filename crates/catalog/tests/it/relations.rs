@@ -50,7 +50,7 @@ async fn what_views_read_cannot_go_without_them() {
     let refused = cache.change(|draft| draft.drop_relations(&[t.oid], false)).await;
     let dependents = vec!["view v".to_owned(), "view w".to_owned()];
     assert_eq!(refused.unwrap_err(), CatalogError::DependentObjects { what: "table t".into(), dependents });
-    // A column that no view reads may go, and a view that no other reads.
+    // A column that no view reads can be dropped, and so can a view that no other view reads.
     cache.change(|draft| draft.drop_column(t.oid, "v", false)).await.unwrap();
     cache.change(|draft| draft.drop_relations(&[w.oid], false)).await.unwrap();
 
@@ -86,7 +86,7 @@ async fn no_value_comes_twice_after_a_crash() {
         cache.change(|draft| draft.create_sequence(sequence("s", 1, i64::MAX, false))).await.unwrap();
     let mut last = 0;
     for round in 0..5 {
-        // The cache is not closed: what it held in memory is lost.
+        // A crash: the cache is not closed, so values allocated in memory are lost.
         let cache = CatalogCache::open(Arc::clone(&store)).await.unwrap();
         for count in [1, 3, 40 * round] {
             for value in cache.sequence_values().next(&s, count).await.unwrap() {
@@ -162,7 +162,7 @@ async fn a_name_stands_for_one_kind_of_relation() {
         ("t", Some(RelationKind::Table)),
         ("v", Some(RelationKind::View)),
         ("s", Some(RelationKind::Sequence)),
-        // The primary key has no entries of its own, and a name all the same.
+        // The primary key has no separate entries, but its name is taken.
         ("t_pkey", Some(RelationKind::Index)),
         ("k", None),
     ] {

@@ -1,4 +1,4 @@
-//! A catalog read back from its store is the same value, whatever was done to it.
+//! A catalog loaded from its store equals the one in memory, after any changes.
 
 use crate::world::{column, new_store, new_table, open, shown};
 use catalog::{CatalogCache, CatalogResult, NewDefault, NewTable, TableOid};
@@ -56,7 +56,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Values that JSON by itself would not bring back.
+/// Values that plain JSON would not preserve.
 fn missing(n: u8) -> (DataType, Datum) {
     match n {
         0 => (DataType::Double, Datum::Float8(f64::NAN)),
@@ -80,7 +80,7 @@ fn column_name(n: u8) -> &'static str {
     ["k1", "a", "b", "c"][n as usize]
 }
 
-/// The `n`th table there is, so that most steps meet one.
+/// The `n`th existing table, so that most steps apply to one.
 fn pick(cache: &CatalogCache, n: u8) -> TableOid {
     let catalog = cache.current();
     let count = catalog.tables().count();
@@ -154,7 +154,7 @@ proptest! {
                 let before = shown(&cache.current());
                 match run(&cache, op).await {
                     Ok(()) => done += 1,
-                    // A prepared table whose name is taken stays prepared: all else must be as before.
+                    // A prepared table whose name is taken stays prepared: nothing must have changed.
                     Err(_) => prop_assert_eq!(before.contains("staged: {}"), shown(&cache.current()).contains("staged: {}")),
                 }
                 for table in cache.current().tables() {

@@ -1,4 +1,4 @@
-//! Hidden row ids never repeat.
+//! Hidden row ids are never reused.
 
 use crate::world::new_store;
 use catalog::{CatalogCache, CatalogError};
@@ -53,7 +53,7 @@ async fn more_ids_than_a_millisecond_has_borrow_from_the_next() {
 async fn a_crash_at_any_time_and_with_any_clock_repeats_none() {
     let store = new_store();
     let mut seen = BTreeSet::new();
-    // Clocks of the processes that open the store one after the other: also far back and far ahead.
+    // Clocks of successive processes on the store, some far back and some far ahead.
     for now in [NOW, NOW, NOW - 3_600_000, NOW + 1, NOW + 3_600_000, NOW, 0, NOW + 3_600_000] {
         let clock = clock(now);
         let cache = open(&store, &clock).await;
@@ -64,7 +64,7 @@ async fn a_crash_at_any_time_and_with_any_clock_repeats_none() {
                 assert!(seen.insert(id), "{id} came twice");
             }
         }
-        // The process dies here: nothing is closed.
+        // A crash: nothing is closed.
     }
     assert_eq!(seen.len(), 8 * 20 * 3);
 }

@@ -1,5 +1,5 @@
-//! Several processes on one store that keeps single rows only: what one changes the others follow, and what one leaves
-//! behind in the middle the others finish or undo.
+//! Several processes on one store with row-level atomicity: each follows the changes of others, and finishes or undoes
+//! changes that others left in progress.
 
 use crate::world::{column, create, new_table, open, shown};
 use catalog::{CatalogCache, CatalogError, Counting, FOLLOW, NewSequence, Sequence};
@@ -13,7 +13,7 @@ fn shared() -> Arc<dyn Store> {
     Arc::new(LimitedStore::new(Arc::new(ModelStore::new()), Without::everything()))
 }
 
-/// A process whose calls fail as its plan says.
+/// A process whose calls fail according to its plan.
 fn process(store: &Arc<dyn Store>) -> (Arc<dyn Store>, FaultPlan) {
     let plan = FaultPlan::new();
     (Arc::new(FaultStore::new(Arc::clone(store), plan.clone())), plan)
@@ -23,7 +23,7 @@ fn gone() -> StoreError {
     StoreError::Io { action: "write".into(), reason: "the process died".into() }
 }
 
-/// A change with all kinds of steps: tables made and dropped, rows written and deleted.
+/// A change with all kinds of steps: storages created and dropped, rows written and deleted.
 async fn change(cache: &CatalogCache) -> Result<(), CatalogError> {
     let (old, truncated) = {
         let catalog = cache.current();
@@ -41,7 +41,7 @@ async fn change(cache: &CatalogCache) -> Result<(), CatalogError> {
         .await
 }
 
-/// Every storage that the catalog names is there, and no other below the next number.
+/// Checks that every storage of the catalog exists, and no other one below the next id.
 async fn storages_are_those_of_the_catalog(store: &Arc<dyn Store>, cache: &CatalogCache) {
     let named: BTreeSet<u32> = cache.current().tables().map(|table| table.storage_id().0).collect();
     let mut there = BTreeSet::new();
@@ -87,7 +87,7 @@ async fn a_process_that_dies_between_any_two_steps_of_a_change_leaves_all_of_it_
             let found = names(&cache);
             assert!([&before, &after].contains(&&found), "{point:?} {step}: {found}");
             storages_are_those_of_the_catalog(&store, &cache).await;
-            // And the catalog can be changed.
+            // The catalog can still be changed.
             create(&cache, new_table("later")).await.unwrap();
             assert_eq!(shown(&open(&store).await.current()), shown(&cache.current()));
             if !struck {
@@ -106,7 +106,7 @@ async fn a_table_that_the_store_refuses_undoes_the_change() {
     let (store, before) = prepared().await;
     let (faulty, plan) = process(&store);
     let cache = open(&faulty).await;
-    // The third write: after the intent and the first of the tables.
+    // Fails the third write, after the intent and the first table.
     let refusal = StoreError::TooLarge { what: "rowkey", bytes: 9, limit: 1 };
     plan.fail(Point::Apply, 3, refusal.clone());
     assert_eq!(change(&cache).await, Err(CatalogError::Store(refusal)));
@@ -124,13 +124,13 @@ async fn a_change_is_followed_by_the_other_process() {
     let table = create(&first, new_table("t")).await.unwrap();
     second.follow_now().await.unwrap();
     assert_eq!(shown(&second.current()), shown(&first.current()));
-    // Made from what is old: refused, and the next attempt knows.
+    // Based on an outdated version: refused, and the retry succeeds.
     create(&first, new_table("u")).await.unwrap();
     assert_eq!(create(&second, new_table("v")).await.unwrap_err(), CatalogError::ChangedElsewhere);
     create(&second, new_table("v")).await.unwrap();
     first.follow_now().await.unwrap();
     assert_eq!(shown(&second.current()), shown(&first.current()));
-    // A commit is asked for the tables that it has written to.
+    // Before a commit, the written tables are checked.
     let epochs = BTreeMap::from([(table.storage_id(), table.version)]);
     second.check_epochs(&epochs).await.unwrap();
     let added = column("c", DataType::Integer);
@@ -225,7 +225,8 @@ async fn two_processes_never_draw_the_same_value_of_a_sequence() {
         all.extend(values);
     }
     assert_eq!(all.len(), count);
-    // A process that has drawn before goes on behind a setval() of another, once its own values are used up.
+    // A process that has allocated values before continues after another process's setval() when its own values are
+    // used up.
     let (a, b) = (open(&store).await, open(&store).await);
     a.sequence_values().next(&sequence, 1).await.unwrap();
     b.sequence_values().set(&sequence, 1_000_000, true).await.unwrap();
@@ -267,7 +268,7 @@ async fn two_processes_never_draw_the_same_row_id() {
         all.extend(ids);
     }
     assert_eq!(all.len(), count);
-    // One after the other: each gets a node of its own while the marks of the others lie ahead.
+    // In sequence: each process gets its own node while the marks of the others lie ahead of the clock.
     let node = |id: i64| (id >> 12) & 0x1FF;
     let first = open(&store).await.row_ids().next().await.unwrap();
     let second = open(&store).await.row_ids().next().await.unwrap();

@@ -1,4 +1,4 @@
-//! A catalog on a model store, and short ways to ask for tables.
+//! A catalog on a model store, and helpers to create tables.
 
 use catalog::{Catalog, CatalogCache, CatalogResult, NewColumn, NewKeyPart, NewTable, Table};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub async fn create(cache: &CatalogCache, new: NewTable) -> CatalogResult<Arc<Ta
     cache.change(|draft| draft.create_table(new)).await
 }
 
-/// Everything that a catalog holds, as text that can be compared.
+/// The whole catalog as text, for comparison.
 pub fn shown(catalog: &Catalog) -> String {
     format!("{catalog:#?}")
 }

@@ -1,4 +1,4 @@
-//! `bennu.guideposts`: keys at which regions can be cut, as ANALYZE found them; Phoenix's SYSTEM.STATS.
+//! `bennu.guideposts`: the guideposts of ANALYZE, which split regions into ranges; Phoenix's SYSTEM.STATS.
 
 use crate::rows::{Cell, Rows};
 use crate::source::Source;
@@ -21,10 +21,10 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// As `bytea` is printed.
+/// Prints bytes like `bytea`.
 fn hex(key: &[u8]) -> String {
     key.iter().fold("\\x".to_owned(), |mut out, byte| {
-        // Writing into a text does not fail.
+        // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");
         out
     })

@@ -1,4 +1,4 @@
-//! `bennu.jobs`: work that goes on beside statements, and the last of it that is over.
+//! `bennu.jobs`: background jobs, including the most recently finished ones.
 
 use crate::rows::Rows;
 use crate::source::Source;

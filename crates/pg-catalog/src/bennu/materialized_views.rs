@@ -1,4 +1,4 @@
-//! `bennu.materialized_views`: how old materialized views are, and who refreshes them.
+//! `bennu.materialized_views`: the age of materialized views, and their refresh jobs.
 
 use crate::rows::{Cell, Rows};
 use crate::source::Source;

@@ -1,5 +1,5 @@
-//! The tables of the schema `bennu`: what PostgreSQL has no catalog for. The schema is not listed in `pg_namespace`, so that
-//! dumps and tools leave it alone; its tables are read by their whole name.
+//! Tables of the schema `bennu`, which have no equivalent in PostgreSQL. `pg_namespace` does not list the schema, so
+//! that dumps and tools ignore it; its tables must be schema-qualified.
 
 mod guideposts;
 mod jobs;
@@ -9,10 +9,10 @@ mod refreshed_indexes;
 use crate::definition::{Definition, Fill, read};
 use std::sync::LazyLock;
 
-/// All of them.
+/// All tables of the schema.
 pub(crate) static TABLES: LazyLock<Vec<Definition>> = LazyLock::new(|| read(include_str!("../data/bennu.txt"), ROWS));
 
-/// What makes the rows of each, but for those that are always empty.
+/// The function that computes the rows of each table, except of tables that are always empty.
 pub(crate) const ROWS: &[(&str, Fill)] = &[
     ("guideposts", guideposts::rows),
     ("jobs", jobs::rows),

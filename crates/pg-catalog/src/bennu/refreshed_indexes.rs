@@ -1,4 +1,4 @@
-//! `bennu.refreshed_indexes`: how old the entries of indexes are that are not written with their rows.
+//! `bennu.refreshed_indexes`: the age of the entries of refreshed indexes, which statements do not write.
 
 use crate::rows::{Cell, Rows};
 use crate::source::Source;

@@ -1,4 +1,4 @@
-//! What things are, as text: types, keys, defaults, comments.
+//! Functions that describe objects as text: types, keys, defaults, comments.
 
 use super::names::{must_find, relation_of};
 use super::{BOOL, Function, INT, OID, REGCLASS, Returns, TEXT, nothing, strict};
@@ -27,7 +27,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             other => format!("unknown (OID={})", other.unwrap_or_default()).into(),
         })
     }),
-    // Expressions are kept as their source text.
+    // Expressions are stored as source text.
     strict("pg_get_expr", &[TEXT, OID, BOOL], Returns::Text, |_, args| Ok(args.text(0).into())).optional(1),
     strict("pg_get_indexdef", &[OID, INT, BOOL], Returns::Text, |source, args| {
         let relation = args.oid(0).and_then(|oid| source.relation(oid));
@@ -73,11 +73,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     .optional(1),
     strict("pg_get_ruledef", &[OID, BOOL], Returns::Text, nothing).optional(1),
     strict("pg_get_triggerdef", &[OID, BOOL], Returns::Text, nothing).optional(1),
-    // Nothing is a partition: no row of it, which is NULL in a list.
+    // Bennu has no partitions: PostgreSQL returns no rows, and a set-returning function as a scalar returns NULL.
     strict("pg_partition_ancestors", &[REGCLASS], Returns::Oid, nothing),
     strict("pg_get_partkeydef", &[OID], Returns::Text, nothing),
     strict("pg_get_statisticsobjdef_columns", &[OID], Returns::Text, nothing),
-    // The sequence that goes with a column, as `schema.name`.
+    // The sequence that the column owns, as `schema.name`.
     strict("pg_get_serial_sequence", &[TEXT, TEXT], Returns::Text, |source, args| {
         let (Some(table), Some(column)) = (args.text(0), args.text(1)) else { return Ok(Cell::Null) };
         let Relation::Table(table) = must_find(source, table)? else { return Ok(Cell::Null) };
@@ -100,7 +100,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(of.and_then(|of| description(source, of, args.text(1))).into())
     })
     .optional(1),
-    // Of the objects that databases share: the database itself.
+    // Comments of shared objects: only the database has one.
     strict("shobj_description", &[OID, TEXT], Returns::Text, |source, args| {
         let of = args.oid(0).filter(|oid| *oid == DATABASE_OID).map(CommentTarget::object);
         Ok(of.and_then(|of| description(source, of, args.text(1))).into())
@@ -110,9 +110,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let of = args.oid(0).zip(column).map(|(oid, column)| CommentTarget { oid, column });
         Ok(of.and_then(|of| description(source, of, Some("pg_class"))).into())
     }),
-    // Functions are built in, and none has a body in SQL.
+    // All functions are built in, and none has an SQL body.
     strict("pg_get_function_sqlbody", &[OID], Returns::Text, nothing),
-    // Scans are not counted for each index.
+    // Scans per index are not counted.
     strict("pg_stat_get_numscans", &[OID], Returns::BigInt, nothing),
     strict("pg_sequence_last_value", &[REGCLASS], Returns::BigInt, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
@@ -120,7 +120,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             _ => Cell::Null,
         })
     }),
-    // The number of a table's data in the store, which TRUNCATE changes.
+    // The storage id of a table or index, which TRUNCATE changes.
     strict("pg_relation_filenode", &[REGCLASS], Returns::Oid, |source, args| {
         Ok(match relation_of(source, args.cell(0))? {
             Some(Relation::Table(table)) => table.storage.into(),
@@ -128,11 +128,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             _ => Cell::Null,
         })
     }),
-    // There are no policies.
+    // Row-level security is not supported.
     strict("row_security_active", &[REGCLASS], Returns::Bool, |source, args| {
         Ok(relation_of(source, args.cell(0))?.map(|_| false).into())
     }),
-    // Nothing can be published.
+    // Publications are not supported.
     strict("pg_relation_is_publishable", &[REGCLASS], Returns::Bool, |_, _| Ok(false.into())),
     strict("pg_encoding_to_char", &[INT], Returns::Text, |_, args| {
         let name = ENCODINGS.iter().find(|(number, _)| Some(*number) == args.int(0)).map(|(_, name)| *name);
@@ -143,23 +143,23 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let number = ENCODINGS.iter().find(|(_, known)| known.eq_ignore_ascii_case(&name)).map(|(number, _)| *number);
         Ok(number.unwrap_or(-1).into())
     }),
-    // Text is UTF-8.
+    // The encoding is always UTF-8.
     strict("getdatabaseencoding", &[], Returns::Text, |_, _| Ok("UTF8".into())),
-    // The data folder: as for PostgreSQL's default tablespace, no other place is told.
+    // Empty, as for PostgreSQL's default tablespace.
     strict("pg_tablespace_location", &[OID], Returns::Text, |_, _| Ok("".into())),
     strict("pg_size_pretty", &[INT], Returns::Text, |_, args| Ok(args.int(0).map(size_pretty).into())),
 ];
 
-/// PostgreSQL's numbers of the encodings that clients may name.
+/// PostgreSQL's numbers of the encodings that clients may use.
 const ENCODINGS: [(i64, &str); 4] = [(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1"), (24, "WIN1252")];
 
-/// Bytes up to ten thousand, then halves rounded up in the largest unit that keeps five digits.
+/// Prints bytes up to 10 kB, then the largest unit with at most five digits, rounding half up.
 fn size_pretty(bytes: i64) -> String {
     const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
     let (sign, mut size) = (if bytes < 0 { "-" } else { "" }, bytes.unsigned_abs());
     let mut unit = UNITS.iter();
     let mut name = unit.next().copied().unwrap_or_default();
-    // One bit more than the unit, to round by.
+    // Keeps one more bit than the unit, for rounding.
     let mut doubled = false;
     for next in unit {
         let limit = if doubled { 20 * 1024 - 1 } else { 10 * 1024 };

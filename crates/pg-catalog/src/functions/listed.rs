@@ -1,4 +1,4 @@
-//! A function of values as one of arrays: it is called for each element.
+//! Makes a scalar function applicable to arrays: it is called for each element.
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::datatypes::{DataType as ArrowType, Field};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, Sca
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The function `each` of the elements of its argument, under that name.
+/// A function `name` that applies `each` to the elements of its array argument.
 pub(super) fn of_each(name: &str, each: ScalarUDF) -> ScalarUDF {
     ScalarUDF::new_from_impl(OfEach {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Functions that read the definitions or the session. [`find`] looks one up by its name.
+//! Functions that read the catalog or the session. [`find`] looks up a function by name.
 
 mod describe;
 mod listed;
@@ -15,18 +15,18 @@ use builtins::Reason;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::ScalarUDF;
 
-/// A function: rows of arguments to values.
+/// A function, evaluated row by row.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     /// Oids of the arguments' types.
     pub(crate) arguments: &'static [u32],
-    /// How many of the last ones may be left out.
+    /// The number of trailing optional arguments.
     pub(crate) optional: usize,
     pub(crate) returns: Returns,
-    /// Is it called for NULLs? Else they give NULL.
+    /// Whether it is called with NULL arguments. If not, the result is NULL (STRICT).
     pub(crate) takes_null: bool,
-    /// Does it do something? Then it is called once for each row, and never while a statement is planned.
+    /// Whether it has side effects. If so, it is called once per row, and never while a statement is planned.
     pub(crate) acts: bool,
     pub(crate) body: fn(&Source, &Arguments<'_>) -> Result<Cell>,
 }
@@ -47,12 +47,12 @@ const BOOL: u32 = 16;
 const INT: u32 = 23;
 const TEXT: u32 = 25;
 const OID: u32 = 26;
-/// An oid, or the name of a relation.
+/// `regclass`: an oid, or the name of a relation.
 const REGCLASS: u32 = 2205;
-/// Whatever it is.
+/// `any`.
 const ANY: u32 = 2276;
 
-/// The values of one call's arguments for one row. Those left out are NULL.
+/// The argument values of one call. Omitted arguments are NULL.
 pub(crate) struct Arguments<'a>(pub(crate) &'a [Cell]);
 
 impl Arguments<'_> {
@@ -68,7 +68,7 @@ impl Arguments<'_> {
         if let Cell::Int(value) = self.cell(number) { Some(*value) } else { None }
     }
 
-    /// An oid; `None` also for a number that is none.
+    /// An oid argument; `None` also for a number outside the range of oids.
     fn oid(&self, number: usize) -> Option<u32> {
         self.int(number).and_then(|oid| u32::try_from(oid).ok())
     }
@@ -82,7 +82,7 @@ impl Arguments<'_> {
     }
 }
 
-/// All functions, each name once.
+/// All functions. Names are unique.
 fn all() -> impl Iterator<Item = &'static Function> {
     let lists = [
         describe::FUNCTIONS,
@@ -100,13 +100,13 @@ pub(crate) fn find(name: &str, source: &Source) -> Option<ScalarUDF> {
     if let Some(function) = all().find(|function| function.name == name) {
         return Some(udf::bind(function, source.clone()));
     }
-    // `regclass_names(list)` is `regclass_name(x)` of each element.
+    // `regclass_names(list)` applies `regclass_name(x)` to each element.
     let each = name.strip_suffix('s').filter(|each| each.starts_with("reg"))?;
     let function = all().find(|function| function.name == each)?;
     Some(listed::of_each(name, udf::bind(function, source.clone())))
 }
 
-/// A function that gives NULL for NULLs.
+/// A STRICT function.
 const fn strict(
     name: &'static str,
     arguments: &'static [u32],
@@ -117,31 +117,31 @@ const fn strict(
 }
 
 impl Function {
-    /// The last `count` arguments may be left out.
+    /// Makes the last `count` arguments optional.
     const fn optional(mut self, count: usize) -> Self {
         self.optional = count;
         self
     }
 
-    /// It does something.
+    /// Marks a function with side effects.
     const fn acting(mut self) -> Self {
         self.acts = true;
         self
     }
 
-    /// It is called for NULLs, too.
+    /// Calls the function with NULL arguments.
     const fn taking_null(mut self) -> Self {
         self.takes_null = true;
         self
     }
 }
 
-/// The error of a call, as DataFusion carries it.
+/// An error of a call, for DataFusion.
 fn refused<T>(reason: Reason, message: impl Into<String>) -> Result<T> {
     Err(DataFusionError::External(Box::new(reason.because(message))))
 }
 
-/// The value of a function about objects that cannot exist here: there is nothing to say.
+/// The body of a function about objects that Bennu does not have: NULL.
 fn nothing(_: &Source, _: &Arguments<'_>) -> Result<Cell> {
     Ok(Cell::Null)
 }

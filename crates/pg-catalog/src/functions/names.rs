@@ -1,7 +1,7 @@
-//! Names to oids, oids to names, and what the search path finds.
+//! Conversion between names and oids, and visibility in the search path.
 //!
-//! `x::regclass` and its like are calls of these: `regclass_oid(x)` where a number is meant, `regclass_name(x)` where
-//! it is shown. Both take a number or a name. So for `to_regclass(x)`, which gives NULL for a name of nothing.
+//! A cast such as `x::regclass` becomes a call of these functions: `regclass_oid(x)` for the value, `regclass_name(x)`
+//! for its text. Both take an oid or a name. `to_regclass(x)` likewise, which returns NULL for an unknown name.
 
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, nothing, refused, strict};
 use crate::oid::{find_type, is_row_type_visible, relation_name, relation_of_type, split_name, type_name};
@@ -18,7 +18,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let relation = args.oid(0).and_then(|oid| source.relation(oid));
         Ok(relation.map(|relation| source.is_visible(&relation)).into())
     }),
-    // Types that are no relation's rows are in `pg_catalog`, which the search path always has.
+    // Types other than row types are in `pg_catalog`, which is always in the search path.
     strict("pg_type_is_visible", &[OID], Returns::Bool, |source, args| {
         let Some(oid) = args.oid(0) else { return Ok(Cell::Null) };
         let of_rows = relation_of_type(source, oid).map(|(relation, _)| is_row_type_visible(source, &relation));
@@ -33,7 +33,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_opfamily_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(args.oid(0).filter(|oid| operator_classes().iter().any(|class| class.family == *oid)).map(|_| true).into())
     }),
-    // There are none of these, so no oid is one's.
+    // Bennu has no such objects, so every oid is unknown.
     strict("pg_conversion_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_ts_config_is_visible", &[OID], Returns::Bool, nothing),
     strict("pg_ts_dict_is_visible", &[OID], Returns::Bool, nothing),
@@ -89,13 +89,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// A number, also as text; the name of nothing is a dash.
+/// Parses an oid, also from text; a dash is oid 0.
 fn number(args: &Arguments<'_>) -> Option<i64> {
     let written = |text: &str| if text == "-" { Some(0) } else { text.trim().parse().ok() };
     args.int(0).or_else(|| args.text(0).and_then(written))
 }
 
-/// The oid that an argument gives: a number is one, a name is that of what `find` finds.
+/// The oid that an argument denotes: a number as it is, a name resolved by `find`.
 pub(super) fn oid_of(args: &Arguments<'_>, find: impl FnOnce(&str) -> Result<u32>) -> Result<Cell> {
     Ok(match number(args) {
         Some(oid) => oid.into(),
@@ -103,7 +103,7 @@ pub(super) fn oid_of(args: &Arguments<'_>, find: impl FnOnce(&str) -> Result<u32
     })
 }
 
-/// The text of what an argument gives by its number or by its name.
+/// The text of the object that an argument denotes by its oid or its name.
 pub(super) fn shown<T>(
     args: &Arguments<'_>,
     by_oid: impl FnOnce(u32) -> Option<T>,
@@ -119,21 +119,21 @@ pub(super) fn shown<T>(
     })
 }
 
-/// How an oid of nothing is shown.
+/// The text of an unknown oid.
 fn unknown_number(oid: i64) -> Cell {
     if oid == 0 { "-".into() } else { oid.to_string().into() }
 }
 
-/// The relation that a name means.
+/// Resolves a relation name.
 pub(super) fn find_named<'a>(source: &'a Source, name: &str) -> Option<Relation<'a>> {
     let (schema, name) = split_name(name)?;
     source.find_relation(schema.as_deref(), &name)
 }
 
-/// The relation that a number or a name means.
+/// Resolves an oid or a relation name.
 ///
 /// # Errors
-/// [`CatalogError::NoSuchTable`] for a name of nothing.
+/// [`CatalogError::NoSuchTable`] for an unknown name.
 pub(super) fn relation_of<'a>(source: &'a Source, cell: &Cell) -> Result<Option<Relation<'a>>> {
     match cell {
         Cell::Int(oid) => Ok(u32::try_from(*oid).ok().and_then(|oid| source.relation(oid))),
@@ -145,7 +145,7 @@ pub(super) fn relation_of<'a>(source: &'a Source, cell: &Cell) -> Result<Option<
     }
 }
 
-/// The relation that a text names as SQL does: quotes keep letters, and others are small.
+/// Resolves a relation name as SQL does: unquoted letters are folded to lower case.
 pub(super) fn must_find<'a>(source: &'a Source, name: &str) -> Result<Relation<'a>> {
     find_named(source, name).ok_or_else(|| no_such_relation(name))
 }

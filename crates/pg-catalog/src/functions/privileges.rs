@@ -1,6 +1,6 @@
-//! Who may do what. There are no grants: the one role owns everything, and the computed tables can only be read.
+//! Privilege functions. Bennu has no grants: the only role owns everything, and the computed tables are read-only.
 //!
-//! The functions take the user first or leave it out, so their arguments are read from the end.
+//! The user argument comes first and is optional, so arguments are counted from the end.
 
 use super::names::{must_find_schema, relation_of};
 use super::{ANY, Arguments, Function, OID, Returns, TEXT, refused, strict};
@@ -44,7 +44,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(privileges(args.cell_from_end(1))?.iter().any(|privilege| !reserved || privilege == "USAGE").into())
     })
     .optional(1),
-    // There is one database, and its user may do all that can be done; others cannot be made.
+    // There is one database, and its user has all privileges on it except TEMPORARY.
     strict("has_database_privilege", &[ANY, ANY, ANY], Returns::Bool, |_, args| {
         let known = match args.cell_from_end(2) {
             Cell::Int(oid) => *oid == i64::from(catalog::DATABASE_OID),
@@ -60,7 +60,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             .into())
     })
     .optional(1),
-    // The one role is a member of itself.
+    // The only role is a member of itself.
     strict("pg_has_role", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
         Ok(match args.cell_from_end(2) {
             Cell::Int(oid) => (*oid == i64::from(crate::source::OWNER)).into(),
@@ -69,7 +69,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         })
     })
     .optional(1),
-    // What an object without grants allows: entries `grantee=privileges/grantor`, the grantee empty for everyone.
+    // The default privileges of an object: entries `grantee=privileges/grantor`, with an empty grantee for PUBLIC.
     strict("acldefault", &[TEXT, OID], Returns::Texts, |source, args| {
         let kind = args.text(0).unwrap_or_default();
         let (everyone, owner) = match kind {
@@ -97,7 +97,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 const TABLE_PRIVILEGES: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
 
-/// `place` is the relation's, counted from the end.
+/// `place` is the position of the relation argument, from the end.
 fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Cell> {
     let Some(relation) = relation_of(source, args.cell_from_end(place))? else { return Ok(Cell::Null) };
     let wanted = privileges(args.cell_from_end(1))?;
@@ -112,7 +112,7 @@ fn on_relation(source: &Source, args: &Arguments<'_>, place: usize) -> Result<Ce
 
 const SEQUENCE_PRIVILEGES: [&str; 3] = ["USAGE", "SELECT", "UPDATE"];
 
-/// `SELECT, INSERT WITH GRANT OPTION` one by one; the option goes with ownership.
+/// Splits `SELECT, INSERT WITH GRANT OPTION`; the owner always has the grant option.
 pub(super) fn privileges(cell: &Cell) -> Result<Vec<String>> {
     let Cell::Text(text) = cell else { return refused(Reason::Argument, "a privilege is named as text") };
     let one = |part: &str| {
@@ -123,13 +123,13 @@ pub(super) fn privileges(cell: &Cell) -> Result<Vec<String>> {
 }
 
 impl Arguments<'_> {
-    /// The `place`th argument from the end, 1 the last.
+    /// Argument `place` from the end; 1 is the last.
     pub(super) fn cell_from_end(&self, place: usize) -> &Cell {
         self.count().checked_sub(place).map_or(&Cell::Null, |number| self.cell(number))
     }
 }
 
-/// A role's name in such an entry: quoted if it has other than letters, digits and underscores.
+/// A role name in an ACL entry: quoted if it has characters other than letters, digits and underscores.
 fn acl_name(name: &str) -> String {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if plain { name.to_owned() } else { ident::quote_always(name) }

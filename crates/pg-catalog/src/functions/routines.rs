@@ -1,6 +1,6 @@
-//! Functions about functions: their names, their arguments, who may call them.
+//! Functions about functions: names, arguments, EXECUTE privileges.
 //!
-//! A function's name as `regproc` shows it is bare only where no other has it; `regprocedure` has the types with it.
+//! `regproc` schema-qualifies the name of an overloaded function; `regprocedure` appends the argument types.
 
 use super::names::{oid_of, shown};
 use super::privileges::privileges;
@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_get_function_identity_arguments", &[OID], Returns::Text, |source, args| {
         told(source, args, Routine::identity_text)
     }),
-    // All of them are in `pg_catalog`, which the search path always has.
+    // All functions are in `pg_catalog`, which is always in the search path.
     strict("pg_function_is_visible", &[OID], Returns::Bool, |source, args| {
         Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|_| true).into())
     }),
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             found => Ok(found.ok().map(|routine| routine.oid).into()),
         }
     }),
-    // Who is connected may call all there is.
+    // Every user may execute all functions.
     strict("has_function_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
         let found = match args.cell_from_end(2) {
             Cell::Int(oid) => u32::try_from(*oid).ok().and_then(|oid| source.routine(oid)),
@@ -71,7 +71,7 @@ fn told(source: &Source, args: &Arguments<'_>, tell: fn(&Routine) -> String) -> 
     Ok(args.oid(0).and_then(|oid| source.routine(oid)).map(|routine| tell(&routine)).into())
 }
 
-/// Those that a name, with a schema or without, means.
+/// The overloads of a name with or without a schema.
 fn named(source: &Source, name: &str) -> Vec<Cow<'static, Routine>> {
     match split_name(name) {
         Some((schema, name)) if schema.as_deref().is_none_or(|schema| schema == "pg_catalog") => {
@@ -94,7 +94,7 @@ fn must_be_one(source: &Source, name: &str) -> Result<Cow<'static, Routine>> {
     }
 }
 
-/// The function of a name with types behind it, as in `upper(text)`.
+/// The function with a signature such as `upper(text)`.
 fn must_have(source: &Source, signature: &str) -> Result<Cow<'static, Routine>> {
     let Some((name, rest)) = signature.split_once('(') else {
         return refused(Reason::Signature, "expected a left parenthesis");

@@ -1,4 +1,4 @@
-//! The session and its server.
+//! Functions about the session and the server.
 
 use super::{BOOL, Function, INT, OID, Returns, TEXT, refused, strict};
 use crate::rows::Cell;
@@ -11,7 +11,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let known = named.iter().filter(|schema| source.schema_oid(schema).is_some()).cloned();
         Ok(implicit.then(|| "pg_catalog".to_owned()).into_iter().chain(known).collect::<Vec<String>>().into())
     }),
-    // `current_setting` of a name that is no constant.
+    // `current_setting` with a name that is not a constant.
     strict("setting_of", &[TEXT, BOOL], Returns::Text, |source, args| {
         let name = args.text(0).unwrap_or_default();
         match source.live.setting(name) {
@@ -33,17 +33,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
     })
     .acting(),
     strict("pg_export_snapshot", &[], Returns::Text, |source, _| Ok(source.live.export_snapshot()?.into())).acting(),
-    // There are no standby servers.
+    // Replication is not supported.
     strict("pg_is_in_recovery", &[], Returns::Bool, |_, _| Ok(false.into())),
     strict("pg_is_wal_replay_paused", &[], Returns::Bool, |_, _| {
         refused(Reason::WrongState, "recovery is not in progress")
     }),
     strict("pg_client_encoding", &[], Returns::Text, |source, _| Ok(source.live.setting("client_encoding").into())),
-    // There are no triggers.
+    // Triggers are not supported.
     strict("pg_trigger_depth", &[], Returns::Int, |_, _| Ok(0.into())),
-    // Nothing is compiled to machine code.
+    // There is no JIT compilation.
     strict("pg_jit_available", &[], Returns::Bool, |_, _| Ok(false.into())),
-    // There are no temporary tables.
+    // Temporary tables are not supported.
     strict("pg_my_temp_schema", &[], Returns::Oid, |_, _| Ok(0_u32.into())),
     strict("pg_is_other_temp_schema", &[OID], Returns::Bool, |_, _| Ok(false.into())),
 ];

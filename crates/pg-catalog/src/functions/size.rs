@@ -1,6 +1,6 @@
-//! How much room things take: the store's estimate of tables, and sums of it.
+//! Size functions: the store's estimates of tables, and their sums.
 //!
-//! A table is its primary key's index, so that takes no room of its own; secondary indexes do.
+//! The table is stored as its primary key's index, so that index has size 0; secondary indexes have their own size.
 
 use super::names::relation_of;
 use super::{ANY, Arguments, Function, Returns, TEXT, refused, strict};
@@ -14,7 +14,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_relation_size", &[ANY, TEXT], Returns::BigInt, |source, args| {
         match args.text(1) {
             None | Some("main") => of_relation(source, args.cell(0)),
-            // Other forks are kinds of files that no table has here.
+            // Tables have no other forks.
             Some("fsm" | "vm" | "init") => Ok(0_i64.into()),
             Some(_) => refused(Reason::Argument, "invalid fork name"),
         }
@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             (false, _) => Ok(Cell::Null),
         }
     }),
-    // There is one tablespace, which has all.
+    // There is one tablespace, with all tables.
     strict("pg_tablespace_size", &[ANY], Returns::BigInt, |source, _| Ok(everything(source).into())),
 ];
 
@@ -68,7 +68,7 @@ fn everything(source: &Source) -> i64 {
     bytes(source.catalog.tables().map(|table| source.live.table_bytes(table) + of_indexes(source, table)).sum())
 }
 
-/// Entries are kept as the rows of a table.
+/// The entries of an index are stored as a table.
 fn of_index(source: &Source, table: &Table, index: &Index) -> u64 {
     source.live.table_bytes(&index.entries(table))
 }

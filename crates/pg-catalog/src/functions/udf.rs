@@ -1,4 +1,4 @@
-//! A [`Function`] as DataFusion knows it.
+//! A [`Function`] as a DataFusion UDF.
 
 use super::{ANY, Arguments, BOOL, Function, INT, OID, REGCLASS, Returns};
 use crate::definition::TYPE_KEY;
@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The function, reading that state.
+/// The UDF of a function over `source`.
 pub(super) fn bind(function: &'static Function, source: Source) -> ScalarUDF {
-    // Not of its arguments alone, but the same for the whole statement.
+    // Stable: the result depends on `source`, but is the same within a statement.
     let volatility = if function.acts { Volatility::Volatile } else { Volatility::Stable };
     let signature = Signature::user_defined(volatility);
     ScalarUDF::new_from_impl(Bound { function, source, signature })
@@ -32,7 +32,7 @@ struct Bound {
     signature: Signature,
 }
 
-/// Within a statement there is one state.
+/// All functions of one statement have the same `source`.
 impl PartialEq for Bound {
     fn eq(&self, other: &Self) -> bool {
         self.function.name == other.function.name && Arc::ptr_eq(&self.source.catalog, &other.source.catalog)
@@ -61,7 +61,7 @@ impl ScalarUDFImpl for Bound {
         if given.len() > most || given.len() + self.function.optional < most {
             return plan_err!("Invalid number of arguments for function {}", self.function.name);
         }
-        // Arguments that may be left out stand first where PostgreSQL has them first (the user of has_…_privilege).
+        // Optional arguments that PostgreSQL has in front, such as the user of has_…_privilege, come first here, too.
         Ok(self.function.arguments.iter().zip(given).map(|(wanted, given)| coerced(*wanted, given)).collect())
     }
 
@@ -103,7 +103,7 @@ impl ScalarUDFImpl for Bound {
     }
 }
 
-/// The Arrow type that an argument is handed over in.
+/// The Arrow type to which an argument is coerced.
 fn coerced(wanted: u32, given: &ArrowType) -> ArrowType {
     match wanted {
         BOOL => ArrowType::Boolean,
@@ -123,7 +123,7 @@ fn cells(array: &ArrayRef) -> Result<Vec<Cell>> {
     })
 }
 
-/// The bodies give cells of their function's kind; any other would be NULL.
+/// The bodies return cells of the function's return type; any other cell becomes NULL.
 fn array(returns: Returns, values: Vec<Cell>) -> ArrayRef {
     let int = |cell: &Cell| if let Cell::Int(value) = cell { Some(*value) } else { None };
     match returns {

@@ -1,4 +1,4 @@
-//! `check_constraints`: CHECK constraints, and NOT NULL, which the standard takes for a CHECK.
+//! `check_constraints`: CHECK constraints, and NOT NULL, which is a CHECK in the SQL standard.
 
 use crate::rows::Rows;
 use crate::source::{Source, not_null_name, shown_columns};

@@ -1,4 +1,4 @@
-//! `columns`: columns of tables, of the computed ones too.
+//! `columns`: columns of tables, views and computed tables.
 
 use crate::default_text::column_default;
 use crate::oid::format_type;
@@ -10,7 +10,7 @@ use catalog::{Column, DATABASE_NAME, Identity, Sequence};
 use std::sync::Arc;
 use types::{DataType, MAX_DIGITS};
 
-/// A column as this view shows it.
+/// The data of a row of this view.
 struct Shown<'a> {
     name: &'a str,
     number: i16,
@@ -18,7 +18,7 @@ struct Shown<'a> {
     typmod: i32,
     not_null: bool,
     default: Option<String>,
-    /// What it is computed by.
+    /// The expression of a generated column.
     generated: Option<String>,
     identity: Option<Identity>,
     sequence: Option<&'a Arc<Sequence>>,
@@ -26,7 +26,7 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// A column of that type that cannot be written.
+    /// A read-only column of that type.
     fn of(ty: &'a PgType) -> Self {
         let (default, identity, sequence) = (None, None, None);
         let generated = None;
@@ -66,7 +66,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             }
             Relation::Table(_) | Relation::Key(_) | Relation::Index(..) | Relation::Sequence(_) => {}
             Relation::Computed { definition, .. } => {
-                // A fault in a definition shows when its table is read.
+                // Reading the computed table itself reports an invalid definition.
                 for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {
                     let (name, ty, not_null) = (column.name, column.ty, column.not_null);
                     let shown = Shown { name, number, not_null, ..Shown::of(ty) };
@@ -149,7 +149,7 @@ fn base_name(ty: &PgType) -> String {
         .map_or_else(|| format_type(ty.oid, None), |ty| ty.base_name().to_owned())
 }
 
-/// Numbers that belong to some types only.
+/// The attributes that only some types have.
 #[derive(Default)]
 struct Facts {
     length: Option<i64>,
@@ -158,13 +158,13 @@ struct Facts {
     radix: Option<i32>,
     scale: Option<i32>,
     fraction: Option<i32>,
-    /// Of an interval, as it was declared.
+    /// The fields of an interval type, as declared.
     fields: Option<String>,
 }
 
 impl Facts {
     fn of(column: &Shown<'_>) -> Self {
-        /// What PostgreSQL says of text without a limit.
+        /// PostgreSQL's value for text without a limit.
         const MOST_OCTETS: i64 = 1 << 30;
         let binary =
             |bits: i32, scale: Option<i32>| Self { precision: Some(bits), radix: Some(2), scale, ..Self::default() };
@@ -183,7 +183,7 @@ impl Facts {
             Some(DataType::Text | DataType::Varchar(None)) => Self { octets: Some(MOST_OCTETS), ..Self::default() },
             Some(DataType::Varchar(Some(length)) | DataType::Char(length)) => Self {
                 length: Some(i64::from(length)),
-                // Four bytes is the longest character of UTF-8.
+                // A UTF-8 character has at most four bytes.
                 octets: Some(i64::from(length) * 4),
                 ..Self::default()
             },

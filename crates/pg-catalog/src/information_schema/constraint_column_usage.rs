@@ -1,4 +1,5 @@
-//! `constraint_column_usage`: columns of primary keys, UNIQUE and CHECK constraints, and those that foreign keys refer to.
+//! `constraint_column_usage`: columns of primary keys, UNIQUE and CHECK constraints, and referenced columns of foreign
+//! keys.
 
 use crate::rows::Rows;
 use crate::shown_foreign_key::ShownForeignKey;
@@ -24,7 +25,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// `of`: the constraint's schema and name; `table`: that of the column.
+/// `of` is the constraint's schema and name, `table` is the table of the column.
 fn add(source: &Source, rows: &mut Rows, of: (&str, &str), table: &Table, column: &Column) {
     let schema = source.catalog.schema_name(table);
     rows.add([

@@ -1,4 +1,4 @@
-//! `information_schema_catalog_name`: the one database.
+//! `information_schema_catalog_name`: the only database.
 
 use crate::rows::Rows;
 use crate::source::Source;

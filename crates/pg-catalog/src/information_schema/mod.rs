@@ -1,5 +1,4 @@
-//! The views of `information_schema`: what they are is in `data/information_schema.txt`, what makes their rows in a file
-//! for each.
+//! Views of `information_schema`: `data/information_schema.txt` defines them, and one file per view computes the rows.
 
 mod check_constraints;
 mod collations;
@@ -19,11 +18,11 @@ mod views;
 use crate::definition::{Definition, Fill, read};
 use std::sync::LazyLock;
 
-/// All of them.
+/// All views of the schema.
 pub(crate) static TABLES: LazyLock<Vec<Definition>> =
     LazyLock::new(|| read(include_str!("../data/information_schema.txt"), ROWS));
 
-/// What makes the rows of each, but for those that are always empty.
+/// The function that computes the rows of each view, except of views that are always empty.
 pub(crate) const ROWS: &[(&str, Fill)] = &[
     ("character_sets", collations::character_sets),
     ("check_constraints", check_constraints::rows),

@@ -1,4 +1,4 @@
-//! Who may do what with tables and their columns: their owner everything, and grants nothing to others.
+//! Privileges on tables and columns: the owner has all, and there are no grants.
 
 use crate::rows::Rows;
 use crate::source::{Relation, Source, is_plain, shown_columns};

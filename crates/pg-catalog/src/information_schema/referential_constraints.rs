@@ -8,7 +8,7 @@ use catalog::DATABASE_NAME;
 pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for table in source.catalog.tables() {
         for shown in ShownForeignKey::all_of(source, table) {
-            // What is unique by an index alone is no constraint.
+            // A unique index without a constraint has no name in this view.
             let unique = shown.parent_index().filter(|index| index.constraint.is_some());
             let parent_schema = unique.is_some().then(|| source.catalog.schema_name(shown.parent));
             rows.add([

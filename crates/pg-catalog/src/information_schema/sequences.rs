@@ -1,4 +1,4 @@
-//! `sequences`: those that are no part of an identity column.
+//! `sequences`: sequences, except of identity columns.
 
 use crate::rows::Rows;
 use crate::source::Source;

@@ -1,4 +1,5 @@
-//! `table_constraints`: primary keys, UNIQUE and CHECK constraints, foreign keys, and NOT NULL as the CHECK that the standard takes it for.
+//! `table_constraints`: primary keys, UNIQUE and CHECK constraints, foreign keys, and NOT NULL, which is a CHECK in the
+//! SQL standard.
 
 use crate::rows::{Cell, Rows};
 use crate::shown_index::ShownIndex;
@@ -34,7 +35,7 @@ fn yes(holds: bool) -> &'static str {
     if holds { "YES" } else { "NO" }
 }
 
-/// With whether it is deferrable and deferred, and whether NULLs are distinct to it.
+/// Adds a row with the `is_deferrable`, `initially_deferred` and `nulls_distinct` columns.
 fn add_all(
     source: &Source,
     rows: &mut Rows,

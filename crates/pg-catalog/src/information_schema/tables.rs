@@ -1,4 +1,4 @@
-//! `tables`: tables, the computed ones too.
+//! `tables`: tables, views and computed tables.
 
 use crate::definition::Kind;
 use crate::rows::Rows;
@@ -8,7 +8,7 @@ use catalog::DATABASE_NAME;
 pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for relation in source.relations() {
         let (kind, writable) = match relation {
-            // The standard knows no materialized views.
+            // Materialized views are not in the SQL standard.
             Relation::Table(table) if !is_plain(table) => continue,
             Relation::Table(_) => ("BASE TABLE", "YES"),
             Relation::Computed { definition, .. } if definition.kind == Kind::Table => ("BASE TABLE", "NO"),

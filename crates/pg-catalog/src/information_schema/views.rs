@@ -1,4 +1,4 @@
-//! `views` and `view_table_usage`: views of users, and the tables that they read.
+//! `views` and `view_table_usage`: user-defined views, and the tables that they read.
 
 use crate::deparse::view_definition;
 use crate::rows::Rows;

@@ -1,4 +1,4 @@
-//! Oids of the catalogs that rows of others refer to.
+//! Oids of the system catalogs that `classid` columns refer to.
 
 pub(crate) const PG_TYPE: u32 = 1247;
 pub(crate) const PG_CLASS: u32 = 1259;

@@ -1,4 +1,4 @@
-//! Numbers of things and the names that they stand for.
+//! Oids and the names of their objects.
 
 mod catalogs;
 mod names;

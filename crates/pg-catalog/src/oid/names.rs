@@ -1,10 +1,10 @@
-//! Names as a user writes them, and as they are shown so that the search path finds them again.
+//! Parses names as written by users, and prints names that the search path resolves.
 
 use crate::source::{Relation, Source};
 use builtins::lists::{self, PgType};
 use types::{DataType, ident};
 
-/// Splits `schema.name`; parts are folded unless quoted. `None` for a text that is no name.
+/// Splits `schema.name`; unquoted parts are folded. `None` if the text is not a valid name.
 pub(crate) fn split_name(text: &str) -> Option<(Option<String>, String)> {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = text.trim();
@@ -29,11 +29,11 @@ pub(crate) fn split_name(text: &str) -> Option<(Option<String>, String)> {
     }
     let name = parts.pop()?;
     let schema = parts.pop();
-    // A database in front is not looked at further: there is one.
+    // A database name in front is ignored, because there is only one database.
     Some((schema, name))
 }
 
-/// A relation's name as `regclass` shows it: with its schema if the search path would not find it.
+/// A relation's name as a `regclass`: schema-qualified if the search path does not find it.
 pub(crate) fn relation_name(source: &Source, relation: &Relation<'_>) -> String {
     let name = source.quote(relation.name());
     if source.is_visible(relation) {
@@ -43,7 +43,7 @@ pub(crate) fn relation_name(source: &Source, relation: &Relation<'_>) -> String 
     format!("{}.{name}", source.quote(schema))
 }
 
-/// The type that a name means, in SQL's spellings or in `pg_type`'s.
+/// Resolves a type name, in SQL or in `pg_type` spelling.
 pub(crate) fn type_oid(text: &str) -> Option<u32> {
     let text = text.trim();
     let text = text.strip_prefix("pg_catalog.").unwrap_or(text);

@@ -1,6 +1,6 @@
-//! The types of relations' rows, and of arrays of them: `typtype` `c`, `typrelid` the relation.
+//! Row types of relations and their array types: `typtype` `c`, `typrelid` is the relation.
 //!
-//! A relation has no oids for them: they are made from its own, in ranges that no counter of the catalog reaches.
+//! Their oids are derived from the relation's oid, in ranges that the catalog's oid counter does not reach.
 
 use super::format_type;
 use super::names::{split_name, type_oid};
@@ -11,17 +11,17 @@ use std::collections::BTreeSet;
 const ROWS: u32 = 1 << 29;
 const ARRAYS: u32 = 1 << 28;
 
-/// The type of a relation's rows.
+/// The row type of a relation.
 #[derive(Clone, Debug)]
 pub(crate) struct RowType<'a> {
     pub(crate) relation: Relation<'a>,
     pub(crate) oid: u32,
-    /// The type of arrays of it.
+    /// Oid of its array type.
     pub(crate) array: u32,
     pub(crate) array_name: String,
 }
 
-/// The oid of the type of a relation's rows; 0 for indexes and sequences, which have none.
+/// The oid of a relation's row type; 0 for indexes and sequences, which have none.
 pub(crate) fn row_type_oid(relation: &Relation<'_>) -> u32 {
     match relation {
         Relation::Table(_) | Relation::View(_) | Relation::Computed { .. } => ROWS | relation.oid(),
@@ -29,9 +29,9 @@ pub(crate) fn row_type_oid(relation: &Relation<'_>) -> u32 {
     }
 }
 
-/// The relation of whose rows that is the type, or the type of arrays, which the second says.
+/// The relation of a row type or of its array type; the flag is true for the array type.
 pub(crate) fn relation_of_type(source: &Source, oid: u32) -> Option<(Relation<'_>, bool)> {
-    // Types of SQL are no relation's, and are not looked for among them.
+    // Built-in types are not row types and need no lookup.
     if oid & ROWS == 0 {
         return None;
     }
@@ -40,9 +40,9 @@ pub(crate) fn relation_of_type(source: &Source, oid: u32) -> Option<(Relation<'_
     (row != 0 && (oid | ARRAYS) == (row | ARRAYS)).then_some((relation, oid & ARRAYS != 0))
 }
 
-/// The types of all relations' rows.
+/// The row types of all relations.
 ///
-/// An array's name is the row's behind a `_`, and behind more where a relation has that name.
+/// The array type's name is the relation's name with a `_` in front, or with several if that name is taken.
 pub(crate) fn row_types(source: &Source) -> impl Iterator<Item = RowType<'_>> {
     let with_rows = |relation: &Relation<'_>| row_type_oid(relation) != 0;
     let mut taken: BTreeSet<(u32, String)> =
@@ -57,7 +57,7 @@ pub(crate) fn row_types(source: &Source) -> impl Iterator<Item = RowType<'_>> {
     })
 }
 
-/// The type that a name means: one of SQL's, of `pg_type`'s own, or of a relation's rows.
+/// Resolves a type name: an SQL type, a type of `pg_type`, or a row type.
 pub(crate) fn find_type(source: &Source, text: &str) -> Option<u32> {
     type_oid(text).or_else(|| {
         let (element, is_array) = text.trim().strip_suffix("[]").map_or((text, false), |element| (element, true));
@@ -67,7 +67,7 @@ pub(crate) fn find_type(source: &Source, text: &str) -> Option<u32> {
     })
 }
 
-/// A type's name as `format_type()` shows it: with a schema if the search path would not find it.
+/// A type's name as `format_type()` prints it: schema-qualified if the search path does not find it.
 pub(crate) fn type_name(source: &Source, oid: u32, typmod: Option<i32>) -> String {
     let Some((relation, is_array)) = relation_of_type(source, oid) else { return format_type(oid, typmod) };
     let name = source.quote(relation.name());
@@ -76,7 +76,7 @@ pub(crate) fn type_name(source: &Source, oid: u32, typmod: Option<i32>) -> Strin
     if is_array { format!("{name}[]") } else { name }
 }
 
-/// Does the search path find the type of a relation's rows by its bare name?
+/// Whether the search path finds a relation's row type by its unqualified name.
 pub(crate) fn is_row_type_visible(source: &Source, relation: &Relation<'_>) -> bool {
     PgType::by_name(relation.name()).is_none() && source.is_visible(relation)
 }
@@ -95,7 +95,7 @@ fn find_row_type(source: &Source, schema: Option<&str>, name: &str) -> Option<u3
     }
 }
 
-/// The type of arrays of rows of that type.
+/// The array type of a row type.
 fn array_of_rows(source: &Source, row: u32) -> Option<u32> {
     relation_of_type(source, row).filter(|(_, array)| !array).map(|_| row | ARRAYS)
 }

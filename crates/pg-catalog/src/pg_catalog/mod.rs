@@ -1,4 +1,4 @@
-//! The tables of `pg_catalog`: what they are is in `data/pg_catalog.txt`, what makes their rows in a file for each.
+//! Tables of `pg_catalog`: `data/pg_catalog.txt` defines them, and one file per table computes the rows.
 
 mod pg_aggregate;
 mod pg_am;
@@ -44,14 +44,14 @@ pub(crate) use pg_collation::COLLATIONS;
 pub(crate) use pg_description::description;
 use std::sync::LazyLock;
 
-/// What functions without arguments have in FROM, by the name that the parser gives them there.
+/// Set-returning functions in FROM, by the name that the parser gives them there.
 pub(crate) static SETS: &[Definition] = &[pg_get_keywords::PG_GET_KEYWORDS];
 
-/// All of them.
+/// All tables of the schema.
 pub(crate) static TABLES: LazyLock<Vec<Definition>> =
     LazyLock::new(|| read(include_str!("../data/pg_catalog.txt"), ROWS));
 
-/// What makes the rows of each, but for those that are always empty.
+/// The function that computes the rows of each table, except of tables that are always empty.
 pub(crate) const ROWS: &[(&str, Fill)] = &[
     ("pg_aggregate", pg_aggregate::rows),
     ("pg_cast", pg_cast::rows),

@@ -1,4 +1,5 @@
-//! `pg_aggregate`: the aggregates that are built in. Their steps are parts of DataFusion and no functions.
+//! `pg_aggregate`: the built-in aggregates. DataFusion implements their transition steps, so there are no functions for
+//! them.
 
 use crate::rows::Rows;
 use crate::source::Source;
@@ -11,7 +12,7 @@ pub(super) fn rows(_: &Source, rows: &mut Rows) {
             ("aggfnoid", aggregate.oid.into()),
             ("aggkind", kind.into()),
             ("aggnumdirectargs", direct.into()),
-            // Nothing is kept of a state after its result.
+            // READ_ONLY: the final function does not modify the transition state.
             ("aggfinalmodify", "r".into()),
             ("aggmfinalmodify", "r".into()),
         ]);

@@ -1,11 +1,11 @@
-//! `pg_am`: how tables and keys are kept.
+//! `pg_am`: access methods of tables and indexes.
 
 use crate::rows::Rows;
 use crate::source::Source;
 
-/// The one way that tables are kept: by the name that clients know such a way by, since dumps set it.
+/// The only table access method, named `heap` because dumps set it.
 pub(crate) const TABLE: u32 = 2;
-/// What clients know an ordered index as.
+/// The only index access method, named `btree`.
 pub(crate) const INDEX: u32 = 403;
 
 pub(super) fn rows(_: &Source, rows: &mut Rows) {

@@ -1,4 +1,4 @@
-//! `pg_attribute`: columns of tables, of indexes, of views, sequences and the computed tables.
+//! `pg_attribute`: columns of tables, indexes, views, sequences and computed tables.
 
 use crate::oid::attribute_typmod;
 use crate::rows::Rows;
@@ -17,7 +17,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             Relation::View(view) => attributes.of_view(view),
             Relation::Sequence(_) => attributes.of_sequence(),
             Relation::Computed { definition, .. } => {
-                // A fault in a definition shows when its table is read.
+                // Reading the computed table itself reports an invalid definition.
                 for (column, number) in definition.columns().unwrap_or_default().iter().zip(1..) {
                     let facts = Facts { not_null: column.not_null, ..Facts::default() };
                     attributes.add_typed(number, (column.name, column.ty, -1), facts);
@@ -27,18 +27,18 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// What is not of the type.
+/// The attributes of a column that do not depend on its type.
 #[derive(Clone, Copy, Default)]
 struct Facts {
     not_null: bool,
     default: bool,
     identity: &'static str,
     generated: bool,
-    /// As declared; `None`: as many as the type has.
+    /// The declared array dimensions; `None` derives them from the type.
     dimensions: Option<u8>,
 }
 
-/// The rows of one relation's columns.
+/// Adds the rows of one relation's columns.
 struct Attributes<'r> {
     relation: u32,
     rows: &'r mut Rows,
@@ -64,7 +64,7 @@ impl Attributes<'_> {
         dropped_columns(table).for_each(|number| self.add_dropped(number));
     }
 
-    /// The columns of an index have no constraints of their own.
+    /// Index columns have no constraints of their own.
     fn of_index(&mut self, relation: &Relation<'_>) {
         let Some(index) = ShownIndex::of(relation) else { return };
         for (of, number) in index.columns().zip(1..) {
@@ -82,7 +82,7 @@ impl Attributes<'_> {
 
     fn of_view(&mut self, view: &View) {
         for (column, number) in view.columns.iter().zip(1..) {
-            // As PostgreSQL, which does not count those of a query's columns.
+            // PostgreSQL reports 0 dimensions for columns of a query.
             let facts = Facts { dimensions: Some(0), ..Facts::default() };
             self.add(number, &column.name, column.ty, facts);
         }
@@ -149,7 +149,7 @@ impl Attributes<'_> {
     }
 }
 
-/// Numbers that no column has any more. They have rows, too: clients count on it that numbers leave nothing out.
+/// Numbers of dropped columns. They have rows, too, because clients rely on consecutive numbers.
 fn dropped_columns(table: &Table) -> impl Iterator<Item = i16> {
     let taken: Vec<i16> = shown_columns(table).map(|(number, _)| number).collect();
     let last = taken.iter().copied().max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `pg_authid`: the session's user, the one role.
+//! `pg_authid`: the session's user, the only role.
 
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};

@@ -1,4 +1,4 @@
-//! `pg_cast`: the casts that are built in. Those from and to text by a type's input and output are in no catalog.
+//! `pg_cast`: the built-in casts, except I/O conversion casts, which PostgreSQL does not list either.
 
 use crate::rows::Rows;
 use crate::source::Source;

@@ -13,7 +13,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     let related: BTreeSet<TableOid> = source.catalog.tables().flat_map(related_by_keys).collect();
     for relation in source.relations() {
         let columns = match relation {
-            // Dropped ones are counted, too.
+            // Includes dropped columns.
             Relation::Table(table) => {
                 shown_columns(table).map(|(number, _)| usize::try_from(number).unwrap_or(0)).max().unwrap_or(0)
             }
@@ -56,7 +56,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             ("relkind", kind.into()),
             ("relnatts", columns.into()),
             ("relchecks", table.map_or(0, |table| table.checks.len()).into()),
-            // Foreign keys are kept by triggers in PostgreSQL, and clients look for them only where this is true.
+            // PostgreSQL implements foreign keys by triggers, and clients read foreign keys only if this is true.
             ("relhastriggers", table.is_some_and(|table| related.contains(&table.oid)).into()),
             ("relhasrules", has_rules(&relation).into()),
             ("relispopulated", table.is_none_or(|table| !table.is_unpopulated()).into()),
@@ -66,7 +66,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// What a view shows is said by a rule.
+/// Views have a rewrite rule for SELECT.
 fn has_rules(relation: &Relation<'_>) -> bool {
     match relation {
         Relation::View(_) => true,
@@ -75,10 +75,10 @@ fn has_rules(relation: &Relation<'_>) -> bool {
     }
 }
 
-/// Bytes of a page of PostgreSQL.
+/// PostgreSQL's page size in bytes.
 const PAGE: u64 = 8192;
 
-/// Rows and pages as ANALYZE found them; before the first one, or after TRUNCATE, PostgreSQL says -1 and 0.
+/// Rows and pages of the last ANALYZE; -1 and 0 before the first one and after TRUNCATE, as in PostgreSQL.
 fn size(relation: &Relation<'_>) -> (f64, i64) {
     let found = match relation {
         Relation::Table(table) | Relation::Key(table) => {
@@ -94,7 +94,7 @@ fn size(relation: &Relation<'_>) -> (f64, i64) {
     found.map_or((-1.0, 0), |(rows, bytes)| (rows, i64::try_from(bytes.div_ceil(PAGE)).unwrap_or(i64::MAX)))
 }
 
-/// A table with foreign keys and those that they refer to.
+/// A table with foreign keys and the tables that they reference.
 fn related_by_keys(table: &Arc<Table>) -> impl Iterator<Item = TableOid> {
     table.foreign_keys.iter().flat_map(|key| [table.oid, key.parent])
 }

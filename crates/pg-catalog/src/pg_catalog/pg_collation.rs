@@ -1,9 +1,9 @@
-//! `pg_collation`: text is compared by bytes, under any of these names.
+//! `pg_collation`: text is compared by bytes in all of these collations.
 
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
 
-/// Oid, name and provider of each.
+/// Oid, name and provider.
 pub(crate) static COLLATIONS: [(u32, &str, &str); 3] = [(100, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")];
 
 pub(super) fn rows(_: &Source, rows: &mut Rows) {

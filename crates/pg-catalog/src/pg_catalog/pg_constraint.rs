@@ -16,7 +16,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// The constraint that an index belongs to.
+/// The constraint of an index.
 fn unique(rows: &mut Rows, index: &ShownIndex<'_>) {
     let Some(constraint) = index.constraint else { return };
     let columns: Vec<i64> = index.parts.iter().map(|part| i64::from(part.of.number())).collect();
@@ -80,7 +80,7 @@ fn checks(rows: &mut Rows, table: &Table) {
             ("confmatchtype", " ".into()),
             ("conislocal", true.into()),
             ("conkey", (!columns.is_empty()).then_some(columns).into()),
-            // As with defaults, the expression is its source text.
+            // The expression is its source text, as in `pg_attrdef`.
             ("conbin", check.text.as_str().into()),
         ]);
     }

@@ -1,4 +1,4 @@
-//! `pg_cursors`: what DECLARE opened in the session's transaction. Portals of the protocol are not shown.
+//! `pg_cursors`: cursors of DECLARE in the session's transaction. Portals of the wire protocol are not listed.
 
 use crate::rows::Rows;
 use crate::source::Source;
@@ -8,7 +8,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
         rows.add([
             ("name", cursor.name.into()),
             ("statement", cursor.statement.into()),
-            // None outlives its transaction, answers in binary or goes backward: DECLARE refuses to.
+            // DECLARE refuses WITH HOLD, BINARY and SCROLL.
             ("is_holdable", false.into()),
             ("is_binary", false.into()),
             ("is_scrollable", false.into()),

@@ -1,11 +1,11 @@
-//! `pg_database`: the one database.
+//! `pg_database`: the only database.
 
 use super::pg_tablespace;
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};
 use catalog::{DATABASE_NAME, DATABASE_OID};
 
-/// PostgreSQL's number of UTF8.
+/// PostgreSQL's number of the encoding UTF8.
 pub(crate) const UTF8: i32 = 6;
 
 pub(super) fn rows(_: &Source, rows: &mut Rows) {
@@ -18,7 +18,7 @@ pub(super) fn rows(_: &Source, rows: &mut Rows) {
         ("datallowconn", true.into()),
         ("datconnlimit", (-1).into()),
         ("dattablespace", pg_tablespace::DEFAULT.into()),
-        // Text is compared by bytes, and letters have cases in all of Unicode.
+        // Text is compared by bytes; upper and lower case follow Unicode.
         ("datcollate", "C".into()),
         ("datctype", "C.UTF-8".into()),
     ]);

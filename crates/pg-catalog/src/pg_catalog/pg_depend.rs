@@ -1,4 +1,4 @@
-//! `pg_depend`: what goes when a table or a column of it goes.
+//! `pg_depend`: dependencies between objects.
 
 use crate::oid::{PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_REWRITE, PG_TYPE, row_types};
 use crate::rows::Rows;
@@ -8,7 +8,7 @@ use crate::source::{Relation, Source, check_columns, default_oid, shown_columns}
 use catalog::{ColumnId, Table};
 use std::sync::Arc;
 
-/// A thing: the catalog table it is in, its oid, its column.
+/// An object: the oid of its system catalog, its own oid, and the column number or 0.
 type Thing = (u32, u32, i16);
 
 pub(super) fn rows(source: &Source, rows: &mut Rows) {
@@ -24,7 +24,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     types(source, rows);
 }
 
-/// A relation as a whole.
+/// A relation.
 fn relation(oid: u32) -> Thing {
     (PG_CLASS, oid, 0)
 }
@@ -65,7 +65,7 @@ fn foreign_keys(source: &Source, table: &Arc<Table>, rows: &mut Rows) {
     }
 }
 
-/// The index of a constraint goes with that, and that with its columns.
+/// The index of a constraint depends on the constraint, and the constraint on its columns.
 fn indexes(table: &Arc<Table>, rows: &mut Rows) {
     for index in ShownIndex::all_of(table) {
         let of_columns = match index.constraint {
@@ -91,7 +91,7 @@ fn sequences(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// A view goes with its schema; its rule, with what the query of the rule reads.
+/// A view depends on its schema; its rewrite rule depends on the relations that the query reads.
 fn views(source: &Source, rows: &mut Rows) {
     for view in source.catalog.views() {
         depend(rows, relation(view.oid.0), (PG_NAMESPACE, view.schema.0, 0), "n");
@@ -114,7 +114,7 @@ fn number_of(column: ColumnId) -> i16 {
     i16::try_from(column.0).unwrap_or(i16::MAX)
 }
 
-/// A row's type goes with its relation, and the type of arrays with that.
+/// A row type depends on its relation, and its array type on the row type.
 fn types(source: &Source, rows: &mut Rows) {
     for row in row_types(source).filter(|row| !matches!(row.relation, Relation::Computed { .. })) {
         depend(rows, (PG_TYPE, row.oid, 0), relation(row.relation.oid()), "i");

@@ -1,11 +1,11 @@
-//! `pg_description` and `pg_shdescription`: what COMMENT ON keeps.
+//! `pg_description` and `pg_shdescription`: comments of COMMENT ON.
 
 use crate::oid::{PG_CLASS, PG_CONSTRAINT, PG_DATABASE, PG_NAMESPACE};
 use crate::rows::Rows;
 use crate::source::Source;
 use catalog::{CommentTarget, DATABASE_OID};
 
-/// The comment of an object that a catalog of that name lists; of any catalog without one.
+/// The comment of an object in the system catalog named `catalog`, or in any if `None`.
 pub(crate) fn description<'a>(source: &'a Source, of: CommentTarget, catalog: Option<&str>) -> Option<&'a str> {
     let text = source.catalog.comment(of)?;
     let class = class_of(source, of);
@@ -13,7 +13,7 @@ pub(crate) fn description<'a>(source: &'a Source, of: CommentTarget, catalog: Op
     catalog.is_none_or(is_class).then_some(text)
 }
 
-/// The catalog that lists what has that oid.
+/// The oid of the system catalog that has the object.
 fn class_of(source: &Source, of: CommentTarget) -> u32 {
     if of.oid == DATABASE_OID {
         PG_DATABASE

@@ -1,12 +1,12 @@
-//! `pg_get_keywords()`: PostgreSQL's words. Clients quote by them, so they are its own and not only those that mean
-//! something here.
+//! `pg_get_keywords()`: all keywords of PostgreSQL, also those without a meaning in Bennu, because clients quote
+//! identifiers by this list.
 
 use crate::definition::{Definition, Kind};
 use crate::rows::Rows;
 use crate::source::Source;
 use types::keyword::Category;
 
-/// The rows of a function, so it is not in `pg_class`.
+/// The rows of a function, so it is not listed in `pg_class`.
 pub(super) const PG_GET_KEYWORDS: Definition = Definition {
     oid: 0,
     name: "pg_get_keywords()",

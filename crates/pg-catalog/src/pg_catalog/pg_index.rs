@@ -1,4 +1,4 @@
-//! `pg_index`: the indexes of primary keys, and secondary ones.
+//! `pg_index`: the indexes of primary keys, and secondary indexes.
 
 use crate::rows::Rows;
 use crate::shown_index::ShownIndex;
@@ -31,7 +31,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             ("indnullsnotdistinct", index.nulls_not_distinct.into()),
             ("indisprimary", index.primary.into()),
             ("indimmediate", (!index.deferrable.0).into()),
-            // One that is refreshed is whole, if not of this moment.
+            // A refreshed index has the entries of all rows as of its last refresh.
             ("indisvalid", (index.state.is_public() || index.refresh.is_some()).into()),
             ("indisready", index.state.takes_entries().into()),
             ("indislive", true.into()),

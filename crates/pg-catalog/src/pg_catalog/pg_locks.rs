@@ -1,7 +1,8 @@
-//! `pg_locks`: the locks of transactions on tables and rows, and advisory ones, held or waited for.
+//! `pg_locks`: table, row and advisory locks, held or waited for.
 //!
-//! Here are two modes: who writes rows shares their table and has the rows alone, who changes a definition or says LOCK
-//! TABLE has the table alone. A row is known by its key, which is no place in a file: `page` and `tuple` are NULL.
+//! Tables have two modes: DML holds its table in RowExclusiveLock, DDL and LOCK TABLE in AccessExclusiveLock. All row
+//! locks are listed as ExclusiveLock. A row is identified by its rowkey and has no file position: `page` and `tuple`
+//! are NULL.
 
 use crate::live_state::{LockInfo, LockedObject};
 use crate::rows::Rows;
@@ -33,7 +34,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
     }
 }
 
-/// An advisory lock's two numbers, and 1 for the halves of one number, 2 for two numbers.
+/// An advisory lock's two numbers, and `objsubid`: 1 for the halves of one 64-bit number, 2 for two numbers.
 fn numbers(object: LockedObject) -> Option<(u32, u32, u8)> {
     match object {
         LockedObject::Table(_) | LockedObject::Row(_) => None,

@@ -5,7 +5,7 @@ use crate::source::{OWNER, Source};
 
 pub(super) fn rows(source: &Source, rows: &mut Rows) {
     for (oid, name) in source.schemas() {
-        // What a dump takes for granted of this schema: all may use it.
+        // The privileges of `public` that dumps expect: everyone has USAGE.
         let owner = types::ident::quote(source.live.user());
         let rights =
             (name == catalog::PUBLIC_SCHEMA).then(|| vec![format!("{owner}=UC/{owner}"), format!("=U/{owner}")]);

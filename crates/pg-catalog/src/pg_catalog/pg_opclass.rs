@@ -1,4 +1,4 @@
-//! `pg_opclass` and `pg_opfamily`: the orders that an index can be in.
+//! `pg_opclass` and `pg_opfamily`: the sort orders that indexes support.
 
 use super::pg_am::INDEX;
 use crate::rows::Rows;

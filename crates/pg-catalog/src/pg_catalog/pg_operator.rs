@@ -1,4 +1,4 @@
-//! `pg_operator`: the operators that are built in. They are parts of DataFusion, so no function stands behind them.
+//! `pg_operator`: the built-in operators. DataFusion implements them, so they have no functions.
 
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};

@@ -1,4 +1,4 @@
-//! `pg_prepared_statements`: the session's, of SQL and of the protocol. How often each was planned is not counted.
+//! `pg_prepared_statements`: the session's prepared statements, of SQL and the wire protocol. Plans are not counted.
 
 use crate::rows::Rows;
 use crate::source::Source;

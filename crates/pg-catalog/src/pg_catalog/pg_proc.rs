@@ -1,4 +1,4 @@
-//! `pg_proc`: what is built in, and the functions of the embedding program.
+//! `pg_proc`: the built-in functions, and the functions of the embedding program.
 
 use super::pg_language;
 use crate::rows::Rows;

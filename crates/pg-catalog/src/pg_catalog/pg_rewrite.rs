@@ -1,4 +1,4 @@
-//! `pg_rewrite`: the rule of each view that says what it shows. It has the oid of its view, which is in another table.
+//! `pg_rewrite`: the SELECT rule of each view. Its oid is the view's oid, which is unique per system catalog.
 
 use crate::rows::Rows;
 use crate::source::Source;
@@ -14,7 +14,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             ("ev_enabled", "O".into()),
             ("is_instead", true.into()),
             ("ev_qual", "<>".into()),
-            // pg_get_viewdef() shows the query; there are no trees of it.
+            // There are no query trees; pg_get_viewdef() returns the query.
             ("ev_action", "<>".into()),
         ]);
     }

@@ -1,4 +1,4 @@
-//! `pg_sequence` and `pg_sequences`: how sequences count, and where they stand.
+//! `pg_sequence` and `pg_sequences`: the options and last values of sequences.
 
 use crate::rows::Rows;
 use crate::source::Source;

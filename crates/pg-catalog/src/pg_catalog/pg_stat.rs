@@ -1,5 +1,4 @@
-//! The statistics views: which tables and indexes there are, what statements have changed, and when ANALYZE was. What else
-//! PostgreSQL counts for each is not counted here, and NULL.
+//! Statistics views of tables and indexes: changed rows and ANALYZE runs. Other counters of PostgreSQL are NULL.
 
 use crate::definition::Kind;
 use crate::rows::{Cell, Rows};
@@ -26,7 +25,7 @@ pub(super) fn database(source: &Source, rows: &mut Rows) {
     ]);
 }
 
-/// Sessions come over TLS or not; other ways are not there.
+/// GSSAPI is not supported.
 pub(super) fn gssapi(source: &Source, rows: &mut Rows) {
     rows.add([
         ("pid", source.live.process_id().into()),
@@ -53,7 +52,7 @@ fn tables(source: &Source, rows: &mut Rows, system: bool, counted: bool) {
     }
 }
 
-/// Changes are those since the server was started.
+/// Numbers of changes since the server was started.
 fn counts(source: &Source, table: &Table, relation: &Relation<'_>, rows: &mut Rows) {
     let count = |count: u64| Cell::Int(i64::try_from(count).unwrap_or(i64::MAX));
     let changes = table.live.changes();

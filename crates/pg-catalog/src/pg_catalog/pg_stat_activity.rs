@@ -1,4 +1,4 @@
-//! `pg_stat_activity`: the sessions of the server. There are no processes beside them, and no waits are noted.
+//! `pg_stat_activity`: the sessions of the server. There are no background processes, and wait events are not recorded.
 
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};

@@ -1,4 +1,4 @@
-//! `pg_stat_progress_create_index`: builds of indexes that are jobs. A job is no session: `pid` is its number.
+//! `pg_stat_progress_create_index`: index builds that run as jobs. A job has no session, so `pid` is the job number.
 
 use crate::rows::Rows;
 use crate::source::Source;
@@ -16,7 +16,7 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             ("index_relid", build.index.into()),
             ("command", command.into()),
             ("phase", build.phase.into()),
-            // Entries are not written in blocks, and nobody is told apart whom a build waits for.
+            // Blocks and the sessions that a build waits for are not counted.
             ("lockers_total", 0_i64.into()),
             ("lockers_done", 0_i64.into()),
             ("current_locker_pid", 0_i64.into()),

@@ -1,4 +1,4 @@
-//! `pg_stats` and `pg_statistic`: what ANALYZE has found out about the values of columns, and of expressions of indexes.
+//! `pg_stats` and `pg_statistic`: ANALYZE statistics of columns and index expressions.
 
 use crate::rows::{Cell, Rows};
 use crate::shown_index::ShownIndex;
@@ -7,12 +7,12 @@ use catalog::{Table, Value, ValueStatistics};
 use std::sync::Arc;
 use types::{DataType, Datum, array, text};
 
-/// Numbers of the kinds of `pg_statistic`.
+/// Values of `stakind`.
 const COMMON: i16 = 1;
 const HISTOGRAM: i16 = 2;
 const CORRELATION: i16 = 3;
 
-/// A column with statistics, of a table or of an index.
+/// A column with statistics, of a table or an index.
 struct Shown<'a> {
     table: &'a Arc<Table>,
     relation: u32,
@@ -32,7 +32,7 @@ impl Shown<'_> {
         self.array(self.values.bounds.iter())
     }
 
-    /// NULL rather than an empty array.
+    /// The values as array text; NULL if there are none.
     fn array<'v>(&self, values: impl Iterator<Item = &'v Value>) -> Cell {
         let items: Vec<Datum> = values.map(|value| value.0.clone()).collect();
         if items.is_empty() {
@@ -49,7 +49,7 @@ impl Shown<'_> {
     }
 }
 
-/// All columns with statistics.
+/// Calls `show` for each column with statistics.
 fn each(source: &Source, mut show: impl FnMut(Shown<'_>)) {
     for table in source.catalog.tables() {
         let Some(found) = table.statistics() else { continue };

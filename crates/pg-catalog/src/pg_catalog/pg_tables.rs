@@ -1,4 +1,4 @@
-//! `pg_tables`: tables with their schemas, the computed ones too.
+//! `pg_tables`: tables with their schemas, including computed tables.
 
 use crate::definition::Kind;
 use crate::rows::Rows;

@@ -1,9 +1,9 @@
-//! `pg_tablespace`: the data folder.
+//! `pg_tablespace`: the data folder as the only tablespace.
 
 use crate::rows::Rows;
 use crate::source::{OWNER, Source};
 
-/// Its oid.
+/// The oid of `pg_default`.
 pub(crate) const DEFAULT: u32 = 1663;
 
 pub(super) fn rows(_: &Source, rows: &mut Rows) {

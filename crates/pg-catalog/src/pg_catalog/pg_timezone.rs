@@ -1,4 +1,4 @@
-//! `pg_timezone_names` and `pg_timezone_abbrevs`: the zones that `TimeZone` and AT TIME ZONE take.
+//! `pg_timezone_names` and `pg_timezone_abbrevs`: the zones that `TimeZone` and AT TIME ZONE accept.
 
 use crate::rows::{Cell, Rows};
 use crate::source::Source;

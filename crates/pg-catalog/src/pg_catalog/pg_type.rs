@@ -1,11 +1,11 @@
-//! `pg_type`: the types of columns, of the catalogs' own columns, and arrays of them.
+//! `pg_type`: column types, types of system catalog columns, row types, and array types.
 
 use crate::oid::row_types;
 use crate::rows::Rows;
 use crate::source::{OWNER, PG_CATALOG, Source};
 use builtins::lists::{ARRAY_OF_ROWS, PgType, ROW, pg_types};
 
-/// What types of one kind do not share.
+/// The properties that differ between types of one kind.
 struct Named<'a> {
     oid: u32,
     name: &'a str,

@@ -1,4 +1,4 @@
-//! `pg_views`: views of users.
+//! `pg_views`: user-defined views.
 
 use crate::deparse::view_definition;
 use crate::rows::Rows;

@@ -1,7 +1,7 @@
-//! One comparison with one part: from an operator and a value to a set of encodings.
+//! Converts a comparison with one part to a set of encodings.
 //!
-//! The value need not be one that the part can have: `integer < 2.5` is `integer <= 2`, `smallint < 100000` is all
-//! that is not NULL. So a value is first placed among the values of the part's type; an operator then says which side.
+//! The value need not be representable in the part's type: `integer < 2.5` is `integer <= 2`, `smallint < 100000` is
+//! `IS NOT NULL`. So the value is first located among the values of the part's type; the operator then selects a side.
 
 use super::interval::{Interval, PartSet};
 use crate::part::{NULL_LAST, VALUE};
@@ -9,19 +9,19 @@ use crate::{KeyPart, variable};
 use types::temporal::DAY;
 use types::{CompareOp, DataType, Datum, Decimal, coerce};
 
-/// Where a value stands among the values of a type.
+/// The position of a value relative to the values of a type.
 enum Place {
-    /// Less than all of them.
+    /// Less than all values.
     Below,
-    /// It is one of them.
+    /// Equal to this value.
     At(Datum),
-    /// Between this one and the next.
+    /// Between this value and the next one.
     After(Datum),
-    /// Greater than all of them.
+    /// Greater than all values.
     Above,
 }
 
-/// Encodings that satisfy `part op value`; `None` when the value does not compare with the part's type.
+/// Encodings that satisfy `part op value`; `None` if the value is not comparable with the part's type.
 pub(crate) fn comparison(part: &KeyPart, op: CompareOp, value: &Datum) -> Option<PartSet> {
     if value.is_null() {
         return Some(PartSet::NOTHING);
@@ -46,7 +46,7 @@ pub(crate) fn comparison(part: &KeyPart, op: CompareOp, value: &Datum) -> Option
     })
 }
 
-/// All values of the part but these, which are one value each.
+/// The complement of single values within the part's non-null values.
 pub(crate) fn gaps(part: &KeyPart, mut points: Vec<Interval>) -> Vec<Interval> {
     points.sort_by(|a, b| a.start.cmp(&b.start));
     let mut gaps = Vec::with_capacity(points.len() + 1);
@@ -60,12 +60,12 @@ pub(crate) fn gaps(part: &KeyPart, mut points: Vec<Interval>) -> Vec<Interval> {
     gaps
 }
 
-/// Encodings of texts that begin with `prefix`, and whether that is all that the predicate asks.
+/// Encodings of texts with this prefix, and whether they are exactly the matches of the predicate.
 pub(crate) fn prefix(part: &KeyPart, prefix: &str) -> Option<(PartSet, bool)> {
     if !part.ty.is_text() {
         return None;
     }
-    // LIKE sees the blanks that pad a char(n), the key does not have them.
+    // LIKE matches the padding blanks of a char(n), but the key does not contain them.
     let kept = if matches!(part.ty, DataType::Char(_)) { prefix.trim_end_matches(' ') } else { prefix };
     let exact = kept.len() == prefix.len();
     if kept.is_empty() {
@@ -79,7 +79,7 @@ pub(crate) fn prefix(part: &KeyPart, prefix: &str) -> Option<(PartSet, bool)> {
     Some((of_one(Interval::new(start, end)), exact))
 }
 
-/// The encoding of NULL, or everything else.
+/// The encoding of NULL, or with `negated` all other encodings.
 pub(crate) fn is_null(part: &KeyPart, negated: bool) -> PartSet {
     match (part.nullable, negated) {
         (_, true) => not_null(part),
@@ -91,7 +91,7 @@ pub(crate) fn is_null(part: &KeyPart, negated: bool) -> PartSet {
     }
 }
 
-/// The first bytes after all that begin with `prefix`; `None` when there are none.
+/// The smallest bytes after all that begin with `prefix`; `None` if there are none.
 pub(crate) fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -115,20 +115,20 @@ fn not_null(part: &KeyPart) -> PartSet {
     of_one(Interval::new(low(part), high(part)))
 }
 
-/// Where the values of the part begin.
+/// The start of the part's non-null values.
 fn low(part: &KeyPart) -> Vec<u8> {
     if part.nullable { vec![VALUE] } else { Vec::new() }
 }
 
-/// Where they end.
+/// The end of the part's non-null values.
 fn high(part: &KeyPart) -> Option<Vec<u8>> {
     part.nullable.then(|| vec![NULL_LAST])
 }
 
-/// What lies on either side of one value, in the direction of the part.
+/// The encodings before and after one value, in the direction of the part.
 struct Sides<'a> {
     part: &'a KeyPart,
-    /// The value's encoding, and the first bytes behind it.
+    /// The value's encoding, and the smallest bytes after it.
     start: Vec<u8>,
     end: Option<Vec<u8>>,
 }
@@ -138,7 +138,7 @@ impl<'a> Sides<'a> {
         let mut start = Vec::new();
         part.encode(0, value, &mut start).ok()?;
         let end = match part.ty.fixed_width() {
-            // As long as an encoding, so that it is the next value's start wherever there is one.
+            // Of the same length as an encoding, so that it equals the start of the next value, if there is one.
             Some(width) => next_of_same_length(&start, width),
             None => successor(&start),
         };
@@ -168,7 +168,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The value of `width` bytes at the end counted up by one; `None` behind the last one.
+/// Increments the last `width` bytes; `None` on overflow.
 fn next_of_same_length(encoding: &[u8], width: usize) -> Option<Vec<u8>> {
     let (mark, value) = encoding.split_at_checked(encoding.len().checked_sub(width)?)?;
     let mut next = [mark, &successor(value)?].concat();
@@ -176,7 +176,7 @@ fn next_of_same_length(encoding: &[u8], width: usize) -> Option<Vec<u8>> {
     Some(next)
 }
 
-/// `None`: values of this kind do not compare with the type, or only inexactly.
+/// Returns `None` if values of this type are not comparable with `ty`, or only inexactly.
 fn place(ty: &DataType, value: &Datum) -> Option<Place> {
     match (ty, value) {
         (DataType::SmallInt | DataType::Integer | DataType::BigInt, _) => place_integer(ty, value),
@@ -200,7 +200,7 @@ fn as_decimal(value: &Datum) -> Option<Decimal> {
     }
 }
 
-/// An integer as a float, if it is one exactly.
+/// An integer as a float, if the conversion is exact.
 fn exact_float(value: &Datum) -> Option<f64> {
     let integer = value.as_i64()?;
     (integer.unsigned_abs() <= 1 << 53).then_some(integer as f64)
@@ -231,7 +231,7 @@ fn place_integer(ty: &DataType, value: &Datum) -> Option<Place> {
     })
 }
 
-/// The floor of a float and whether it is the float itself, or the side on which it lies beyond all integers.
+/// The floor of a float, and whether it equals the float; `Err` with the side if the float is beyond all integers.
 fn float_floor(float: f64) -> Result<(i128, bool), Place> {
     let floor = float.floor();
     if float.is_nan() || floor > 1e30 {
@@ -240,7 +240,7 @@ fn float_floor(float: f64) -> Result<(i128, bool), Place> {
     if floor < -1e30 {
         return Err(Place::Below);
     }
-    // Below 2^100 in size: the cast is exact.
+    // The absolute value is below 2^100, so the cast is exact.
     Ok((floor as i128, floor == float))
 }
 

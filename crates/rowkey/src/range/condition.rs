@@ -1,13 +1,13 @@
-//! What goes into the range algebra and what comes out.
+//! Input and output types of the range algebra.
 
 use types::{CompareOp, Datum};
 
-/// A predicate over key parts (given by index). In a list all of them must hold.
+/// A predicate over key parts (given by index). A list of conditions is a conjunction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// All hold.
+    /// A conjunction.
     And(Vec<Condition>),
-    /// One holds.
+    /// A disjunction.
     Or(Vec<Condition>),
     /// `part op value`. A NULL value matches nothing.
     Compare {
@@ -15,8 +15,8 @@ pub enum Condition {
         part: usize,
         /// The operator.
         op: CompareOp,
-        /// The value, of the part's type or of one that compares with it (any integer type with any other, numeric
-        /// with integers, double with real).
+        /// The value, of the part's type or a comparable one (any integer type with any other, numeric with integers,
+        /// double with real).
         value: Datum,
     },
     /// `part IN (values)`. NULLs in the list match nothing.
@@ -37,43 +37,43 @@ pub enum Condition {
     Prefix {
         /// The part.
         part: usize,
-        /// What the value begins with, wildcards and escapes resolved.
+        /// The prefix, with wildcards and escapes resolved.
         prefix: String,
     },
     /// `(parts) op (values)`, compared from left to right.
     RowCompare {
-        /// The parts; any, in any order.
+        /// The parts, in any order.
         parts: Vec<usize>,
         /// The operator.
         op: CompareOp,
-        /// One value for each part.
+        /// One value per part.
         values: Vec<Datum>,
     },
     /// `(parts) IN ((values), ...)`.
     RowIn {
         /// The parts.
         parts: Vec<usize>,
-        /// Rows of one value for each part.
+        /// Rows with one value per part.
         rows: Vec<Vec<Datum>>,
     },
-    /// A predicate that says nothing about ranges: it must be checked on each row.
+    /// A predicate that ranges cannot express: it must be checked on each row.
     Unknown,
-    /// Holds for no row.
+    /// True for no row.
     False,
 }
 
-/// Bounds on the work of a scan.
+/// Limits on the number of ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeLimits {
-    /// Most ranges, all salt buckets together; beyond it ranges get wider.
+    /// Maximum number of ranges over all salt buckets; above it, ranges are widened.
     pub max_ranges: usize,
-    /// Most ranges where there are no more than values, rows or intervals that a condition lists: there lists do not
-    /// multiply.
+    /// Maximum number of ranges if they are no more than the values, rows or intervals listed in one condition, that
+    /// is, if lists are not multiplied.
     pub max_listed: usize,
 }
 
 impl RangeLimits {
-    /// So many ranges, whatever they are made of.
+    /// The same limit for both.
     pub const fn of(max_ranges: usize) -> Self {
         Self { max_ranges, max_listed: max_ranges }
     }
@@ -88,9 +88,9 @@ impl Default for RangeLimits {
 /// `start <= key < end`, salt byte included; an `end` of `None` is the end of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteRange {
-    /// First key that is inside.
+    /// The first key inside.
     pub start: Vec<u8>,
-    /// First key that is outside again.
+    /// The first key after the range.
     pub end: Option<Vec<u8>>,
 }
 
@@ -100,12 +100,12 @@ impl ByteRange {
         Self { start: Vec::new(), end: None }
     }
 
-    /// Is `key` inside?
+    /// Whether `key` is inside.
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_slice() <= key && self.end.as_deref().is_none_or(|end| key < end)
     }
 
-    /// The key, if the range holds one key only.
+    /// The key, if the range has exactly one key.
     pub fn as_point(&self) -> Option<&[u8]> {
         match self.end.as_ref()?.strip_prefix(self.start.as_slice()) {
             Some([0]) => Some(&self.start),
@@ -113,7 +113,7 @@ impl ByteRange {
         }
     }
 
-    /// The keys inside both; `None` when there can be none.
+    /// The keys inside both; `None` if empty.
     pub fn intersect(&self, other: &ByteRange) -> Option<ByteRange> {
         let start = (&self.start).max(&other.start);
         let end = match (&self.end, &other.end) {
@@ -125,12 +125,12 @@ impl ByteRange {
     }
 }
 
-/// How the ranges reach the rows.
+/// How the ranges access the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// No row can satisfy the conditions; there are no ranges.
     Empty,
-    /// This many full keys, one range each.
+    /// This number of full keys, one range each.
     Points(usize),
     /// One range of keys (in each salt bucket).
     Range,
@@ -140,18 +140,19 @@ pub enum Access {
     Full,
 }
 
-/// The answer of [`super::key_ranges`].
+/// The result of [`super::key_ranges`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRanges {
-    /// Sorted, disjoint, and as few as there can be (but for points, which stay apart for point reads).
+    /// Sorted, disjoint and merged, except that points stay separate for point reads.
     pub ranges: Vec<ByteRange>,
-    /// For each condition: does every row in the ranges satisfy it?
+    /// For each condition, whether every row in the ranges satisfies it.
     pub exact: Vec<bool>,
-    /// How the ranges reach the rows.
+    /// How the ranges access the rows.
     pub access: Access,
-    /// Leading parts that the ranges restrict.
+    /// The number of leading parts that the ranges restrict.
     pub parts_used: usize,
-    /// Leading parts that have one and the same value in all ranges: an order by the next parts is the key's order.
+    /// The number of leading parts with the same single value in all ranges: rows in key order are also ordered by the
+    /// next parts.
     pub equal_parts: usize,
     /// Salt buckets that the ranges touch, ascending; `None` without salt.
     pub buckets: Option<Vec<u8>>,
@@ -168,7 +169,7 @@ impl KeyRanges {
         self.ranges.iter().filter(touches).filter_map(|range| range.intersect(&whole)).collect()
     }
 
-    /// Is `key` in one of the ranges?
+    /// Whether `key` is in one of the ranges.
     pub fn contains(&self, key: &[u8]) -> bool {
         let after = self.ranges.partition_point(|range| range.start.as_slice() <= key);
         let last = after.checked_sub(1).and_then(|index| self.ranges.get(index));

@@ -1,12 +1,12 @@
-//! Byte ranges for people: EXPLAIN shows them as values.
+//! Prints byte ranges as values, for EXPLAIN.
 //!
 //! ```text
-//!   ['UA',1545]                 one key            ['UA',*]                   all keys that begin so
+//!   ['UA',1545]                 one key            ['UA',*]                   all keys with this prefix
 //!   ['UA',1545 .. 'UA',1600)    an interval        3:['UA',*]                 in salt bucket 3
 //! ```
 //!
-//! A bound that lies behind a value shows as `(` or `]`, one that is no value as hex. Nothing here can fail: the bytes
-//! may come from anywhere.
+//! A bound after a value is printed as `(` or `]`, and a bound that is no value as hex. Printing cannot fail: any bytes
+//! are accepted.
 
 use super::bound::successor;
 use super::condition::ByteRange;
@@ -14,7 +14,7 @@ use crate::part::{NULL_LAST, VALUE};
 use crate::{KeyPart, KeySchema};
 use std::fmt::Write;
 
-/// The range as text, on one line.
+/// Prints the range on one line.
 pub fn describe(schema: &KeySchema, range: &ByteRange) -> String {
     let (salt, start, end) = without_salt(schema, range);
     let body = if let Some(key) = range.as_point() {
@@ -27,7 +27,7 @@ pub fn describe(schema: &KeySchema, range: &ByteRange) -> String {
     salt + &body
 }
 
-/// Takes the salt byte off both ends; the text says which buckets they name.
+/// Removes the salt byte from both bounds; the returned text has the salt buckets.
 fn without_salt(schema: &KeySchema, range: &ByteRange) -> (String, Vec<u8>, Option<Vec<u8>>) {
     let whole = (String::new(), range.start.clone(), range.end.clone());
     if schema.salt_buckets.is_none() {
@@ -50,7 +50,7 @@ fn prefix_text(schema: &KeySchema, prefix: &[u8]) -> String {
     match (bound.values.as_str(), bound.parts == schema.parts.len()) {
         ("", _) => "[*]".to_owned(),
         (values, true) => format!("[{values}]"),
-        // 'ab'… already says that anything may follow.
+        // `'ab'…` already means that anything may follow.
         (values, false) if bound.open => format!("[{values}]"),
         (values, false) => format!("[{values},*]"),
     }
@@ -71,14 +71,14 @@ fn interval_text(schema: &KeySchema, start: &[u8], end: Option<&[u8]>) -> String
     text
 }
 
-/// One end of a range, read as far as it goes.
+/// One bound of a range, decoded as far as possible.
 struct Bound {
     values: String,
-    /// Whole parts read.
+    /// The number of whole parts decoded.
     parts: usize,
-    /// The bound lies right behind these values and all keys that begin with them.
+    /// Whether the bound is directly after all keys that begin with these values.
     behind: bool,
-    /// The last part is the beginning of a text, or NOT NULL: anything may follow.
+    /// Whether the last part is a text prefix or NOT NULL, so that anything may follow.
     open: bool,
 }
 
@@ -104,7 +104,7 @@ impl Bound {
         bound
     }
 
-    /// Reads whole parts and returns what is left.
+    /// Decodes whole parts and returns the remaining bytes.
     fn read_parts<'a>(&mut self, schema: &KeySchema, bytes: &'a [u8]) -> &'a [u8] {
         let mut rest = bytes;
         let mut buffer = Vec::new();
@@ -120,7 +120,7 @@ impl Bound {
         rest
     }
 
-    /// What is no whole part: the beginning of a text as `'ab'…`, else hex.
+    /// Prints an incomplete part: a text prefix as `'ab'…`, anything else as hex.
     fn read_remainder(&mut self, schema: &KeySchema, rest: &[u8]) {
         let part = schema.parts.get(self.parts);
         let value = match (part, rest) {
@@ -154,7 +154,7 @@ impl Bound {
     }
 }
 
-/// A mark without a value: where the values of a nullable part begin, or where they end with no NULL behind them.
+/// The word for a mark without a value: the start of the non-null values, or their end if NULLs sort first.
 fn mark_word(part: &KeyPart, rest: &[u8]) -> Option<&'static str> {
     match rest {
         [VALUE] if part.nullable => Some("NOT NULL"),
@@ -163,7 +163,7 @@ fn mark_word(part: &KeyPart, rest: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The bytes whose [`successor`] these are, if their last byte tells.
+/// The bytes whose [`successor`] is `bytes`, if the last byte is not zero.
 fn predecessor(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut before = bytes.to_vec();
     let last = before.pop()?.checked_sub(1)?;

@@ -1,24 +1,24 @@
-//! Sets of encoded values of one key part: sorted disjoint intervals of bytes.
+//! Sets of encoded values of one key part: sorted disjoint byte intervals.
 //!
-//! Every bound lies between two values, never inside one's encoding, so sets can be cut and joined as bytes. An
-//! interval of a single value remembers that it is one: behind it the key's next part can be restricted too.
+//! Every bound is between the encodings of two values, so sets can be intersected and merged as bytes. An interval of a
+//! single value is flagged as a point: only after a point can the next key part be restricted.
 
 /// `start <= encoding < end`; an `end` of `None` is the end of the part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) start: Vec<u8>,
     pub(crate) end: Option<Vec<u8>>,
-    /// One value, whose encoding is `start`.
+    /// Whether it has exactly one value, encoded as `start`.
     pub(crate) point: bool,
 }
 
 impl Interval {
-    /// `None` when nothing can be inside.
+    /// Returns `None` if the interval is empty.
     pub(crate) fn new(start: Vec<u8>, end: Option<Vec<u8>>) -> Option<Self> {
         end.as_ref().is_none_or(|end| *end > start).then_some(Self { start, end, point: false })
     }
 
-    /// From the first of some that are sorted to the last, with all between them.
+    /// The smallest interval that contains all of the sorted intervals.
     pub(crate) fn around(mut sorted: Vec<Self>) -> Option<Self> {
         let last = sorted.pop()?;
         match sorted.into_iter().next() {
@@ -37,12 +37,12 @@ impl Interval {
         inside.then(|| Self { start: start.to_vec(), end: end.map(<[u8]>::to_vec), point: self.point || other.point })
     }
 
-    /// Does this interval end before `other` begins?
+    /// Whether this interval ends before `other` starts.
     fn is_before(&self, other: &Self) -> bool {
         self.end.as_ref().is_some_and(|end| *end <= other.start)
     }
 
-    /// May `next`, which begins later, be joined to this one? Points that only touch stay apart.
+    /// Whether `next`, which starts later, can be merged into this interval. Adjacent points stay separate.
     fn joins(&self, next: &Self) -> bool {
         match &self.end {
             None => true,
@@ -51,19 +51,19 @@ impl Interval {
     }
 }
 
-/// What one part may be.
+/// The possible values of one part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PartSet {
-    /// Anything, NULL included.
+    /// Any value, including NULL.
     All,
-    /// A value in one of these intervals, which are sorted and disjoint; none: nothing.
+    /// A value in one of these sorted, disjoint intervals; an empty list matches nothing.
     Within(Vec<Interval>),
 }
 
 impl PartSet {
     pub(crate) const NOTHING: Self = Self::Within(Vec::new());
 
-    /// A set of intervals in any order.
+    /// Builds a set from intervals in any order.
     pub(crate) fn of(mut intervals: Vec<Interval>) -> Self {
         intervals.sort_by(|a, b| a.start.cmp(&b.start));
         let mut joined: Vec<Interval> = Vec::with_capacity(intervals.len());
@@ -87,7 +87,7 @@ impl PartSet {
         matches!(self, Self::Within(intervals) if intervals.is_empty())
     }
 
-    /// What is in one of these.
+    /// The union of all sets.
     pub(crate) fn union(sets: Vec<Self>) -> Self {
         let mut all = Vec::with_capacity(sets.len());
         for set in sets {
@@ -99,8 +99,8 @@ impl PartSet {
         Self::of(all)
     }
 
-    /// What is in all of these: of two and two, then of two and two of what that gives, so that many small sets take as
-    /// many steps as a sort.
+    /// The intersection of all sets, computed pairwise in rounds, so that many small sets take no more steps than a
+    /// sort.
     pub(crate) fn intersection(mut sets: Vec<Self>) -> Self {
         while sets.len() > 1 {
             let mut rest = sets.into_iter();
@@ -139,7 +139,7 @@ fn join(last: &mut Interval, next: Interval) {
     }
 }
 
-/// Looks each interval of the shorter list up in the longer one: a few values against an IN list of thousands.
+/// Searches each interval of the shorter list in the longer one: fast for a few values and an IN list of thousands.
 fn intersect_sorted(short: &[Interval], long: &[Interval]) -> Vec<Interval> {
     let mut common = Vec::with_capacity(short.len());
     for interval in short {

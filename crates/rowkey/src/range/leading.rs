@@ -1,7 +1,8 @@
-//! The short cut for `a = 1 AND b = 2 AND c >= 3 AND c < 4` over the first parts of the key, and for `a IN (1, 2) AND
-//! b = 3` over all of them, which statements without a plan take each time.
+//! A fast path for statements without a plan, which compute ranges on each execution: `a = 1 AND b = 2 AND c >= 3 AND c
+//! < 4` over the first key parts, and `a IN (1, 2) AND b = 3` over the whole key.
 //!
-//! It gives what `normalize` and `skip_scan` would give, without their boxes; whatever is less plain is left to them.
+//! The result equals that of `normalize` and `skip_scan`, without building boxes; all other conditions are left to
+//! them.
 
 use super::bound::{comparison, successor};
 use super::condition::{Access, ByteRange, Condition, KeyRanges, RangeLimits};
@@ -9,13 +10,13 @@ use super::interval::{Interval, PartSet};
 use crate::KeySchema;
 use types::{CompareOp, Datum};
 
-/// Most parts that are looked at here.
+/// The maximum number of parts supported here.
 const MAX_PARTS: usize = 16;
 
-/// Most keys.
+/// The maximum number of keys.
 const MAX_POINTS: usize = 256;
 
-/// `None`: not that case.
+/// Returns `None` if the fast path does not apply.
 pub(crate) fn ranges(schema: &KeySchema, conditions: &[Condition], limits: &RangeLimits) -> Option<KeyRanges> {
     if conditions.is_empty() || limits.max_ranges < 256 {
         return None;
@@ -33,7 +34,8 @@ pub(crate) fn ranges(schema: &KeySchema, conditions: &[Condition], limits: &Rang
     let mut start = Vec::with_capacity(64);
     start.extend(schema.salt_buckets.map(|_| 0));
     for (index, (part, values)) in schema.parts.iter().zip(values).take(equal).enumerate() {
-        // A value that is no exact value of the part (2.5 for an integer) fails here and takes the long way.
+        // A value that the part cannot represent exactly (2.5 for an integer) fails here, and the general path handles
+        // it.
         part.encode(index, values?.first()?, &mut start).ok()?;
     }
     let range = match bounded {
@@ -41,7 +43,7 @@ pub(crate) fn ranges(schema: &KeySchema, conditions: &[Condition], limits: &Rang
         false => ByteRange { end: successor(&start), start },
     };
     if schema.salt_buckets.is_some() && range.start.iter().all(|byte| *byte == 0) {
-        // It begins where a bucket does, and the ranges of neighbouring buckets may touch.
+        // The range starts at the start of a bucket, so the ranges of adjacent buckets may touch and must be merged.
         return None;
     }
     let (ranges, buckets) = match schema.salt_buckets {
@@ -62,14 +64,14 @@ pub(crate) fn ranges(schema: &KeySchema, conditions: &[Condition], limits: &Rang
     })
 }
 
-/// One equality or list for each of the first parts, and comparisons with the part behind them or none.
+/// One equality or IN list for each of the first parts, and optionally comparisons with the next part.
 struct Leading<'a> {
-    /// By part.
+    /// The values of each part.
     values: [Option<&'a [Datum]>; MAX_PARTS],
-    /// How many parts have some.
+    /// The number of parts with values.
     equal: usize,
     bounded: bool,
-    /// Is one of them a list?
+    /// Whether one condition is an IN list.
     listed: bool,
 }
 
@@ -105,7 +107,7 @@ impl<'a> Leading<'a> {
     }
 }
 
-/// Where the values of `part` lie that satisfy all comparisons with it; `None` when that is not one interval.
+/// The interval of `part` values that satisfy all comparisons with it; `None` if it is not a single interval.
 fn interval(schema: &KeySchema, conditions: &[Condition], part: usize) -> Option<Interval> {
     let key_part = schema.parts.get(part)?;
     let mut common = PartSet::All;
@@ -129,7 +131,7 @@ fn bounded_range(prefix: Vec<u8>, interval: Interval) -> ByteRange {
     ByteRange { start, end }
 }
 
-/// Full keys: every value of a part with every one of the others.
+/// Full keys: the cross product of the values of all parts.
 fn points(schema: &KeySchema, values: &[Option<&[Datum]>], conditions: usize) -> Option<KeyRanges> {
     let mut first = Vec::with_capacity(64);
     first.extend(schema.salt_buckets.map(|_| 0));
@@ -173,7 +175,7 @@ fn points(schema: &KeySchema, values: &[Option<&[Datum]>], conditions: usize) ->
     })
 }
 
-/// Puts each key into its bucket; the buckets.
+/// Sets the salt byte of each key. Returns the buckets.
 fn salt(schema: &KeySchema, keys: &mut [Vec<u8>]) -> Option<Vec<u8>> {
     let mut buckets = Vec::with_capacity(keys.len());
     for key in keys.iter_mut() {
@@ -187,7 +189,7 @@ fn salt(schema: &KeySchema, keys: &mut [Vec<u8>]) -> Option<Vec<u8>> {
     Some(buckets)
 }
 
-/// `range`, which is that of bucket 0, in another bucket.
+/// Moves `range`, which is in bucket 0, to another bucket.
 fn in_bucket(bucket: u8, range: &ByteRange) -> ByteRange {
     let of_bucket = |key: &Vec<u8>| {
         let mut key = key.clone();
@@ -196,7 +198,7 @@ fn in_bucket(bucket: u8, range: &ByteRange) -> ByteRange {
         }
         key
     };
-    // An end beyond bucket 0 is the begin of bucket 1; behind bucket 255 nothing comes.
+    // An end after bucket 0 is the start of bucket 1; after bucket 255 there is no end.
     let end = range.end.as_ref().filter(|end| end.first().is_none_or(|salt| salt.checked_add(bucket).is_some()));
     ByteRange { start: of_bucket(&range.start), end: end.map(of_bucket) }
 }
@@ -212,7 +214,7 @@ mod tests {
         Datum::Int4(value)
     }
 
-    /// Ways to restrict one part: none, one value, lists, comparisons.
+    /// Restrictions of one part: none, one value, lists, comparisons.
     fn restrictions(part: usize) -> Vec<Vec<Condition>> {
         let compare = |op, value| Condition::Compare { part, op, value };
         let list = |values: &[i32]| Condition::In { part, values: values.iter().copied().map(number).collect() };

@@ -1,9 +1,9 @@
-//! LIKE as a condition.
+//! Converts LIKE to a condition.
 
 use super::condition::Condition;
 use types::{CompareOp, DataType, Datum};
 
-/// What `part LIKE pattern` says about a text part: what stands in front of the first wildcard.
+/// The condition of `part LIKE pattern` on a text part: the prefix before the first wildcard.
 pub fn like(part: usize, ty: &DataType, pattern: &str, escape: char) -> Condition {
     let mut prefix = String::new();
     let mut letters = pattern.chars();
@@ -11,7 +11,7 @@ pub fn like(part: usize, ty: &DataType, pattern: &str, escape: char) -> Conditio
         match letter {
             letter if letter == escape => match letters.next() {
                 Some(escaped) => prefix.push(escaped),
-                // An error when it is run.
+                // Evaluation reports the invalid pattern.
                 None => return Condition::Unknown,
             },
             '%' if letters.as_str().chars().all(|rest| rest == '%') => return Condition::Prefix { part, prefix },
@@ -21,7 +21,7 @@ pub fn like(part: usize, ty: &DataType, pattern: &str, escape: char) -> Conditio
         }
     }
     match ty {
-        // LIKE sees the blanks that pad a char(n), `=` does not.
+        // LIKE matches the padding blanks of a char(n), `=` does not.
         DataType::Char(_) => Condition::Unknown,
         _ => Condition::Compare { part, op: CompareOp::Eq, value: Datum::Text(prefix) },
     }

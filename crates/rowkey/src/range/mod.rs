@@ -1,17 +1,16 @@
-//! Predicates over key parts to byte ranges: a pure function, [`key_ranges`].
+//! Converts predicates over key parts to byte ranges: a pure function, [`key_ranges`].
 //!
 //! ```text
-//!   conditions  --normalize-->  boxes       a box: for each part a set of intervals; boxes are ORed
+//!   conditions  --normalize-->  boxes       a box: a set of intervals for each part; a list of boxes is a disjunction
 //!   boxes       --skip_scan-->  byte ranges the cross product of the leading parts, then one interval
 //!               --salt, merge-> sorted disjoint ranges
 //! ```
 //!
-//! A condition that the ranges do not express (a function of a column, a part behind an interval) makes them wider,
-//! never narrower, and is reported as not exact: whoever scans must check it on each row. Comparisons never match
-//! NULL, as in SQL.
+//! A condition that the ranges cannot express (a function of a column, a part after an interval) never narrows the
+//! ranges, and is reported as not exact: the scan must check it on each row. Comparisons never match NULL, as in SQL.
 //!
-//! Read in this order: [`condition`], `interval`, `bound`, `normalize`, `skip_scan`, `describe`; `leading` is a
-//! short cut for the commonest case.
+//! Read in this order: [`condition`], `interval`, `bound`, `normalize`, `skip_scan`, `describe`; `leading` is a fast
+//! path for the most common case.
 
 mod bound;
 pub mod condition;
@@ -28,10 +27,10 @@ pub use like::like;
 
 use crate::KeySchema;
 
-/// The byte ranges in which every row lies that satisfies all `conditions`.
+/// Returns byte ranges that contain every row that satisfies all `conditions`.
 ///
-/// Never fails: a value that is not of its part's type, or a part that does not exist, is a condition that says
-/// nothing.
+/// Never fails: a value that is not comparable with its part's type, or a part that does not exist, does not restrict
+/// the ranges.
 pub fn key_ranges(schema: &KeySchema, conditions: &[Condition], limits: &RangeLimits) -> KeyRanges {
     if let Some(ranges) = leading::ranges(schema, conditions, limits) {
         return ranges;

@@ -1,7 +1,7 @@
-//! Conditions to boxes: an OR of boxes, each of them an AND of one set per part.
+//! Converts conditions to boxes: a disjunction of boxes, each of them a conjunction of one set per part.
 //!
-//! SQL's three values need no third one here: without a NOT, what is unknown is as good as false. Where a condition
-//! cannot be expressed or would take too many boxes, the boxes get larger and the condition stops being exact.
+//! SQL's three-valued logic needs no third value here: without NOT, unknown is equivalent to false. If a condition
+//! cannot be expressed or would need too many boxes, the boxes are enlarged and the condition is not exact.
 
 use super::bound;
 use super::condition::Condition;
@@ -10,10 +10,10 @@ use crate::KeySchema;
 use std::collections::BTreeMap;
 use types::{CompareOp, Datum};
 
-/// Parts beyond this are never restricted: masks of parts are 128 bits wide.
+/// Parts from this one on are never restricted: part masks are 128 bits wide.
 const MAX_PARTS: usize = 128;
 
-/// Most gaps between values of a whole key that become ranges.
+/// Maximum number of gaps between excluded values of a single-part key that become ranges.
 const MOST_ROW_GAPS: usize = 1_000;
 
 /// One set per part.
@@ -43,7 +43,7 @@ impl KeyBox {
         Some(Self { sets })
     }
 
-    /// What is in all of these.
+    /// The intersection of all boxes.
     fn common(schema: &KeySchema, boxes: Vec<Self>) -> Option<Self> {
         let mut by_part: Vec<Vec<PartSet>> = vec![Vec::new(); schema.parts.len()];
         for key_box in boxes {
@@ -57,7 +57,7 @@ impl KeyBox {
         (!common.is_nothing()).then_some(common)
     }
 
-    /// Bit i: part i is restricted.
+    /// Bit i is set if part i is restricted.
     fn mask(&self) -> u128 {
         self.sets
             .iter()
@@ -66,36 +66,36 @@ impl KeyBox {
     }
 }
 
-/// A box of the whole conjunction, and what conditions of several boxes added to it.
+/// A box of the whole conjunction, with the conditions of several boxes that it includes.
 #[derive(Clone, Debug)]
 pub(crate) struct ConjunctionBox {
     pub(crate) key_box: KeyBox,
-    /// Numbers of such conditions, each with the parts that it restricts in this box: it holds in ranges that keep to all of
-    /// these.
+    /// Numbers of these conditions, each with the parts that it restricts in this box: the condition is exact if the
+    /// ranges restrict all of these parts.
     pub(crate) masks: Vec<(usize, u128)>,
 }
 
-/// The boxes of a list of conditions, and which of those the boxes express exactly.
+/// The boxes of a list of conditions, and whether they express each condition exactly.
 #[derive(Debug)]
 pub(crate) struct Conjunction {
     pub(crate) boxes: Vec<ConjunctionBox>,
     pub(crate) exact: Vec<bool>,
-    /// For each condition of one box the parts that it restricts, in all boxes.
+    /// For each condition with a single box, the parts that it restricts in all boxes.
     pub(crate) masks: Vec<u128>,
 }
 
-/// An OR of boxes.
+/// A disjunction of boxes.
 struct Disjunction {
     boxes: Vec<KeyBox>,
     exact: bool,
 }
 
-/// Turns the conditions into boxes, at most `max_boxes` where they would multiply.
+/// Converts the conditions to boxes, with at most `max_boxes` per product.
 pub(crate) fn conjunction(schema: &KeySchema, conditions: &[Condition], max_boxes: usize) -> Conjunction {
     let builder = Builder { schema, max_boxes };
     let mut parts: Vec<(usize, Disjunction)> =
         conditions.iter().map(|condition| builder.disjunction(condition)).enumerate().collect();
-    // Small ones first: they cut down the others before those multiply.
+    // Small disjunctions first: they reduce the others before multiplication.
     parts.sort_by_key(|(_, disjunction)| disjunction.boxes.len());
     let several = parts.split_off(parts.partition_point(|(_, disjunction)| disjunction.boxes.len() <= 1));
     let mut all =
@@ -115,7 +115,7 @@ pub(crate) fn conjunction(schema: &KeySchema, conditions: &[Condition], max_boxe
 }
 
 impl Conjunction {
-    /// What is in the boxes of all these conditions, each of which has one box at most.
+    /// The intersection of the boxes of these conditions, each of which has at most one box.
     fn common(&mut self, schema: &KeySchema, parts: Vec<(usize, Disjunction)>) -> Option<KeyBox> {
         let mut boxes = Vec::with_capacity(parts.len());
         for (index, disjunction) in parts {
@@ -222,7 +222,7 @@ impl Builder<'_> {
         product
     }
 
-    /// Conditions that must all hold; those that a part is not some value are one, as in NOT IN.
+    /// The factors of a conjunction; all `<>` comparisons of one part are one factor, as in NOT IN.
     fn factors(&self, all: &[Condition]) -> Vec<Disjunction> {
         let mut excluded: BTreeMap<usize, Vec<&Datum>> = BTreeMap::new();
         let mut factors = Vec::with_capacity(all.len().min(64));
@@ -236,7 +236,8 @@ impl Builder<'_> {
         factors
     }
 
-    /// `part NOT IN (values)`: the gaps between them, or if those are too many, all from the first gap to the last.
+    /// `part NOT IN (values)`: the gaps between the values, or if there are too many gaps, one interval around all of
+    /// them.
     fn unequal(&self, part: usize, values: &[&Datum]) -> Disjunction {
         let Some(key_part) = self.schema.parts.get(part) else { return self.unknown() };
         let (mut points, mut exact) = (Vec::with_capacity(values.len()), true);
@@ -258,8 +259,8 @@ impl Builder<'_> {
         self.restrict(part, PartSet::of(gaps), exact)
     }
 
-    /// So many gaps become ranges. An excluded value of a whole key leaves out one row, and reading it takes less time than
-    /// another range.
+    /// The maximum number of gaps that become ranges. An excluded value of a single-part key skips one row, and reading
+    /// a row is cheaper than another range.
     fn most_gaps(&self) -> usize {
         let fitting = (self.max_boxes / usize::from(self.schema.salt_buckets.unwrap_or(1))).max(1);
         if self.schema.parts.len() == 1 { fitting.min(MOST_ROW_GAPS) } else { fitting }
@@ -279,7 +280,7 @@ impl Builder<'_> {
         sum
     }
 
-    /// `(a, b) < (1, 2)` is `a < 1 OR a = 1 AND b < 2`; `<>` is one OR over the parts.
+    /// `(a, b) < (1, 2)` is `a < 1 OR a = 1 AND b < 2`; `<>` is a disjunction over the parts.
     fn row_compare(&self, parts: &[usize], op: CompareOp, values: &[Datum]) -> Disjunction {
         if parts.len() != values.len() || parts.is_empty() {
             return self.unknown();
@@ -328,7 +329,7 @@ impl Builder<'_> {
     }
 }
 
-/// `a = 1 OR a = 2 OR b = 3`: boxes that restrict one and the same part alone become one box.
+/// `a = 1 OR a = 2 OR b = 3`: merges the boxes that restrict only the same single part.
 fn unite_same_part(boxes: Vec<KeyBox>) -> Vec<KeyBox> {
     let mut united: Vec<KeyBox> = Vec::with_capacity(boxes.len());
     let mut by_part: BTreeMap<u128, Vec<KeyBox>> = BTreeMap::new();
@@ -343,7 +344,7 @@ fn unite_same_part(boxes: Vec<KeyBox>) -> Vec<KeyBox> {
     united
 }
 
-/// Elsewhere all are unrestricted, and so is their union.
+/// All boxes leave the other parts unrestricted, and so does their union.
 fn unite(boxes: Vec<KeyBox>) -> Option<KeyBox> {
     let mut by_part: Vec<Vec<PartSet>> = vec![Vec::new(); boxes.first()?.sets.len()];
     for key_box in boxes {

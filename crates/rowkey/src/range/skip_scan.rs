@@ -1,8 +1,8 @@
-//! Boxes to byte ranges: the cross product of the leading parts.
+//! Converts boxes to byte ranges: the cross product of the leading parts.
 //!
 //! ```text
 //!   a IN (1,2)   b BETWEEN 5 AND 7   c = 3          key (a, b, c)
-//!   -> [1,5 .. 1,8)  [2,5 .. 2,8)                   c lies behind an interval: it must be checked on each row
+//!   -> [1,5 .. 1,8)  [2,5 .. 2,8)                   c comes after an interval: it must be checked on each row
 //! ```
 
 use super::bound::successor;
@@ -11,16 +11,16 @@ use super::interval::{Interval, PartSet};
 use super::normalize::{Conjunction, KeyBox};
 use crate::KeySchema;
 
-/// A range of keys without salt.
+/// A range of keys without salt byte.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Run {
     start: Vec<u8>,
     end: Option<Vec<u8>>,
-    /// A full key, `start`.
+    /// Whether it is a single full key, `start`.
     point: bool,
 }
 
-/// The ranges of all boxes, the widest depth of parts first that keeps to the limit.
+/// The ranges of all boxes, using as many key parts as the limits allow.
 pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &RangeLimits) -> KeyRanges {
     let buckets = usize::from(schema.salt_buckets.unwrap_or(1));
     let boxes: Vec<&KeyBox> = conjunction.boxes.iter().map(|one| &one.key_box).collect();
@@ -31,7 +31,7 @@ pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &Ran
     }
     let runs = merge(runs);
     let widened = runs.iter().map(|run| if run.point { 1 } else { buckets }).sum::<usize>() > limit;
-    // What was a point may have become a run that touches the next one: merge again.
+    // A widened point may touch the next run, so the runs are merged again.
     let runs = if widened { merge(widen(runs, (limit / buckets).max(1))) } else { runs };
     let covered: Vec<usize> = boxes.iter().map(|key_box| covered(key_box, depth)).collect();
     KeyRanges {
@@ -44,7 +44,7 @@ pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &Ran
     }
 }
 
-/// Leading parts that the ranges of a box keep to: up to the first interval or the first part that may be anything.
+/// The number of leading parts that the ranges of a box restrict: up to the first interval or unrestricted part.
 fn covered(key_box: &KeyBox, depth: usize) -> usize {
     for (part, set) in key_box.sets.iter().enumerate().take(depth) {
         match set {
@@ -56,7 +56,7 @@ fn covered(key_box: &KeyBox, depth: usize) -> usize {
     depth.min(key_box.sets.len())
 }
 
-/// Ranges that a box gives at this depth, before merging.
+/// The number of ranges of a box at this depth, before merging.
 fn count(key_box: &KeyBox, depth: usize) -> usize {
     let sizes = key_box.sets.iter().take(covered(key_box, depth)).map(|set| match set {
         PartSet::All => 1,
@@ -65,7 +65,7 @@ fn count(key_box: &KeyBox, depth: usize) -> usize {
     sizes.fold(1, usize::saturating_mul)
 }
 
-/// The greatest depth at which the ranges stay within a limit, and that limit; 1 when none does.
+/// The greatest depth at which the number of ranges is within a limit, and that limit; depth 1 if none is.
 fn depth_within(schema: &KeySchema, boxes: &[&KeyBox], buckets: usize, limits: &RangeLimits) -> (usize, usize) {
     let parts = schema.parts.len();
     let limit = limits.max_ranges.max(1);
@@ -84,7 +84,7 @@ fn depth_within(schema: &KeySchema, boxes: &[&KeyBox], buckets: usize, limits: &
     (1..=parts).rev().find_map(fitting).unwrap_or((1, limit))
 }
 
-/// The most intervals that a box has of one part.
+/// The maximum number of intervals of one part in a box.
 fn longest_list(key_box: &KeyBox) -> usize {
     let restricted = key_box.sets.iter().map(|set| match set {
         PartSet::All => 1,
@@ -122,7 +122,7 @@ fn run_of(prefix: &[u8], interval: &Interval) -> Run {
     Run { start: join(&interval.start), end, point: false }
 }
 
-/// Sorts, drops what is inside others, joins what touches. Points that touch stay apart: they are point reads.
+/// Sorts the runs and merges overlapping and adjacent ones. Adjacent points stay separate for point reads.
 fn merge(mut runs: Vec<Run>) -> Vec<Run> {
     runs.sort();
     let only_points = runs.iter().all(|run| run.point);
@@ -140,8 +140,8 @@ fn overlaps(last: &Run, next: &Run) -> bool {
     last.end.as_ref().is_none_or(|end| next.start < *end)
 }
 
-/// No key lies between the two: `next` begins where `last` ends, or only zero bytes later, where a shorter key would
-/// have to be a prefix of a longer one.
+/// Whether no key is between the two: `next` starts where `last` ends, or only zero bytes later, because a key in
+/// between would be a prefix of another key.
 fn touches(last: &Run, next: &Run) -> bool {
     let gap = last.end.as_ref().and_then(|end| next.start.strip_prefix(end.as_slice()));
     gap.is_some_and(|gap| gap.iter().all(|byte| *byte == 0))
@@ -155,7 +155,7 @@ fn join(last: &mut Run, next: Run) {
     };
 }
 
-/// Joins neighbours, gaps included, until `allowed` runs are left.
+/// Merges groups of neighbours, including the gaps, until at most `allowed` runs are left.
 fn widen(runs: Vec<Run>, allowed: usize) -> Vec<Run> {
     let size = runs.len().div_ceil(allowed);
     let group = |group: &[Run]| {
@@ -165,10 +165,10 @@ fn widen(runs: Vec<Run>, allowed: usize) -> Vec<Run> {
     runs.chunks(size).filter_map(group).collect()
 }
 
-/// A condition holds in all ranges when each box keeps to every part that the condition restricts in it.
+/// A condition is exact if each box restricts every part that the condition restricts in it.
 fn exact_conditions(conjunction: &Conjunction, covered: &[usize], widened: bool) -> Vec<bool> {
     let mut exact = conjunction.exact.clone();
-    // Of no boxes every condition holds.
+    // Without boxes there are no rows, so every condition holds.
     let Some(least) = covered.iter().copied().min() else { return vec![true; exact.len()] };
     let holds = |mask: u128, covered: usize| mask & !first_parts(covered) == 0 && (!widened || mask == 0);
     for (flag, mask) in exact.iter_mut().zip(&conjunction.masks) {
@@ -184,7 +184,7 @@ fn exact_conditions(conjunction: &Conjunction, covered: &[usize], widened: bool)
     exact
 }
 
-/// The mask of so many leading parts.
+/// The mask of the first `count` parts.
 fn first_parts(count: usize) -> u128 {
     u32::try_from(count).ok().and_then(|bits| 1_u128.checked_shl(bits)).map_or(u128::MAX, |bit| bit - 1)
 }
@@ -199,7 +199,7 @@ fn access(runs: &[Run]) -> Access {
     }
 }
 
-/// Leading parts that are one and the same value in every box.
+/// The number of leading parts with the same single value in every box.
 fn equal_parts(boxes: &[&KeyBox], covered: &[usize]) -> usize {
     let Some((first, others)) = boxes.split_first() else { return 0 };
     let kept = covered.iter().copied().min().unwrap_or(0);
@@ -228,7 +228,7 @@ fn all_buckets(count: u16) -> impl Iterator<Item = u8> {
     (0..count).filter_map(|bucket| u8::try_from(bucket).ok())
 }
 
-/// The runs as ranges of whole keys: points in their own bucket, all else in every bucket.
+/// Converts runs to ranges of whole keys: points in their bucket, other runs in every bucket.
 fn salted(schema: &KeySchema, runs: Vec<Run>) -> Vec<ByteRange> {
     let Some(count) = schema.salt_buckets else {
         return runs.into_iter().map(range_of).collect();
@@ -252,7 +252,7 @@ fn in_bucket(bucket: u8, run: &Run) -> Run {
     Run { start: join(&run.start), end, point: run.point }
 }
 
-/// A point ends right behind its key, by which `ByteRange::as_point` knows it.
+/// The end of a point is its key followed by a zero byte, which `ByteRange::as_point` recognizes.
 fn range_of(run: Run) -> ByteRange {
     let end = if run.point { Some([run.start.as_slice(), &[0]].concat()) } else { run.end };
     ByteRange { start: run.start, end }

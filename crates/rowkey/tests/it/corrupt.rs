@@ -1,4 +1,4 @@
-//! Bytes from anywhere: an error or a value, never a panic, and never a value that would be written differently.
+//! Arbitrary bytes give an error or a value, never a panic, and never a value with another encoding.
 
 use crate::values;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(byte, 0..40)
 }
 
-/// Bytes that now and then begin as cells of arrays do.
+/// Bytes that sometimes begin like a cell of an array.
 fn cells() -> impl Strategy<Value = Vec<u8>> {
     let begin = |dimensions: u8, size: u8| {
         let mut head = vec![1, 0, dimensions];
@@ -42,7 +42,7 @@ proptest! {
         if let Ok(row) = schema.decode(&key) {
             prop_assert!(split.is_ok());
             let mut again = Vec::new();
-            // Text read from a char(n) may be one that the codec would have trimmed.
+            // Decoded text of a char(n) may have trailing blanks, which the codec would trim.
             if schema.encode(&row, &mut again).is_ok() && !schema.parts.iter().any(|part| matches!(part.ty, DataType::Char(_))) {
                 prop_assert_eq!(schema.unsalted(&again), schema.unsalted(&key));
             }

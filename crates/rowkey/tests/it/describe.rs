@@ -1,4 +1,4 @@
-//! Ranges as people read them.
+//! Ranges as printed by EXPLAIN.
 
 use rowkey::range::{ByteRange, describe};
 use rowkey::{KeyPart, KeySchema};

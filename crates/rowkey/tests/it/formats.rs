@@ -1,11 +1,11 @@
-//! `docs/formats/rowkey.md` says what the codec does: every example of it is encoded and compared.
+//! `docs/formats/rowkey.md` matches the codec: every example is encoded and compared.
 
 use rowkey::{KeyPart, KeySchema, cell_value};
 use types::{DataType, Datum, text};
 
 const PAGE: &str = include_str!("../../../../docs/formats/rowkey.md");
 
-/// `integer desc nulls first`: NULLS says that the part is nullable.
+/// `integer desc nulls first`: NULLS makes the part nullable.
 fn part(words: &str) -> KeyPart {
     let nulls = words.contains(" nulls ");
     let descending = words.contains(" desc");
@@ -25,7 +25,7 @@ fn hex(key: &[u8]) -> String {
     key.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Rows of the tables whose first heading is `heading`.
+/// Rows of the tables with the first heading `heading`.
 fn rows(heading: &str) -> Vec<Vec<&'static str>> {
     let cells = |line: &'static str| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>();
     let mut found = Vec::new();

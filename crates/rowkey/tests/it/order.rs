@@ -1,4 +1,4 @@
-//! Bytes compare as values do.
+//! The bytes of keys compare like the values.
 
 use crate::values;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use rowkey::{KeyPart, KeySchema, cell_value};
 use std::cmp::Ordering;
 use types::{Datum, compare::compare};
 
-/// The order that SQL asks of a part: NULLs where they were put, values in their direction.
+/// SQL's order of a part: NULLs first or last, values ascending or descending.
 fn sql_order(part: &KeyPart, a: &Datum, b: &Datum) -> Ordering {
     let nulls = if part.nulls_first { Ordering::Less } else { Ordering::Greater };
     match (a.is_null(), b.is_null()) {
@@ -29,7 +29,7 @@ fn encoded(schema: &KeySchema, row: &[Datum]) -> Vec<u8> {
     key
 }
 
-/// A schema of one to three parts and two rows; often equal in their first parts, so that later ones matter.
+/// A schema of one to three parts and two rows, often with equal first parts, so that later parts matter.
 fn two_rows() -> impl Strategy<Value = (KeySchema, Vec<Datum>, Vec<Datum>)> {
     proptest::collection::vec(values::key_part(), 1..4).prop_flat_map(|parts| {
         let row = || parts.iter().map(values::part_value).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The shapes of ranges, case by case: as few as there can be, and exact where they should be.
+//! Ranges case by case: minimal, and exact where expected.
 
 use rowkey::range::{Access, Condition, KeyRanges, RangeLimits, describe, key_ranges};
 use rowkey::{KeyPart, KeySchema};
@@ -314,7 +314,7 @@ fn gaps_of_single_rows_are_read_at_once_where_there_are_many() {
     assert_eq!((text.as_str(), ranges.exact), ("[*]", vec![false]));
     let above = [none_of(0, (0..1000).map(|n| n * 2)), compare(0, CompareOp::Gt, Datum::Int4(100))];
     assert_eq!(shown(&integers(1), &above).0, "[101 .. *]");
-    // Behind a value of a leading part there may be any number of rows.
+    // A value of a leading part may have any number of rows.
     let leading = shown(&integers(2), &[none_of(0, (0..1000).map(|n| n * 2))]).1;
     assert_eq!((leading.ranges.len(), leading.exact), (1001, vec![true]));
     let salted = KeySchema { salt_buckets: Some(100), ..integers(2) };
@@ -322,7 +322,7 @@ fn gaps_of_single_rows_are_read_at_once_where_there_are_many() {
     assert_eq!((salted.access, salted.exact), (Access::Full, vec![false]));
 }
 
-/// As many conditions as a client can write. Where a step is repeated for each condition before it, this takes minutes.
+/// As many conditions as a client can write. An algorithm with quadratic time would take minutes.
 #[test]
 fn very_many_conditions_take_few_steps_each() {
     const MANY: i32 = 20_000;

@@ -1,7 +1,7 @@
-//! The range algebra against every key of a small table.
+//! Compares the range algebra with all keys of a small table.
 //!
-//! Each row that satisfies the conditions must lie in the ranges; each row in the ranges must satisfy the conditions
-//! that are called exact. With all of them exact, the ranges are the answer.
+//! Each row that satisfies the conditions must be in the ranges; each row in the ranges must satisfy the exact
+//! conditions. If all conditions are exact, the ranges are exactly the result.
 
 use proptest::prelude::*;
 use rowkey::range::{Access, Condition, KeyRanges, RangeLimits, key_ranges};
@@ -9,7 +9,7 @@ use rowkey::{KeyPart, KeySchema};
 use std::cmp::Ordering;
 use types::{CompareOp, DataType, Datum, Decimal, compare::compare};
 
-/// Types with a handful of values each.
+/// Types with few values each.
 fn small_type() -> impl Strategy<Value = DataType> {
     proptest::sample::select(vec![
         DataType::Boolean,
@@ -28,7 +28,7 @@ fn number(unscaled: i128, scale: u8) -> Datum {
     Datum::Numeric(Decimal { unscaled, scale })
 }
 
-/// The values that rows have.
+/// The values of rows.
 fn domain(ty: DataType) -> Vec<Datum> {
     let texts = |all: &[&str]| all.iter().map(|text| Datum::Text((*text).to_owned())).collect();
     match ty {
@@ -44,7 +44,7 @@ fn domain(ty: DataType) -> Vec<Datum> {
     }
 }
 
-/// The values that conditions name: those, and others that lie between or beyond them.
+/// The values in conditions: values of rows, and others between or beyond them.
 fn operand(ty: DataType) -> BoxedStrategy<Datum> {
     let mut values = domain(ty);
     values.push(Datum::Null);
@@ -116,7 +116,7 @@ fn condition(schema: &KeySchema) -> BoxedStrategy<Condition> {
     .boxed()
 }
 
-/// `part NOT IN (values)`, as planners write it.
+/// `part NOT IN (values)`, as a conjunction of `<>`.
 fn none_of(part: usize, values: Vec<Datum>) -> Condition {
     Condition::And(values.into_iter().map(|value| Condition::Compare { part, op: CompareOp::Ne, value }).collect())
 }
@@ -150,7 +150,7 @@ fn or(terms: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     and(terms.map(|term| term.map(|truth| !truth))).map(|truth| !truth)
 }
 
-/// The truth of a row comparison, left to right as PostgreSQL documents it.
+/// The truth of a row comparison, from left to right as in PostgreSQL's documentation.
 fn row_truth(row: &[Datum], parts: &[usize], op: CompareOp, values: &[Datum]) -> Option<bool> {
     let orders: Vec<Option<Ordering>> =
         parts.iter().zip(values).map(|(part, value)| ordered(&row[*part], value)).collect();
@@ -164,7 +164,7 @@ fn row_truth(row: &[Datum], parts: &[usize], op: CompareOp, values: &[Datum]) ->
     }
 }
 
-/// The truth of a condition for a row; what is unknown to the algebra is called true, since it may be.
+/// The truth of a condition for a row; `Unknown` counts as true, because it may be.
 fn truth(schema: &KeySchema, row: &[Datum], condition: &Condition) -> Option<bool> {
     match condition {
         Condition::And(all) => and(all.iter().map(|condition| truth(schema, row, condition))),

@@ -1,4 +1,4 @@
-//! What was written is read back, whole and part by part, salted and not.
+//! Encoded values are decoded unchanged, completely and part by part, with and without salt.
 
 use crate::values;
 use proptest::prelude::*;
@@ -43,11 +43,11 @@ proptest! {
         cell_value::encode(&ty, &value, &mut cell).unwrap();
         let again = cell_value::decode(&ty, &cell).unwrap();
         prop_assert_eq!(&again, &value);
-        // Intervals of one length are equal: the bytes tell whether their parts came back.
+        // Equal intervals can have different fields: the encoding shows whether the fields are preserved.
         let mut twice = Vec::new();
         cell_value::encode(&ty, &again, &mut twice).unwrap();
         prop_assert_eq!(&twice, &cell);
-        // Also the scale of a numeric(p,s), which equality does not look at. (A float's -0 becomes 0.)
+        // Also the scale of a numeric(p,s), which equality ignores. (-0 of a float becomes 0.)
         if !ty.item().unwrap_or(ty).is_float() {
             prop_assert_eq!(again.to_string(), value.to_string());
         }
@@ -95,7 +95,7 @@ fn the_salt_is_a_function_of_the_key_and_fills_all_buckets() {
         hits[usize::from(salt_of(&n.to_be_bytes(), 8))] += 1;
     }
     assert!(hits.iter().all(|hit| (800..1200).contains(hit)), "{hits:?}");
-    // Frozen: tables on disk depend on it.
+    // Frozen: stored tables depend on it.
     assert_eq!([salt_of(b"", 8), salt_of(b"UA", 8), salt_of(b"UA", 256)], [2, 0, 232]);
 }
 

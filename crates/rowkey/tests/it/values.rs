@@ -1,4 +1,4 @@
-//! Random types, values and key schemas, with the edges more likely than chance would have it.
+//! Random types, values and key schemas, with more edge cases than pure chance.
 
 use proptest::prelude::*;
 use rowkey::KeyPart;
@@ -80,7 +80,7 @@ pub(crate) fn value(ty: DataType) -> BoxedStrategy<Datum> {
     }
 }
 
-/// Any type of a column that is no key.
+/// Any type of a column that is not in a key.
 pub(crate) fn column_type() -> impl Strategy<Value = DataType> {
     let items = data_type().prop_filter_map("its arrays have no limits", |item| DataType::array_of(&item, 1));
     let dimensions = (data_type(), 1_u8..4);
@@ -89,7 +89,7 @@ pub(crate) fn column_type() -> impl Strategy<Value = DataType> {
     prop_oneof![4 => data_type(), 1 => Just(DataType::Interval), 2 => items, 2 => deep, 1 => intervals]
 }
 
-/// An array of so many dimensions, or an empty one.
+/// An array with this number of dimensions, or an empty one.
 fn array(item: DataType, dimensions: u8) -> BoxedStrategy<Datum> {
     let sizes = proptest::collection::vec(1_usize..4, usize::from(dimensions));
     let full = sizes.prop_flat_map(move |sizes| nested(item, &sizes));
@@ -103,7 +103,7 @@ fn nested(item: DataType, sizes: &[usize]) -> BoxedStrategy<Datum> {
     }
 }
 
-/// A value of a key part, NULL where it may be.
+/// A value of a key part, NULL if nullable.
 pub(crate) fn part_value(part: &KeyPart) -> BoxedStrategy<Datum> {
     if part.nullable { prop_oneof![1 => Just(Datum::Null), 4 => value(part.ty)].boxed() } else { value(part.ty) }
 }
@@ -122,7 +122,7 @@ fn edged<T: Arbitrary + Clone + 'static>(edges: Vec<T>) -> impl Strategy<Value =
     prop_oneof![proptest::sample::select(edges), any::<T>()]
 }
 
-/// A whole number of up to `precision` digits, of any length.
+/// An integer of up to `precision` digits, of any length.
 fn digits(precision: u8) -> impl Strategy<Value = i128> {
     (0..=precision, any::<u128>(), any::<bool>()).prop_map(|(digits, random, negative)| {
         let size = (random % 10_u128.pow(u32::from(digits))) as i128;
@@ -130,7 +130,7 @@ fn digits(precision: u8) -> impl Strategy<Value = i128> {
     })
 }
 
-/// What `numeric` without precision keeps: no idle zeros.
+/// The value that `numeric` without precision stores: without trailing zeros.
 fn number(unscaled: i128, scale: u8) -> Datum {
     Datum::Numeric(Decimal::new(unscaled, scale).unwrap().normalized())
 }

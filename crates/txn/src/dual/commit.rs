@@ -1,13 +1,13 @@
-//! A commit: rows one after the other, each with its entries.
+//! Commits row by row, each row with its index entries.
 //!
 //! ```text
-//!   1  void         of a row that is not there: a stamp for what follows; others that insert it fail
-//!   2  entries      new ones written, old ones overwritten, all unverified
+//!   1  void         for a new row: a stamp for the following steps; concurrent inserts of the row fail
+//!   2  entries      new ones written, old ones overwritten, all as unverified
 //!   3  reservations of new unique values; those of old ones marked
-//!   4  row          if it has the stamp that was read, or the void's: from here on it is committed
-//!   5  entries      new ones verified, old ones and old reservations deleted, each if it is as 2 and 3 left it
+//!   4  row          if it has the stamp that was read, or the void's: now it is committed
+//!   5  entries      new ones verified, old ones and old reservations deleted, each if unchanged since 2 and 3
 //! ```
-//! What fails before 4 leaves unverified entries; after 4 the commit has been done, whatever becomes of 5.
+//! A failure before step 4 leaves unverified entries; after step 4 the row is committed, even if step 5 fails.
 
 use super::layer::{DualStore, Shared};
 use super::plan::{EntryChange, Plan, RowGroup};
@@ -20,10 +20,10 @@ use std::time::Duration;
 use store::{Bytes, CommitNo, Condition, Durability, StoreError, StoreResult, TableId, WriteBatch};
 use tokio::time::Instant;
 
-/// A commit that takes longer looks at the definitions again: who changes them waits for this time and some more.
+/// The interval at which a long commit checks the definitions again. A DDL statement waits longer than this.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A row that is about to be written.
+/// The state of a row that is being written.
 struct Ahead<'g> {
     row: (TableId, &'g Bytes),
     /// The stamp that the row must have.
@@ -35,8 +35,8 @@ struct Ahead<'g> {
 }
 
 impl DualStore {
-    /// Writes a batch, whose conditions were found to hold a moment ago; the last of its commits. `epochs`: the tables that it writes to, as
-    /// it knows them.
+    /// Writes a batch whose conditions have just been checked. Returns the last of its commits. `epochs`: the written
+    /// tables, and the catalog versions in which they last changed.
     ///
     /// # Errors
     /// [`StoreError::ConditionFailed`] before the first row, [`TxnError::PartlyCommitted`] after it; the store's.
@@ -69,7 +69,7 @@ impl DualStore {
     }
 }
 
-/// The commit of a step that came after another, unless it made none.
+/// The later of two steps' commits; 0 stands for no commit.
 fn later(before: CommitNo, step: CommitNo) -> CommitNo {
     if step == CommitNo(0) { before } else { step }
 }
@@ -110,7 +110,7 @@ impl Shared {
         }
     }
 
-    /// A row without entries. What an insert left in its place is no row.
+    /// Writes a row without entries. A void row counts as missing.
     async fn write_alone(
         &self,
         row: (TableId, &Bytes),
@@ -150,7 +150,7 @@ impl Shared {
             return Err(changed(row));
         }
         if fragment.is_none() && !is_row {
-            // It came and went within the transaction.
+            // The row was inserted and deleted within the transaction.
             return Ok(CommitNo(0));
         }
         let (mut expect, mut void) = (stamp, None);
@@ -171,7 +171,7 @@ impl Shared {
             ..WriteBatch::default()
         };
         match self.raw.apply(batch, durability).await {
-            // The row is committed. What is not done of the rest is left to those who meet it.
+            // The row is committed. Unfinished steps are left to later readers and repairs.
             Ok(commit) => Ok(self.finish(&ahead, durability).await.map_or(commit, |last| later(commit, last))),
             Err(error) => {
                 self.give_up(&ahead, &error).await;
@@ -180,7 +180,7 @@ impl Shared {
         }
     }
 
-    /// Steps 2 and 3.
+    /// Executes steps 2 and 3.
     async fn prepare<'g>(
         &self,
         ahead: &mut Ahead<'g>,
@@ -214,7 +214,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Step 5. The last commit.
+    /// Executes step 5. Returns the last commit.
     async fn finish(&self, ahead: &Ahead<'_>, durability: Durability) -> StoreResult<CommitNo> {
         let mut last = CommitNo(0);
         for (entry, stamp) in &ahead.marked {
@@ -229,15 +229,15 @@ impl Shared {
         Ok(last)
     }
 
-    /// What nobody else goes by is taken back, if it is certain that the row was not written. Entries stay, unverified: the
-    /// same entry may be that of another writer of the row.
+    /// Undoes the reservations and the void row, if it is certain that the row was not written. Entries stay
+    /// unverified: another writer of the row may have written the same entry.
     async fn give_up(&self, ahead: &Ahead<'_>, error: &StoreError) {
         if !matches!(error, StoreError::ConditionFailed { .. } | StoreError::Unsupported { .. }) {
             return;
         }
         for (entry, reserved) in ahead.reserved.iter().filter(|(_, reserved)| reserved.fresh) {
             if let Some(value) = &entry.value {
-                // What is not taken back is stale, and found to be so.
+                // A reservation that is not undone is recognized as stale.
                 let _ = self.swap((entry.storage, value), Some(reserved.stamp), None, Durability::Buffered).await;
             }
         }

@@ -1,4 +1,4 @@
-//! The layer over the store: rows and entries that are believed.
+//! The layer over the store: returns only valid rows and entries.
 
 use super::scan::DualScan;
 use super::{FAMILY, has_mark};
@@ -15,67 +15,67 @@ use store::{
     ScanRequest, Scope, Snapshot, Store, StoreError, StoreResult, TableId, Wrapper,
 };
 
-/// Most entries that one read repairs.
+/// Maximum number of entries that one read repairs.
 const MOST_REPAIRS: usize = 64;
-/// How often, and how many times, a read looks whether definitions that it has come before are known by now.
+/// The interval and number of retries when a read meets an entry whose index definition is not known yet.
 const LOOK_AGAIN: (Duration, usize) = (Duration::from_millis(5), 400);
 
-/// Tells a long commit whether it may go on.
+/// Tells a long commit whether the table definitions are still the same.
 #[async_trait]
 pub trait Definitions: Send + Sync + Debug {
-    /// Are these tables as they were in these versions of the catalog?
+    /// Whether these tables have not changed since these catalog versions.
     ///
     /// # Errors
     /// The store's.
     async fn are_unchanged(&self, tables: &BTreeMap<TableId, u64>) -> StoreResult<bool>;
 }
 
-/// See the module's head.
+/// See the module documentation.
 #[derive(Clone, Debug)]
 pub struct DualStore(pub(super) Arc<Shared>);
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// The store below: marks and all.
+    /// The store below, including marked rows.
     pub(super) raw: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
-    /// How long a writer is left in peace: what is younger than that is somebody's work. Right answers do not depend on it.
+    /// The age from which marked rows count as abandoned by their writer. Correctness does not depend on it.
     pub(super) patience: Duration,
     pub(super) definitions: OnceLock<Arc<dyn Definitions>>,
-    /// How the entries of each index are made. Held for one look or change.
+    /// The entry encoders of all known indexes. Held for one read or change.
     entries: RwLock<Known>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Of the catalog: all indexes of that version are there.
+    /// The catalog version whose indexes are all known.
     version: Option<u64>,
     entries: BTreeMap<TableId, Arc<dyn EntryRows>>,
 }
 
 impl DualStore {
-    /// Puts the layer over `store`. What writers leave is repaired when it is older than `patience`.
+    /// Adds the layer to `store`. Rows that writers left marked are repaired if they are older than `patience`.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, patience: Duration) -> Self {
         let (definitions, entries) = (OnceLock::new(), RwLock::default());
         Self(Arc::new(Shared { raw: store, clock, patience, definitions, entries }))
     }
 
-    /// The layer over a store, if there is one.
+    /// The layer of a store, if it has one.
     pub fn over(store: &dyn Store) -> Option<&Self> {
         store.layer()?.downcast_ref()
     }
 
-    /// Long commits ask there from time to time. The first one who is named is asked.
+    /// Sets the definitions that long commits check. Only the first call has an effect.
     pub fn ask(&self, definitions: Arc<dyn Definitions>) {
         self.0.definitions.get_or_init(|| definitions);
     }
 
-    /// Are all indexes of that version of the catalog known?
+    /// Whether all indexes of that catalog version are known.
     pub fn knows(&self, version: u64) -> bool {
         self.0.entries.read().version.is_some_and(|known| known >= version)
     }
 
-    /// From now on these are all indexes, unless those of a later version are known already.
+    /// Sets all indexes, unless a later catalog version is already known.
     pub fn know_all(&self, version: u64, entries: BTreeMap<TableId, Arc<dyn EntryRows>>) {
         let mut known = self.0.entries.write();
         if known.version.is_none_or(|known| known < version) {
@@ -83,12 +83,12 @@ impl DualStore {
         }
     }
 
-    /// One index more.
+    /// Adds one index.
     pub fn know(&self, storage: TableId, entries: Arc<dyn EntryRows>) {
         self.0.entries.write().entries.insert(storage, entries);
     }
 
-    /// Makes one entry what its row says, and reserves its unique value. Writers of the row that are under way fail.
+    /// Rebuilds one entry from its row, and reserves its unique value. Concurrent writers of the row fail.
     ///
     /// # Errors
     /// The store's.
@@ -99,8 +99,8 @@ impl DualStore {
         }
     }
 
-    /// Goes through an index as the store has it and repairs what is unverified or reserved. `repair`: else what a writer
-    /// left is only counted.
+    /// Scans an index in the store, and returns its abandoned unverified entries. With `repair`, repairs these and
+    /// deletes stale reservations.
     ///
     /// # Errors
     /// The store's.
@@ -108,7 +108,7 @@ impl DualStore {
         self.0.repair_index(storage, repair).await
     }
 
-    /// Does the row of an entry have the reservation of its unique value?
+    /// Whether the row of an entry holds the reservation of its unique value.
     ///
     /// # Errors
     /// The store's.
@@ -122,7 +122,7 @@ impl Shared {
         self.entries.read().entries.get(&table).cloned()
     }
 
-    /// Definitions may be known a moment later than an entry is met.
+    /// Waits until the definition is known: it may become known slightly later than an entry is read.
     async fn known_entries(&self, table: TableId) -> StoreResult<Arc<dyn EntryRows>> {
         let (pause, times) = LOOK_AGAIN;
         for _ in 0..times {
@@ -135,7 +135,7 @@ impl Shared {
         Err(StoreError::Corrupted { detail })
     }
 
-    /// For each marked fragment what a reader is to see of it.
+    /// For each marked fragment, the fragment that a reader should see.
     pub(super) async fn believed(
         &self,
         table: TableId,
@@ -167,7 +167,7 @@ impl Shared {
         Ok(seen)
     }
 
-    /// Repairs what a writer left long ago. The reader has its answer without that.
+    /// Repairs rows that writers abandoned. The reader's result does not depend on it.
     pub(super) async fn repair_old(&self, table: TableId, marked: &[(Bytes, Bytes)], left: &mut usize) {
         for (key, fragment) in marked {
             if *left == 0 || !self.is_old(fragment) {
@@ -184,18 +184,18 @@ impl Shared {
                 _ => Ok(()),
             };
             if done.is_err() {
-                // The store takes no writes: nothing of the answer depends on it.
+                // The store accepts no writes. The result does not depend on the repair.
                 *left = 0;
             }
         }
     }
 }
 
-/// The fragment with the stamp of another one.
+/// Copies the stamp of another fragment.
 fn stamped_as(fragment: &Bytes, other: &[u8]) -> Bytes {
     let mut stamped = fragment.to_vec();
     if let (Some(at), Some(commit)) = (header::timestamp_of(other), header::commit_of(other)) {
-        // What is too short for a stamp keeps none.
+        // A fragment that is too short for a stamp keeps none.
         let _ = header::stamp(&mut stamped, at, commit);
     }
     stamped.into()
@@ -208,7 +208,7 @@ impl Wrapper for DualStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // Filters would judge unverified entries by what may not be so.
+        // Filters would evaluate unverified entries, which may be invalid.
         Capabilities { atomic_batch: Scope::Row, filter: false, ..self.0.raw.capabilities() }
     }
 

@@ -1,22 +1,22 @@
-//! Entries of indexes where the store writes single rows only: dual-write mode.
+//! Index entries on stores with row-level atomicity only: dual-write mode.
 //!
 //! ```text
 //!   write   void (of a new row) ─> entries, unverified ─> unique values reserved ─> row, if its stamp is the one read
 //!                               ─> entries verified, old entries and reservations deleted, each if still as marked
-//!   read    verified entry: believed      unverified entry: its row tells; past some age it is repaired
+//!   read    verified entry: valid         unverified entry: checked against its row; repaired if old enough
 //! ```
-//! [`DualStore`] stands over the store. Whoever reads through it sees rows and entries that are believed, and never a mark
-//! (`fragment::header`). Commits come to `commit`, one row with its entries after the other.
+//! [`DualStore`] is a layer over the store. Reads through it return only valid rows and entries, without marks
+//! (`fragment::header`). `commit` writes row by row, each row with its entries.
 //!
-//! Invariants, at any moment and whoever crashes:
-//! - *Complete*: what a committed row says its entry is, is there, verified or not.
-//! - *Sound*: a verified entry is that of its row as it is.
-//! - *Unique*: a committed row with a unique value has the reservation of that value.
+//! Invariants, at any time and after any crash:
+//! - *Complete*: the entries of a committed row exist, verified or not.
+//! - *Sound*: a verified entry matches its present row.
+//! - *Unique*: a committed row with a unique value holds the reservation of that value.
 //!
-//! Each write of a row that has entries is on the condition of a stamp, and no stamp comes twice. So a writer fails if its
-//! row was rewritten after it looked: that is how `repair` makes sure that nobody is about to write a row before
-//! it verifies or deletes an entry of it. Time decides nothing but how long a writer is left in peace. The argument in full
-//! is in `docs/decisions/0008-dual-write-indexes.md`.
+//! Each write of a row with entries is conditional on the row's stamp, and no stamp occurs twice. So a writer fails if
+//! its row was rewritten after it was read: `repair` rewrites a row to make sure that no writer is about to write it,
+//! before it verifies or deletes an entry of the row. Time only determines how long a writer's marks are left alone.
+//! The full proof is in `docs/decisions/0008-dual-write-indexes.md`.
 
 mod commit;
 mod layer;
@@ -33,10 +33,10 @@ use store::{
     Bytes, CommitNo, Condition, Durability, FamilyId, Mutation, PointRead, StoreError, StoreResult, TableId, WriteBatch,
 };
 
-/// Rows and entries are in this family.
+/// The family of rows and entries.
 const FAMILY: FamilyId = FamilyId(0);
 
-/// The stamp of what was read.
+/// The stamp of a fragment.
 fn stamp_of(fragment: Option<&Bytes>) -> Option<CommitNo> {
     fragment.and_then(|fragment| header::commit_of(fragment))
 }
@@ -46,12 +46,12 @@ fn has_mark(fragment: Option<&Bytes>, mark: u8) -> bool {
 }
 
 impl Shared {
-    /// What is there in the newest state, marks and all.
+    /// Reads the newest fragment, including marked ones.
     async fn there(&self, table: TableId, key: &[u8]) -> StoreResult<Option<Bytes>> {
         self.raw.get_newest(table, FAMILY, key).await
     }
 
-    /// Writes or deletes one row if it has the stamp that was read; the new stamp, or `None` if it has another one.
+    /// Writes or deletes one row if it has the expected stamp. Returns the new stamp, or `None` if the stamp differs.
     async fn swap(
         &self,
         (table, key): (TableId, &Bytes),
@@ -72,7 +72,7 @@ impl Shared {
         }
     }
 
-    /// Is it older than a writer is left in peace?
+    /// Whether the fragment is old enough to be repaired.
     fn is_old(&self, fragment: &[u8]) -> bool {
         let written = header::timestamp_of(fragment).map_or(0, |at| at.0);
         let patience = u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! What a commit writes, row by row, each with its entries, in an order in which unique values can be handed on.
+//! Groups a commit's writes by row, each with its entries, ordered so that unique values can move between rows.
 
 use super::FAMILY;
 use super::layer::Shared;
@@ -9,9 +9,9 @@ use store::{Bytes, CommitNo, Condition, EntryRows, FamilyId, Mutation, StoreErro
 /// A row with its entries.
 #[derive(Debug, Default)]
 pub(super) struct RowGroup {
-    /// What the row becomes; `None` inside: it goes away. `None`: only its entries are to be what it says.
+    /// The new row; inner `None`: deleted. Outer `None`: the row is unchanged, and its entries are repaired.
     pub(super) row: Option<Option<Vec<u8>>>,
-    /// The stamp that it was read with.
+    /// The stamp that was read.
     pub(super) expect: Option<Option<CommitNo>>,
     pub(super) entries: Vec<EntryChange>,
 }
@@ -21,18 +21,18 @@ pub(super) struct RowGroup {
 pub(super) struct EntryChange {
     pub(super) storage: TableId,
     pub(super) key: Bytes,
-    /// `None`: it goes away.
+    /// The new entry; `None`: deleted.
     pub(super) fragment: Option<Vec<u8>>,
     pub(super) entries: Arc<dyn EntryRows>,
-    /// The unique value that is to be reserved, or is no longer.
+    /// The unique value to reserve or release.
     pub(super) value: Option<Bytes>,
 }
 
-/// A commit.
+/// The writes of a commit, grouped by row.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) groups: Vec<((TableId, Bytes), RowGroup)>,
-    /// On rows that it does not write.
+    /// Conditions on rows that are not written.
     pub(super) conditions: Vec<Condition>,
 }
 
@@ -41,7 +41,7 @@ type Value = (TableId, Bytes);
 
 impl Shared {
     /// # Errors
-    /// [`StoreError::Unsupported`]: rows exchange unique values; [`StoreError::Corrupted`] for keys that are none.
+    /// [`StoreError::Unsupported`] if rows exchange unique values; [`StoreError::Corrupted`] for invalid keys.
     pub(super) fn plan(&self, batch: WriteBatch) -> StoreResult<Plan> {
         let mut groups: BTreeMap<(TableId, Bytes), RowGroup> = BTreeMap::new();
         for mutation in batch.mutations {
@@ -55,7 +55,7 @@ impl Shared {
             };
             let row = match (entries.rowkey(&key), &fragment) {
                 (Ok(rowkey), _) => (entries.rows(), rowkey),
-                // Bytes that are no entry can be taken away.
+                // Bytes that are not a valid entry can be deleted.
                 (Err(StoreError::Corrupted { .. }), None) => {
                     groups.entry((table, key)).or_default().row = Some(None);
                     continue;
@@ -71,7 +71,7 @@ impl Shared {
         for condition in batch.conditions {
             match groups.get_mut(&(condition.table, condition.key.clone())) {
                 Some(group) if group.row.is_some() => group.expect = Some(condition.expect),
-                // An entry is right if its row is.
+                // An entry is checked through its row.
                 _ if self.entries_of(condition.table).is_some() => {}
                 _ => conditions.push(condition),
             }
@@ -87,7 +87,8 @@ fn in_family(family: FamilyId, key: Bytes) -> StoreResult<Bytes> {
     }
 }
 
-/// Rows that come before rows that go, as far as a row that leaves a unique value comes before the row that gets it.
+/// Sorts inserts and updates before deletes, except that a row that releases a unique value precedes the row that takes
+/// it.
 fn in_order(mut groups: Vec<((TableId, Bytes), RowGroup)>) -> StoreResult<Vec<((TableId, Bytes), RowGroup)>> {
     groups.sort_by_key(|(_, group)| group.row == Some(None));
     let mut left_by: BTreeMap<Value, usize> = BTreeMap::new();
@@ -109,7 +110,7 @@ fn in_order(mut groups: Vec<((TableId, Bytes), RowGroup)>) -> StoreResult<Vec<((
     Ok(order.into_iter().filter_map(|at| places.get_mut(at).and_then(Option::take)).collect())
 }
 
-/// The numbers below `count`, each behind those that are before it.
+/// A topological order of the numbers below `count`: each follows the numbers in `before`.
 fn after_those_before(count: usize, before: impl Fn(usize) -> BTreeSet<usize>) -> StoreResult<Vec<usize>> {
     let mut order = Vec::with_capacity(count);
     let (mut done, mut open) = (BTreeSet::new(), BTreeSet::new());

@@ -1,14 +1,14 @@
-//! Makes one entry what its row says: of a writer that is gone, of a build, of CHECK … REPAIR.
+//! Rebuilds one entry from its row: after a crashed writer, for an index build, and for CHECK … REPAIR.
 //!
 //! ```text
-//!   entry e of row r, read in this order
-//!   r is there      rewrite r as it is, if it has the stamp that was read: writers that looked before fail
-//!   r is void       delete it, likewise: the insert under way fails
-//!   r is not there  nobody is about to write it: an insert puts a void row before its entries
-//!   e               verify, or delete, if it has the stamp that was read: writers that look now mark it anew
+//!   entry e of row r, read in this order:
+//!   r exists        rewrite r unchanged, if it has the stamp that was read: writers that read r before fail
+//!   r is void       delete it, on the same condition: the insert in progress fails
+//!   r is missing    no writer is about to write it: an insert writes a void row before its entries
+//!   e               verify or delete, if it has the stamp that was read: later writers mark it again
 //! ```
-//! An entry that is not there has no stamp: others can put it and delete it again, and nothing tells. One that the row says
-//! is to be there is put unverified first, and looked at again.
+//! A missing entry has no stamp: other writers could insert and delete it without being noticed. If the row needs the
+//! entry, it is first written as unverified, and then checked again.
 
 use super::layer::Shared;
 use super::reserve::Rewritten;
@@ -16,20 +16,20 @@ use super::{FAMILY, has_mark, stamp_of};
 use fragment::header::{self, RESERVED, UNVERIFIED, VOID};
 use store::{Bytes, Durability, EntryRows, PointRead, StoreError, StoreResult, TableId};
 
-/// Others may come between again and again.
+/// Maximum number of attempts with concurrent changes.
 const TRIES: usize = 64;
 
-/// What a look at an entry came to.
+/// The outcome of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// It is as its row says, or somebody is at work on it.
+    /// The entry matches its row, or a writer is at work on it.
     Done,
-    /// Somebody came between.
+    /// A concurrent change occurred.
     Again,
 }
 
 impl Shared {
-    /// See the file's head. `at_once`: also if a writer may be at work.
+    /// See the module documentation. With `at_once`, repairs even if a writer may be at work.
     pub(super) async fn repair(
         &self,
         entry: (TableId, &Bytes),
@@ -86,7 +86,7 @@ impl Shared {
         Ok(if swapped.is_some() { Look::Done } else { Look::Again })
     }
 
-    /// `None` where it is deleted.
+    /// Returns `None` if the void row was deleted.
     async fn try_delete_void(&self, row: (TableId, &Bytes), void: &[u8], at_once: bool) -> StoreResult<Option<Look>> {
         if !at_once && !self.is_old(void) {
             return Ok(Some(Look::Done));
@@ -95,7 +95,7 @@ impl Shared {
         Ok(if deleted.is_some() { None } else { Some(Look::Again) })
     }
 
-    /// Is an entry as its row says, and its unique value reserved, if that is looked at?
+    /// Whether an entry matches its row, and its unique value is reserved if `and_reserved`.
     async fn is_as(
         &self,
         there: Option<&Bytes>,
@@ -112,8 +112,8 @@ impl Shared {
         }
     }
 
-    /// The reservation that a row with a unique value has. Where another row has the value, too, it stays without: that is
-    /// told by who looks for doubled values.
+    /// Reserves the unique value of a row again. If another row has the value, too, there is no reservation: the check
+    /// for duplicates reports it.
     async fn reserve_again(&self, entry: (TableId, &Bytes), entries: &dyn EntryRows, row: &Bytes) -> StoreResult<()> {
         let Some(prefix) = entries.unique_prefix(entry.1)? else { return Ok(()) };
         let prefix = entry.1.slice(..prefix.min(entry.1.len()));
@@ -124,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// Repairs what is marked in an index, or only what a writer left long ago is told. The keys of entries.
+    /// Returns the keys of abandoned unverified entries of an index. With `repair`, also repairs all that is marked.
     pub(super) async fn repair_index(&self, storage: TableId, repair: bool) -> StoreResult<Vec<Bytes>> {
         let Some(entries) = self.entries_of(storage) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -149,7 +149,7 @@ impl Shared {
         Ok(found)
     }
 
-    /// Rows that inserts began and did not write.
+    /// Deletes void rows of inserts that did not complete.
     async fn repair_voids(&self, rows: TableId) -> StoreResult<()> {
         for (key, fragment) in self.marked(rows).await? {
             if header::marks_of(&fragment) & VOID != 0 && self.is_old(&fragment) {
@@ -159,7 +159,7 @@ impl Shared {
         Ok(())
     }
 
-    /// See `DualStore::is_reserved`.
+    /// See [`super::DualStore::is_reserved`].
     pub(super) async fn is_reserved(&self, storage: TableId, entry: &[u8]) -> StoreResult<bool> {
         match self.entries_of(storage) {
             Some(entries) => self.is_reserved_by((storage, &Bytes::copy_from_slice(entry)), entries.as_ref()).await,
@@ -176,7 +176,7 @@ impl Shared {
     }
 }
 
-/// Is it this fragment, but for the stamp, and believed?
+/// Whether it is this fragment, except for the stamp, and verified.
 fn is_verified_as(there: &[u8], wanted: &[u8]) -> bool {
     there.get(..4) == wanted.get(..4) && there.get(header::LEN..) == wanted.get(header::LEN..)
 }

@@ -1,13 +1,13 @@
-//! A unique value is reserved before the row that comes to it is written, by a row of the index whose key is the value alone
-//! and which names the rowkey.
+//! A unique value is reserved before the row with the value is written. A reservation is a row of the index whose key
+//! is only the value, and which contains the rowkey.
 //!
 //! ```text
-//!   nothing there               put, if nothing is there
-//!   names this row              put anew: whoever thought it stale has another stamp before him now
-//!   names another row, which    has the value      no: it is taken
-//!                               is not there       take it over, if it is as it was read
-//!                               has it not (yet)   wait: a writer is at work; when that is old, rewrite that row
-//!                                                  as it is, so that its writer fails, and take it over
+//!   missing                     insert
+//!   names this row              rewrite: whoever considers it stale fails on the new stamp
+//!   names another row, which    has the value      fail: the value is taken
+//!                               does not exist     replace, if the reservation is unchanged
+//!                               lacks it (yet)     wait for the writer; if the reservation is old, rewrite that row
+//!                                                  unchanged, so that its writer fails, and replace
 //! ```
 
 use super::layer::Shared;
@@ -18,21 +18,21 @@ use std::time::Duration;
 use store::{Bytes, CommitNo, Durability, EntryRows, StoreError, StoreResult, TableId};
 use tokio::time::Instant;
 
-/// Between two looks at a value that a writer is about to take or to leave.
+/// The interval between two checks of a value that a writer is about to take or release.
 const PAUSE: Duration = Duration::from_millis(2);
-/// After so many times of the patience with writers the statement begins anew.
+/// After this multiple of the patience, the statement is retried.
 const PATIENCE_TIMES: u32 = 4;
 
-/// A reservation that was made.
+/// A new or renewed reservation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reserved {
     pub(super) stamp: CommitNo,
-    /// Had the row none before? Then nobody but the one who made it goes by it.
+    /// Whether it was not this row's before. If so, only its creator relies on it.
     pub(super) fresh: bool,
 }
 
-/// Rows that were rewritten as they are while values were reserved. A commit that is about to write one of them itself has
-/// read it with the stamp from before.
+/// Rows that were rewritten unchanged while values were reserved. If the commit writes such a row itself, it has read
+/// the previous stamp.
 #[derive(Debug, Default)]
 pub(super) struct Rewritten(BTreeMap<(TableId, Bytes), Stamps>);
 
@@ -43,7 +43,7 @@ struct Stamps {
 }
 
 impl Rewritten {
-    /// The stamp of a row that was read with `read`.
+    /// The present stamp of a row that was read with `read`.
     pub(super) fn stamp(&self, (table, key): (TableId, &Bytes), read: CommitNo) -> CommitNo {
         let stamps = self.0.get(&(table, key.clone())).filter(|stamps| stamps.before == read);
         stamps.map_or(read, |stamps| stamps.now)
@@ -53,27 +53,27 @@ impl Rewritten {
         let stamps = self.0.entry((table, key.clone())).or_insert(Stamps { before, now: before });
         match stamps.now == before {
             true => stamps.now = now,
-            // Somebody else wrote it in between.
+            // Another writer wrote the row in between.
             false => *stamps = Stamps { before, now },
         }
     }
 }
 
-/// What another row has to do with a value that it has reserved.
+/// The relation of another row to the value that it has reserved.
 enum Holder {
-    /// It has it.
+    /// The row has the value.
     Has,
-    /// Nothing, and no writer is about to change that.
+    /// The row does not have the value, and no writer is about to change that.
     Gone,
-    /// A writer may be at work on it.
+    /// A writer may be at work on the row.
     Busy,
 }
 
 impl Shared {
-    /// See the file's head.
+    /// See the module documentation.
     ///
     /// # Errors
-    /// [`StoreError::ConditionFailed`] where another row has the value; the store's.
+    /// [`StoreError::ConditionFailed`] if another row has the value; the store's.
     pub(super) async fn reserve(
         &self,
         value: (TableId, &Bytes),
@@ -83,7 +83,7 @@ impl Shared {
         rewritten: &mut Rewritten,
     ) -> StoreResult<Reserved> {
         let began = Instant::now();
-        // At least one attempt, however long the thread stood still before it.
+        // At least one attempt, even if the thread was delayed before.
         let mut attempts = 0;
         while attempts == 0 || began.elapsed() < self.patience * PATIENCE_TIMES {
             attempts += 1;
@@ -109,7 +109,7 @@ impl Shared {
         Err(StoreError::ConditionFailed { table: value.0, key: value.1.clone() })
     }
 
-    /// The reservation of a value that a row is about to leave, marked anew; `None`: it is another row's.
+    /// Rewrites the reservation of a value that a row is about to release; `None` if it is another row's.
     pub(super) async fn mark_leaving(
         &self,
         value: (TableId, &Bytes),
@@ -128,7 +128,7 @@ impl Shared {
         }
     }
 
-    /// Deletes a reservation whose row has not the value.
+    /// Deletes a reservation whose row does not have the value.
     pub(super) async fn release_stale(
         &self,
         value: (TableId, &Bytes),
@@ -172,7 +172,7 @@ impl Shared {
     }
 }
 
-/// The row that a reservation names.
+/// The rowkey in a reservation.
 fn holder_of(held: Option<&Bytes>) -> StoreResult<Option<&[u8]>> {
     let Some(held) = held else { return Ok(None) };
     match (header::marks_of(held) & RESERVED != 0, held.get(header::LEN..)) {

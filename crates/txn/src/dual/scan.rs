@@ -1,7 +1,7 @@
-//! A scan that hands out what is believed.
+//! A scan that returns only valid rows and entries.
 //!
-//! Marks are in fragments, so fragments are read even where keys or numbers of rows are all that is wanted; and since filters
-//! could judge an unverified entry by what is not so, the caller judges.
+//! Marks are in fragments, so fragments are read even if only keys or row counts are requested. Filters could reject a
+//! valid row by an invalid fragment, so the caller evaluates them.
 
 use super::FAMILY;
 use super::layer::Shared;
@@ -17,14 +17,14 @@ pub(super) struct DualScan {
     inner: Box<dyn Scan>,
     snapshot: Snapshot,
     table: TableId,
-    /// Is this wanted?
+    /// Whether keys are requested.
     keys: bool,
     values: bool,
     undecided: bool,
-    /// Rows still to hand out, where the store could have counted.
+    /// Rows still to return, if the store could have applied the limit.
     left: Option<u64>,
     returned: u64,
-    /// Entries that it may still repair.
+    /// The number of entries that the scan may still repair.
     repairs_left: usize,
 }
 
@@ -47,7 +47,7 @@ impl DualScan {
         Ok(Box::new(Self { shared, inner, snapshot, table, keys, values, undecided, left, returned: 0, repairs_left }))
     }
 
-    /// The rows of a batch that are believed.
+    /// Replaces marked fragments by what a reader should see, and drops invalid rows.
     async fn believed(&mut self, batch: RowBatch) -> StoreResult<RowBatch> {
         let mut marked: Vec<(Bytes, Bytes)> = Vec::new();
         for (key, fragment) in batch.keys().zip(batch.fragments()) {
@@ -108,7 +108,7 @@ impl Scan for DualScan {
 }
 
 impl Shared {
-    /// All marked rows of a table, as the store has them.
+    /// All marked rows of a table in the store.
     pub(super) async fn marked(&self, table: TableId) -> StoreResult<Vec<(Bytes, Bytes)>> {
         let last = self.raw.apply(store::WriteBatch::default(), store::Durability::Buffered).await?;
         let snapshot = self.raw.snapshot(last).await?;

@@ -1,5 +1,5 @@
-//! Rows that a statement writes at its end, when all others are written: a changed key may be that of a row which is still
-//! to change its own.
+//! Rows that a statement writes at its end, after all other rows: a changed key may equal the old key of a row that the
+//! statement changes later.
 
 use super::Transaction;
 use crate::TxnResult;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use store::{Bytes, FamilyId, KeyRange, StoreResult, TableId};
 
 impl Transaction {
-    /// Keeps a row that the statement is to write when all others are written. False: there is one of that key.
+    /// Keeps a row that the statement writes after all others. Returns false if there is already one with that key.
     ///
     /// # Errors
     /// As [`Self::put`].
@@ -27,24 +27,24 @@ impl Transaction {
         Ok(true)
     }
 
-    /// All rows that were set aside. They are not aside any more.
+    /// Takes all rows that were set aside.
     pub fn take_aside(&mut self) -> Aside {
         Aside(Arc::new(std::mem::take(&mut self.aside)))
     }
 }
 
-/// What was set aside.
+/// Rows that were set aside.
 #[derive(Debug)]
 pub struct Aside(Arc<WriteSet>);
 
 impl Aside {
-    /// Its rows of one family, in key order.
+    /// The rows of one family, in key order.
     pub fn rows(&self, table: TableId, family: FamilyId) -> AsideRows {
         AsideRows(OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false))
     }
 }
 
-/// Rows that were set aside.
+/// An iterator over rows that were set aside.
 #[derive(Debug)]
 pub struct AsideRows(OwnRows);
 
@@ -52,7 +52,7 @@ impl AsideRows {
     /// The next row.
     ///
     /// # Errors
-    /// I/O failures, where they went to a file.
+    /// I/O failures of spilled rows.
     pub fn next_row(&mut self) -> StoreResult<Option<(Bytes, Bytes)>> {
         while let Some((key, written)) = self.0.take()? {
             if let Some(fragment) = written {

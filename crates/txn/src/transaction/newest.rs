@@ -1,4 +1,4 @@
-//! Is there a row whose key has a prefix, in the newest state?
+//! Searches a row by a key prefix in the newest state.
 
 use super::Transaction;
 use crate::writes::{OwnRows, WriteSet};
@@ -7,13 +7,13 @@ use store::{
     Bytes, CommitNo, Durability, FamilyId, KeyRange, ScanRequest, Snapshot, Store, StoreResult, TableId, WriteBatch,
 };
 
-/// Rows looked at at once: of one prefix there are one or two.
+/// Batch size: a prefix has one or two rows.
 const FEW: usize = 4;
 
 impl Transaction {
-    /// The key of a row with the prefix, as this transaction would leave it: written by itself, by this statement too, or in
-    /// the newest state of the store. For who holds a lock that writers of such rows need. Of its own rows those count that
-    /// were put with this prefix ([`Self::put_with_prefix`]).
+    /// The key of a row with the prefix, as this transaction would leave it: its own write, also of this statement, or
+    /// the newest state in the store. The caller holds a lock that writers of such rows need. Own rows are only found
+    /// if they were written with this prefix ([`Self::put_with_prefix`]).
     ///
     /// # Errors
     /// As [`Store::scan`].
@@ -32,11 +32,11 @@ impl Transaction {
         self.find_committed(table, family, &range).await
     }
 
-    /// As [`Self::find_newest`], but for what the present statement has put: for who knows that it has put nothing there.
-    /// Looks for many prefixes in a large statement's writes would take long.
+    /// As [`Self::find_newest`], but ignores rows written by the present statement: for callers that know that it has
+    /// written none with the prefix. Searching the writes of a large statement for many prefixes would be slow.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::find_newest`].
     pub async fn find_before(
         &mut self,
         table: TableId,
@@ -54,7 +54,7 @@ impl Transaction {
         self.find_committed(table, family, &range).await
     }
 
-    /// Of rows that this transaction has not written.
+    /// Searches rows that this transaction has not written.
     async fn find_committed(&self, table: TableId, family: FamilyId, range: &KeyRange) -> StoreResult<Option<Bytes>> {
         let newest = newest(self.store.as_ref()).await?;
         let mut request = ScanRequest::new(table, family, vec![range.clone()]);
@@ -62,7 +62,8 @@ impl Transaction {
         let mut scan = self.store.scan(request, &newest).await?;
         while let Some(batch) = scan.next().await? {
             for key in batch.keys() {
-                // What it has put there was found before: this one it has deleted.
+                // A row that the transaction wrote here would have been found before, so an own write of this key is a
+                // delete.
                 if self.own_write(table, family, key)?.is_none() {
                     return Ok(Some(Bytes::copy_from_slice(key)));
                 }
@@ -72,7 +73,7 @@ impl Transaction {
     }
 
     fn find_own(&mut self, family: (TableId, FamilyId), range: &KeyRange) -> StoreResult<Option<Bytes>> {
-        // Shared for the look at it: nobody else has it then.
+        // Shared only during the search.
         let statement = Arc::new(std::mem::take(&mut self.statement));
         let found = first_put(&statement, family, range, |_| Ok(true)).and_then(|found| match found {
             Some(key) => Ok(Some(key)),
@@ -85,7 +86,7 @@ impl Transaction {
     }
 }
 
-/// The first row that a set puts into the range, of those that `stays` says are still there.
+/// The first row that a set writes in the range and for which `stays` returns true.
 fn first_put(
     set: &Arc<WriteSet>,
     family: (TableId, FamilyId),
@@ -104,7 +105,7 @@ fn first_put(
     Ok(None)
 }
 
-/// A state with all that is committed, durable or not.
+/// A snapshot with all commits, durable or not.
 async fn newest(store: &dyn Store) -> StoreResult<Snapshot> {
     if let Some(newest) = store.newest() {
         return Ok(newest);

@@ -1,4 +1,4 @@
-//! Memory for one more write: asked for, or made by bringing what was written to files.
+//! Reserves memory for one more write, or spills writes to files.
 
 use super::Transaction;
 use crate::writes::{SpillFile, WriteSet, Written};
@@ -7,19 +7,19 @@ use std::path::Path;
 use std::sync::Arc;
 use store::Bytes;
 
-/// The memory of writes is asked for in such steps.
+/// Memory is requested in multiples of this size.
 const MEMORY_STEP: usize = 1 << 18;
 
-/// With fewer bytes of rows in memory a file is not worth while,
+/// With fewer bytes of rows in memory, a file is not worthwhile ...
 const SMALLEST_SPILL: usize = 1 << 20;
-/// and with fewer than these not even where memory is refused.
+/// ... and with fewer than this, not even if memory is refused.
 const SPILL_OF_NEED: usize = 64 << 10;
 
-/// A condition with its key, about.
+/// Approximate size of a condition and its key.
 const BYTES_OF_A_CONDITION: usize = 128;
 
 impl Transaction {
-    /// Can its writes go to files? Not where each row that is written is held against what was read of it.
+    /// Whether its writes can be spilled. Not if commits are conditional on the stamps of rows that were read.
     fn spills(&self) -> bool {
         self.stamps.is_none() && self.memory.as_ref().is_some_and(|memory| memory.spill_folder().is_some())
     }
@@ -29,7 +29,7 @@ impl Transaction {
         self.before.bytes() + self.undo.bytes() + self.statement.bytes() + self.aside.bytes() + conditions
     }
 
-    /// Sees to the memory of one more write.
+    /// Reserves memory for one more write.
     pub(super) async fn make_room(&mut self, key: &Bytes, written: &Written) -> TxnResult<()> {
         let more = WriteSet::cost(key, written);
         let bytes = self.bytes() + more;
@@ -40,7 +40,7 @@ impl Transaction {
         if !self.spills() {
             return Err(if bytes > limit { TxnError::TooManyWrites { limit } } else { TxnError::NoMemory { bytes } });
         }
-        // Few rows are not worth a file, but where others have the memory it is that or nothing.
+        // Small spills are avoided, unless there is no other way to get memory.
         for enough in [SMALLEST_SPILL.min(limit / 2), SPILL_OF_NEED] {
             if self.rows_in_memory() >= enough {
                 self.spill().await?;
@@ -69,7 +69,7 @@ impl Transaction {
         true
     }
 
-    /// Brings the rows in memory to files.
+    /// Spills the rows in memory to files.
     async fn spill(&mut self) -> TxnResult<()> {
         let folder = self.memory.as_ref().and_then(|memory| memory.spill_folder()).unwrap_or(Path::new(".")).to_owned();
         let failed = |error: std::io::Error| TxnError::Spill {
@@ -85,7 +85,7 @@ impl Transaction {
             Arc::make_mut(&mut self.before).spill(&file).await.map_err(failed)?;
             self.undo.spill(&file).map_err(failed)?;
         }
-        // What it holds less now is for others.
+        // Returns the freed memory to its source.
         let bytes = self.bytes().next_multiple_of(MEMORY_STEP);
         if self.memory.as_ref().is_some_and(|memory| memory.hold(bytes)) {
             self.granted = bytes;

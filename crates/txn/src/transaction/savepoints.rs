@@ -1,4 +1,4 @@
-//! Savepoints of a transaction, and giving up a statement.
+//! Savepoints of a transaction, and aborting a statement.
 
 use super::Transaction;
 use crate::writes::{Savepoint, WriteSet};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use store::StoreResult;
 
 impl Transaction {
-    /// A point to go back to: what the statements so far wrote and locked.
+    /// Sets a savepoint after the writes and locks of the statements so far.
     ///
     /// # Errors
     /// As [`Self::end_statement`].
@@ -16,23 +16,23 @@ impl Transaction {
         Ok(Savepoint { steps, conditions, locks })
     }
 
-    /// Takes back what was written after the savepoint, also by the present statement, and gives back what was locked since.
-    /// Savepoints made after it are no longer valid; this one is.
+    /// Undoes the writes after the savepoint, also of the present statement, and releases the locks acquired since.
+    /// Later savepoints become invalid; this one stays valid.
     ///
     /// # Errors
-    /// I/O failures; the transaction can only be rolled back then.
+    /// I/O failures; then the transaction can only be rolled back.
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> StoreResult<()> {
         self.abort_statement();
         self.conditions.truncate(savepoint.conditions);
         self.undo.undo(Arc::make_mut(&mut self.before), savepoint.steps)?;
-        // Without its lock a table may change: who writes to it again knows it as it is then.
+        // An unlocked table may change: a later write records its version again.
         for table in self.locks.rollback_to(savepoint.locks) {
             self.epochs.remove(&table);
         }
         Ok(())
     }
 
-    /// No savepoint is needed any more. Locks stay.
+    /// Releases all savepoints. Locks are kept.
     ///
     /// # Errors
     /// As [`Self::end_statement`].
@@ -43,7 +43,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Forgets what the present statement wrote. Its locks stay.
+    /// Discards the writes of the present statement. Its locks are kept.
     pub fn abort_statement(&mut self) {
         self.statement = WriteSet::default();
         self.aside = WriteSet::default();

@@ -1,19 +1,19 @@
-//! Which keys a run surely has not.
+//! A filter of the keys that a run does not have.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bits for a key: one in a hundred absent keys is looked up for nothing.
+/// Bits per key: 1 % false positives.
 const BITS_OF_A_KEY: usize = 10;
 const PROBES: u64 = 7;
 
-/// A Bloom filter (Bloom 1970), its probes made of one hash by double hashing (Kirsch and Mitzenmacher 2006).
+/// A Bloom filter (Bloom 1970); the probes are derived from one hash by double hashing (Kirsch and Mitzenmacher 2006).
 #[derive(Debug)]
 pub(crate) struct Bloom {
     words: Vec<u64>,
 }
 
 impl Bloom {
-    /// For so many keys.
+    /// A filter for this number of keys.
     pub(crate) fn for_keys(keys: usize) -> Self {
         Self { words: vec![0; (keys * BITS_OF_A_KEY).div_ceil(64).max(1)] }
     }

@@ -1,4 +1,4 @@
-//! One layer's rows of a range, in scan order, a handful in memory.
+//! A cursor over one layer's rows in a range, in scan order, with few rows in memory.
 
 use super::rows::{Entry, Rows};
 use super::run::Run;
@@ -8,13 +8,13 @@ use std::ops::Bound;
 use std::sync::Arc;
 use store::{Bytes, FamilyId, KeyRange, StoreResult, TableId};
 
-/// Rows taken out of a layer in memory at once.
+/// Number of rows copied from a layer in memory at once.
 const HANDFUL: usize = 256;
 
-/// A layer, kept for as long as it is read.
+/// A layer, kept alive while it is read.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// The rows on top of a write set that no longer changes.
+    /// The top rows of a write set that does not change meanwhile.
     Top(Arc<WriteSet>),
     /// A frozen layer.
     Frozen(Arc<Rows>),
@@ -22,16 +22,16 @@ pub(crate) enum Source {
     Run(Arc<Run>),
 }
 
-/// Where a cursor stands within its layer.
+/// The position of a cursor in its layer.
 #[derive(Debug)]
 enum Place {
-    /// In memory: behind this key, if any was read.
+    /// In memory: after this key, if any row was read.
     Behind(Option<Bytes>),
     /// In a file: the block to read next.
     Block(Option<usize>),
 }
 
-/// See the file's head.
+/// See the module documentation.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     source: Source,
@@ -89,7 +89,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// `None` at the end.
+    /// Returns `None` at the end.
     fn handful(&self, rows: &Rows, last: Option<&Bytes>) -> Option<Vec<(Bytes, Entry)>> {
         let mut start = Bound::Included(self.range.start.as_ref());
         let mut end = self.range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
@@ -102,7 +102,7 @@ impl Cursor {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The rows of the next block that are in the range; `None` at the end.
+    /// The rows of the next block in the range; `None` at the end.
     fn next_block(&mut self, run: &Run, at: Option<usize>) -> StoreResult<Option<Vec<(Bytes, Entry)>>> {
         let (table, family) = self.family;
         let Some(at) = at.filter(|at| *at < run.blocks(table, family)) else { return Ok(None) };
@@ -122,7 +122,7 @@ impl Cursor {
     }
 }
 
-/// The block with which a scan begins.
+/// The block at which a scan begins.
 fn first_block(run: &Run, (table, family): (TableId, FamilyId), range: &KeyRange, reverse: bool) -> Option<usize> {
     if !reverse {
         return Some(run.block_of(table, family, &range.start));

@@ -1,4 +1,5 @@
-//! A file that rows leave memory for. It has no name: the system removes it with its last handle, also after a crash.
+//! A temporary file for spilled rows. It has no name, so the operating system removes it with its last handle, also
+//! after a crash.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use store::{StoreError, StoreResult};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A part of the file that is read whole.
+/// A part of the file that is read as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     offset: u64,
@@ -16,7 +17,7 @@ pub(crate) struct Block {
     checksum: u64,
 }
 
-/// Blocks behind each other; written once each, read by any thread.
+/// A sequence of blocks, each written once and read by any thread.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
     file: File,
@@ -25,12 +26,12 @@ pub(crate) struct SpillFile {
 }
 
 impl SpillFile {
-    /// Makes one in `folder`.
+    /// Creates a file in `folder`.
     pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         Ok(Self { file: tempfile::tempfile_in(folder)?, folder: folder.to_owned(), end: AtomicU64::new(0) })
     }
 
-    /// Where it is: for messages.
+    /// The folder of the file, for messages.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -42,7 +43,7 @@ impl SpillFile {
     }
 
     /// # Errors
-    /// What the system says; a block that is not as it was written.
+    /// Errors of the operating system; a checksum mismatch.
     pub(crate) fn read(&self, block: Block) -> StoreResult<Vec<u8>> {
         let mut bytes = vec![0; block.len];
         let failed = |reason: String| StoreError::Io {

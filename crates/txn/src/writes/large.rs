@@ -1,11 +1,11 @@
-//! A write set with runs, as the store commits it: read once more from its layers, not built in memory.
+//! A write set with spilled runs as a large write: the store reads its layers, instead of a batch in memory.
 
 use super::merged::OwnRows;
 use super::set::WriteSet;
 use std::sync::Arc;
 use store::{FamilyId, KeyRange, LargeRows, LargeWrite, StoreResult, TableId};
 
-/// See the file's head.
+/// See the module documentation.
 #[derive(Debug)]
 pub(crate) struct Spilled(pub(crate) Arc<WriteSet>);
 

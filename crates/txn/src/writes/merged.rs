@@ -1,4 +1,4 @@
-//! All layers' rows of some ranges as one sequence: for each key what the newest layer says.
+//! Merges the rows of all layers in some ranges: for each key, the entry of the newest layer.
 
 use super::cursor::{Cursor, Source};
 use super::rows::{Entry, Written};
@@ -8,12 +8,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use store::{Bytes, FamilyId, KeyRange, StoreResult, TableId};
 
-/// The next row of a cursor; the greatest is the next of all.
+/// The next row of a cursor; the greatest head is the next row of the merge.
 #[derive(Debug, PartialEq, Eq)]
 struct Head {
     key: Bytes,
     reverse: bool,
-    /// Its layer, counted from the oldest, and the cursor's place.
+    /// The index of its layer, from the oldest, and of its cursor.
     layer: usize,
 }
 
@@ -30,7 +30,7 @@ impl PartialOrd for Head {
     }
 }
 
-/// The rows of one range.
+/// The merged rows of one range.
 #[derive(Debug)]
 pub(crate) struct Merged {
     cursors: Vec<Cursor>,
@@ -39,7 +39,7 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Over layers from the oldest to the newest.
+    /// Merges layers, ordered from the oldest to the newest.
     ///
     /// # Errors
     /// I/O failures.
@@ -96,7 +96,7 @@ impl Merged {
     }
 }
 
-/// The rows of several ranges in scan order, with a look ahead.
+/// The rows of several ranges in scan order, with lookahead.
 #[derive(Debug)]
 pub(crate) struct OwnRows {
     set: Arc<WriteSet>,
@@ -118,7 +118,7 @@ impl OwnRows {
         Self { set, family, ranges, reverse, range: None, ahead: VecDeque::new() }
     }
 
-    /// Up to `count` of the next rows, fewer only at the end.
+    /// Up to `count` next rows, fewer only at the end.
     ///
     /// # Errors
     /// I/O failures.

@@ -1,13 +1,13 @@
-//! What a transaction has written and not committed: rows in memory, and rows that left it for files.
+//! The uncommitted writes of a transaction: rows in memory, and rows spilled to files.
 //!
 //! ```text
-//!   top      rows in memory, the only ones that change        newest
+//!   top      rows in memory, the only mutable ones         newest
 //!   layers   frozen rows in memory, runs in a file            ...
 //!            frozen rows, runs                                oldest
 //! ```
-//! The newest layer that has a key says what the row has become. A layer never changes: a frozen one may be
-//! exchanged for a run of the same rows ([`WriteSet::spill`]). So whoever reads while a statement writes holds the layers,
-//! and a savepoint goes back by dropping those above it.
+//! The newest layer that has a key determines the state of the row. Layers are immutable, but a frozen layer may be
+//! replaced by a run of the same rows ([`WriteSet::spill`]). So a reader keeps the layers alive while a statement
+//! writes, and a rollback to a savepoint drops the layers above it.
 
 mod bloom;
 mod cursor;

@@ -1,18 +1,18 @@
-//! Which prefixes of keys a transaction has surely not put. Its writes may be in many files, and who looks for a prefix
-//! in them would read a block of each.
+//! A filter of key prefixes that a transaction has not written. Its writes may be in many files, and searching a prefix
+//! would read a block of each.
 
 use super::bloom::Bloom;
 use store::TableId;
 
-/// Keys of the first filter. Each that follows has room for [`GROWTH`] times as many.
+/// Capacity of the first filter. Each further filter has [`GROWTH`] times the capacity of the previous one.
 const FIRST: usize = 1024;
 const GROWTH: usize = 4;
 
-/// Filters of the prefixes, ten bits for each. Prefixes are never taken out: of writes that were undone it says perhaps.
+/// Bloom filters with ten bits per prefix. Prefixes are never removed, so undone writes cause false positives.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
     filters: Vec<Bloom>,
-    /// Keys of the last filter, and those that it has room for yet.
+    /// Capacity of the last filter, and the number of keys that still fit.
     keys: usize,
     room: usize,
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use store::{Bytes, FamilyId, TableId};
 
-/// What one row has become: its fragment, or `None` when it was deleted.
+/// The written state of a row: its fragment, or `None` if deleted.
 pub type Written = Option<Bytes>;
 
-/// What a layer says of a row. `None`: as if the transaction had not written it, whatever older layers say.
+/// A layer's entry of a row. `None`: the transaction has not written the row, regardless of older layers.
 pub(crate) type Entry = Option<Written>;
 
-/// What a write costs beside its key and fragment, about: map entry and handles.
+/// Approximate memory of a write besides its key and fragment: map entry and handles.
 const ENTRY_BYTES: usize = 96;
 
 /// The rows of one family.
@@ -33,7 +33,7 @@ impl Rows {
         self.rows
     }
 
-    /// Memory held, about.
+    /// Approximate memory held.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -46,12 +46,12 @@ impl Rows {
         self.families.get(&(table, family))
     }
 
-    /// What it says of the row; `None` when it says nothing.
+    /// The entry of a row; `None` if the layer has none.
     pub(crate) fn get(&self, table: TableId, family: FamilyId, key: &[u8]) -> Option<&Entry> {
         self.families.get(&(table, family))?.get(key)
     }
 
-    /// Up to `count` rows of a family between two bounds, in key order or against it.
+    /// Up to `count` rows of a family between two bounds, in key order or reverse.
     pub(crate) fn some(
         &self,
         (table, family): (TableId, FamilyId),
@@ -67,32 +67,32 @@ impl Rows {
         if reverse { rows.rev().take(count).collect() } else { rows.take(count).collect() }
     }
 
-    /// Memory that one more row of this size would hold.
+    /// Memory that one more row of this size needs.
     pub(crate) fn cost(key: &[u8], written: &Written) -> usize {
         ENTRY_BYTES + key.len() + written.as_ref().map_or(0, |fragment| fragment.len())
     }
 
-    /// Writes or overwrites one row. Returns what was said of it before.
+    /// Inserts or replaces an entry. Returns the previous one.
     pub(crate) fn put(&mut self, table: TableId, family: FamilyId, key: Bytes, entry: Entry) -> Option<Entry> {
         self.bytes += cost(&key, &entry);
         let key_len = key.len();
         let old = self.families.entry((table, family)).or_default().insert(key, entry);
         match &old {
-            // The same key again: only the fragments differ.
+            // The key is counted once: only the fragments differ.
             Some(old) => self.bytes -= ENTRY_BYTES + key_len + length(old),
             None => self.rows += 1,
         }
         old
     }
 
-    /// Says nothing of the row any more.
+    /// Removes the entry of a row.
     pub(crate) fn remove(&mut self, table: TableId, family: FamilyId, key: &[u8]) {
         let Some(rows) = self.families.get_mut(&(table, family)) else { return };
         if let Some(old) = rows.remove(key) {
             self.bytes -= cost(key, &old);
             self.rows -= 1;
         }
-        // An entry says that the family is written to.
+        // An empty map would count as a written family.
         if rows.is_empty() {
             self.families.remove(&(table, family));
         }
@@ -106,7 +106,7 @@ impl Rows {
     }
 }
 
-/// `BTreeMap::range` panics on bounds that are the wrong way round.
+/// `BTreeMap::range` panics if `start` is after `end`.
 fn is_empty(start: Bound<&[u8]>, end: Bound<&[u8]>) -> bool {
     match (start, end) {
         (Bound::Included(start), Bound::Included(end)) => start > end,

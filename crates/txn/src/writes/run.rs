@@ -1,10 +1,10 @@
-//! Rows of a transaction in a file: sorted, in blocks, with the first key of each block in memory.
+//! A run: rows of a transaction in a file, sorted, in blocks, with the first key of each block in memory.
 //!
 //! ```text
 //!   row     key length u32 | kind u8 | fragment length u32 | key | fragment       lengths little-endian
 //!   block   rows, 32 KiB or one longer row
 //! ```
-//! The file lives as long as its transaction: the format needs no version.
+//! The file does not outlive its transaction, so the format needs no version.
 
 use super::bloom::Bloom;
 use super::file::{Block, SpillFile};
@@ -20,32 +20,32 @@ const UNWRITTEN: u8 = 0;
 const DELETED: u8 = 1;
 const REPLACED: u8 = 2;
 
-/// A row as it comes out of a block.
+/// A row decoded from a block.
 pub(crate) type RunRow = (Bytes, Entry);
 
-/// The rows of one layer.
+/// The rows of one layer, in a file.
 #[derive(Debug)]
 pub(crate) struct Run {
     file: Arc<SpillFile>,
     families: BTreeMap<(TableId, FamilyId), Section>,
     rows: usize,
-    /// Of the rows, not of their index.
+    /// Size of the rows, without the block index.
     row_bytes: u64,
 }
 
 /// The rows of one family.
 #[derive(Debug)]
 struct Section {
-    /// First key and place of each block.
+    /// First key and position of each block.
     blocks: Vec<(Bytes, Block)>,
     bloom: Bloom,
 }
 
 impl Run {
-    /// Writes `rows` to the end of `file`. Blocks the thread.
+    /// Appends `rows` to `file`. Blocks the thread.
     ///
     /// # Errors
-    /// What the system says; nothing refers to what was written then.
+    /// Errors of the operating system; then nothing refers to the written bytes.
     pub(crate) fn write(rows: &Rows, file: Arc<SpillFile>) -> io::Result<Self> {
         let mut families = BTreeMap::new();
         let mut row_bytes = 0;
@@ -63,7 +63,7 @@ impl Run {
         self.row_bytes
     }
 
-    /// Memory held: the index.
+    /// Memory held by the block index and filters.
     pub(crate) fn bytes(&self) -> usize {
         let of_block = |(key, _): &(Bytes, Block)| key.len() + size_of::<(Bytes, Block)>();
         let of_section = |section: &Section| section.blocks.iter().map(of_block).sum::<usize>() + section.bloom.bytes();
@@ -78,7 +78,7 @@ impl Run {
         self.families.contains_key(&(table, family))
     }
 
-    /// What it says of the row.
+    /// The entry of a row.
     ///
     /// # Errors
     /// As [`SpillFile::read`].
@@ -95,7 +95,7 @@ impl Run {
         Ok(found.and_then(|at| rows.into_iter().nth(at)).map(|(_, entry)| entry))
     }
 
-    /// The block in which a row of that key would be, or the first one behind it.
+    /// The block that would contain the key, or the first block after it.
     pub(crate) fn block_of(&self, table: TableId, family: FamilyId, key: &[u8]) -> usize {
         let Some(section) = self.families.get(&(table, family)) else { return 0 };
         section.blocks.partition_point(|(first, _)| first.as_ref() <= key).saturating_sub(1)
@@ -105,7 +105,7 @@ impl Run {
         self.families.get(&(table, family)).map_or(0, |section| section.blocks.len())
     }
 
-    /// The rows of a block, in key order; none beyond the last one.
+    /// The rows of a block, in key order; empty after the last block.
     ///
     /// # Errors
     /// As [`SpillFile::read`].
@@ -139,7 +139,7 @@ impl Section {
             *row_bytes += (block.len() - before) as u64;
             let begin = *first.get_or_insert(key);
             if block.len() >= BLOCK_BYTES {
-                // A copy: the row's own bytes are to leave memory.
+                // Copied, because the row's own bytes are freed.
                 section.blocks.push((Bytes::copy_from_slice(begin), file.append(&block)?));
                 block.clear();
                 first = None;
@@ -152,7 +152,7 @@ impl Section {
     }
 }
 
-/// Appends one row. Also the form of undo entries.
+/// Appends one row. Also used for undo entries.
 pub(crate) fn encode(out: &mut Vec<u8>, key: &[u8], entry: &Entry) -> io::Result<()> {
     let (kind, fragment) = match entry {
         None => (UNWRITTEN, &[][..]),
@@ -168,7 +168,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, key: &[u8], entry: &Entry) -> io::Result
     Ok(())
 }
 
-/// The row at `at` and where the next one begins.
+/// Decodes the row at `at`, and returns the position of the next one.
 pub(crate) fn decode(bytes: &Bytes, at: usize) -> Option<(RunRow, usize)> {
     let head = bytes.get(at..at.checked_add(HEAD)?)?;
     let length = |range: std::ops::Range<usize>| Some(u32::from_le_bytes(head.get(range)?.try_into().ok()?) as usize);

@@ -1,4 +1,4 @@
-//! Layers of written rows.
+//! A write set: layers of written rows.
 
 use super::cursor::Source;
 use super::file::SpillFile;
@@ -9,7 +9,7 @@ use std::io;
 use std::sync::Arc;
 use store::{Bytes, FamilyId, StoreResult, TableId};
 
-/// Rows that no longer change.
+/// Immutable rows.
 #[derive(Clone, Debug)]
 enum Layer {
     Memory(Arc<Rows>),
@@ -46,42 +46,42 @@ impl Layer {
     }
 }
 
-/// The uncommitted writes of a transaction or of a statement (head of `writes`).
+/// The uncommitted writes of a transaction or of a statement (see the `writes` module).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteSet {
-    /// From the oldest.
+    /// From the oldest to the newest.
     layers: Vec<Layer>,
     top: Rows,
 }
 
 impl WriteSet {
-    /// Nothing written?
+    /// Whether nothing is written.
     pub(crate) fn is_empty(&self) -> bool {
         self.top.is_empty() && self.layers.is_empty()
     }
 
-    /// Rows written; those of several layers count in each.
+    /// Number of rows written; a row counts once in each layer.
     pub(crate) fn len(&self) -> usize {
         self.top.len() + self.layers.iter().map(Layer::len).sum::<usize>()
     }
 
-    /// Memory that one more write would hold.
+    /// Memory that one more write needs.
     pub(crate) fn cost(key: &[u8], written: &Written) -> usize {
         Rows::cost(key, written)
     }
 
-    /// Memory held, about.
+    /// Approximate memory held.
     pub(crate) fn bytes(&self) -> usize {
         self.top.bytes() + self.layers.iter().map(Layer::bytes).sum::<usize>()
     }
 
-    /// Memory that would go by spilling.
+    /// Memory that spilling would free.
     pub(crate) fn rows_in_memory(&self) -> usize {
         let frozen = self.layers.iter().filter(|layer| matches!(layer, Layer::Memory(_))).map(Layer::bytes);
         self.top.bytes() + frozen.sum::<usize>()
     }
 
-    /// Bytes of rows in memory and in files, about.
+    /// Approximate size of the rows in memory and in files.
     pub(crate) fn row_bytes(&self) -> u64 {
         let of_layer = |layer: &Layer| match layer {
             Layer::Memory(rows) => rows.bytes() as u64,
@@ -90,12 +90,12 @@ impl WriteSet {
         self.top.bytes() as u64 + self.layers.iter().map(of_layer).sum::<u64>()
     }
 
-    /// Are some of its rows in a file?
+    /// Whether some of its rows are in a file.
     pub(crate) fn has_runs(&self) -> bool {
         self.layers.iter().any(|layer| matches!(layer, Layer::Run(_)))
     }
 
-    /// The rows that still change.
+    /// The mutable rows.
     pub(crate) fn top(&self) -> &Rows {
         &self.top
     }
@@ -111,12 +111,12 @@ impl WriteSet {
         families
     }
 
-    /// Is any row of this family written?
+    /// Whether any row of this family is written.
     pub(crate) fn writes_to(&self, table: TableId, family: FamilyId) -> bool {
         self.top.family(table, family).is_some() || self.layers.iter().any(|layer| layer.writes_to(table, family))
     }
 
-    /// What the row has become; `None` when it was not written.
+    /// The written state of a row; `None` if it was not written.
     ///
     /// # Errors
     /// I/O failures.
@@ -132,7 +132,7 @@ impl WriteSet {
         Ok(None)
     }
 
-    /// Its layers from the oldest, to be read while `set` is kept.
+    /// Its layers from the oldest to the newest, for readers that keep `set` alive.
     pub(crate) fn sources(set: &Arc<Self>) -> Vec<Source> {
         let layers = set.layers.iter().map(|layer| match layer {
             Layer::Memory(rows) => Source::Frozen(Arc::clone(rows)),
@@ -146,7 +146,7 @@ impl WriteSet {
         self.top.put(table, family, key, Some(written));
     }
 
-    /// Makes the row what it was; `None`: not written.
+    /// Restores the previous entry of a row; `None` if it was not written.
     pub(crate) fn restore(&mut self, table: TableId, family: FamilyId, key: Bytes, before: Entry) {
         if before.is_none() && self.layers.is_empty() {
             self.top.remove(table, family, &key);
@@ -155,12 +155,12 @@ impl WriteSet {
         }
     }
 
-    /// Are all its rows on top?
+    /// Whether all its rows are in the top layer.
     pub(crate) fn is_flat(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// Takes the writes of `later`, which win.
+    /// Adds the writes of `later`, which take precedence.
     pub(crate) fn absorb(&mut self, later: &mut Self) {
         if self.is_empty() {
             std::mem::swap(self, later);
@@ -173,7 +173,7 @@ impl WriteSet {
         }
     }
 
-    /// Puts the layers of `later` on its own. Returns how many it had, with its rows frozen.
+    /// Adds the layers of `later` on top. Returns the previous number of layers, including the frozen top rows.
     pub(crate) fn stack(&mut self, later: &mut Self) -> usize {
         self.freeze();
         let layers = self.layers.len();
@@ -183,7 +183,7 @@ impl WriteSet {
         layers
     }
 
-    /// All rows, by table, family and key, of a set without runs.
+    /// All rows by table, family and key, of a set without runs.
     pub(crate) fn into_flat_rows(mut self) -> impl Iterator<Item = (TableId, FamilyId, Bytes, Written)> {
         for layer in std::mem::take(&mut self.layers).into_iter().rev() {
             if let Layer::Memory(rows) = layer {
@@ -197,28 +197,28 @@ impl WriteSet {
         self.top.into_rows().filter_map(|(table, family, key, entry)| Some((table, family, key, entry?)))
     }
 
-    /// The rows on top, which it then has no more.
+    /// Takes the top rows.
     pub(crate) fn take_rows(&mut self) -> impl Iterator<Item = (TableId, FamilyId, Bytes, Entry)> + use<> {
         std::mem::take(&mut self.top).into_rows()
     }
 
-    /// Drops what is above the first `layers`.
+    /// Drops all layers above the first `layers`.
     pub(crate) fn truncate(&mut self, layers: usize) {
         self.layers.truncate(layers);
         self.top = Rows::default();
     }
 
-    /// From now on the rows on top no longer change; new ones come above them.
+    /// Freezes the top rows as a new layer.
     fn freeze(&mut self) {
         if !self.top.is_empty() {
             self.layers.push(Layer::Memory(Arc::new(std::mem::take(&mut self.top))));
         }
     }
 
-    /// Brings all rows in memory to `file`. It can be dropped half-way: each row is then where it was or in the file.
+    /// Spills all rows in memory to `file`. Safe to cancel: each row is then still in memory or in the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the operating system.
     pub(crate) async fn spill(&mut self, file: &Arc<SpillFile>) -> io::Result<()> {
         self.freeze();
         for layer in &mut self.layers {

@@ -1,6 +1,6 @@
-//! Savepoints: what rows were before, in the order of writing, so that the latest writes can be taken back.
+//! The undo log of savepoints: previous states of rows in the order of writing.
 //!
-//! Kept only while there is a savepoint: a transaction without one pays nothing.
+//! Kept only while there is a savepoint: other transactions have no overhead.
 
 use super::file::{Block, SpillFile};
 use super::rows::Entry;
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 use store::{Bytes, FamilyId, StoreError, StoreResult, TableId};
 
-/// A point of a transaction to go back to.
+/// A savepoint of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct Savepoint {
     pub(crate) steps: usize,
@@ -21,13 +21,13 @@ pub struct Savepoint {
 /// One change of the write set.
 #[derive(Debug)]
 enum Step {
-    /// A row was written; it was `before`.
+    /// A row was written; `before` is its previous entry.
     Row { table: TableId, family: FamilyId, key: Bytes, before: Entry },
-    /// Layers were put on so many.
+    /// Layers were added on top of this number of layers.
     Layers(usize),
 }
 
-/// Steps that left memory.
+/// Spilled steps.
 #[derive(Debug)]
 struct Chunk {
     file: Arc<SpillFile>,
@@ -35,21 +35,21 @@ struct Chunk {
     steps: usize,
 }
 
-/// The changes since the first savepoint.
+/// The steps since the first savepoint.
 #[derive(Debug, Default)]
 pub(crate) struct UndoLog {
     kept: bool,
-    /// The older ones.
+    /// The older steps, spilled.
     chunks: Vec<Chunk>,
     steps: Vec<Step>,
     bytes: usize,
 }
 
-/// Steps of one chunk, about: it is read back whole.
+/// Approximate size of a chunk, which is read back as a whole.
 const CHUNK_BYTES: usize = 1 << 20;
 
 impl UndoLog {
-    /// From now on changes are noted. Returns how many were.
+    /// Starts recording. Returns the number of recorded steps.
     pub(crate) fn begin(&mut self) -> usize {
         self.kept = true;
         self.len()
@@ -59,25 +59,25 @@ impl UndoLog {
         self.steps.len() + self.chunks.iter().map(|chunk| chunk.steps).sum::<usize>()
     }
 
-    /// Is there a savepoint?
+    /// Whether there is a savepoint.
     pub(crate) fn is_kept(&self) -> bool {
         self.kept
     }
 
-    /// Memory held, about.
+    /// Approximate memory held.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// No savepoint is left.
+    /// Ends recording, when no savepoint is left.
     pub(crate) fn end(&mut self) {
         *self = Self::default();
     }
 
-    /// Moves the writes of `later` into `set` and notes what they replace.
+    /// Moves the writes of `later` into `set` and records the replaced entries.
     ///
     /// # Errors
-    /// I/O failures; then nothing was moved.
+    /// I/O failures; then nothing is moved.
     pub(crate) fn absorb(&mut self, set: &mut WriteSet, later: &mut WriteSet) -> StoreResult<()> {
         if !later.is_flat() {
             self.note(Step::Layers(set.stack(later)));
@@ -101,10 +101,10 @@ impl UndoLog {
         self.steps.push(step);
     }
 
-    /// Takes the changes after the first `steps` back, latest first.
+    /// Undoes the steps after the first `steps`, latest first.
     ///
     /// # Errors
-    /// I/O failures; then the write set is neither as it was nor as it was to be.
+    /// I/O failures; then the write set is in an intermediate state.
     pub(crate) fn undo(&mut self, set: &mut WriteSet, steps: usize) -> StoreResult<()> {
         while self.len() > steps {
             match self.pop()? {
@@ -128,10 +128,10 @@ impl UndoLog {
         Ok(step)
     }
 
-    /// Brings all steps to `file`. Blocks the thread for as long as that takes.
+    /// Spills all steps to `file`. Blocks the thread.
     ///
     /// # Errors
-    /// What the system says; then they are where they were.
+    /// Errors of the operating system; then the steps stay in memory.
     pub(crate) fn spill(&mut self, file: &Arc<SpillFile>) -> io::Result<()> {
         let mut chunks = Vec::new();
         let (mut bytes, mut steps) = (Vec::new(), 0);

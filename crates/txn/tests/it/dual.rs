@@ -1,8 +1,8 @@
-//! Rows and entries written one by one, by processes that stop between any two calls: what a row says is always there, what is
-//! verified is so, and no two rows have one unique value.
+//! Rows and entries written one by one, by processes that stop between any two calls. Checks that the entries of rows
+//! exist, verified entries are valid, and unique values are unique.
 //!
-//! `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` for more than a test run has time for. Writers are left in peace for a millisecond only, so that
-//! who repairs and who writes are always in each other's way.
+//! `BENNU_DUAL_CYCLES` and `BENNU_DUAL_SEED` allow longer runs. The patience with writers is only a millisecond, so
+//! that repairs and writers always conflict.
 
 mod between;
 
@@ -20,13 +20,13 @@ use txn::{DualStore, LockTable, Transaction, TransactionOptions, TxnError, TxnRe
 
 const F: FamilyId = FamilyId(0);
 const ROWS: TableId = TableId(20);
-/// By the first value, with the second one included.
+/// The index on the first value, including the second one.
 const PLAIN: TableId = TableId(21);
-/// By the second value.
+/// The index on the second value.
 const UNIQUE: TableId = TableId(22);
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// Two values; the second is unique unless it is 0.
+/// Two values; the second one is unique unless it is 0.
 type Values = [u8; 2];
 
 fn fragment_of(payload: &[u8]) -> Bytes {
@@ -42,7 +42,7 @@ fn values(fragment: &[u8]) -> Values {
 /// The entries of a row.
 fn entry_in(index: TableId, rowkey: &[u8], [a, u]: Values) -> Option<(Bytes, Bytes)> {
     match index {
-        // A partial index: rows with a 0 are not in it.
+        // A partial index: rows with 0 have no entry.
         PLAIN if a > 0 => Some(([&[a], rowkey].concat().into(), fragment_of(&[u]))),
         UNIQUE => Some(([&[u], rowkey].concat().into(), fragment_of(&[]))),
         _ => None,
@@ -98,7 +98,7 @@ impl Process {
         Self { store: Arc::new(dual.clone()), dual, locks: Arc::new(LockTable::new()), plan }
     }
 
-    /// Gives rows new values, or takes them away, in one transaction. False: a unique value is taken.
+    /// Updates or deletes rows in one transaction. Returns false if a unique value is taken.
     async fn write(&self, changes: &[(u8, Option<Values>)]) -> TxnResult<bool> {
         match self.begun(changes).await? {
             Some(txn) => txn.commit(Durability::Buffered).await.map(|_| true),
@@ -106,7 +106,7 @@ impl Process {
         }
     }
 
-    /// The transaction before its commit; `None`: a unique value is taken.
+    /// The transaction before its commit; `None` if a unique value is taken.
     async fn begun(&self, changes: &[(u8, Option<Values>)]) -> TxnResult<Option<Transaction>> {
         let mut txn = Transaction::begin(Arc::clone(&self.store), &self.locks, TransactionOptions::default());
         txn.begin_statement().await?;
@@ -164,7 +164,7 @@ async fn all(store: &Arc<dyn Store>, table: TableId) -> StoreResult<BTreeMap<Byt
     Ok(rows)
 }
 
-/// What must hold when nobody writes, in the bytes of the store and to a reader.
+/// Checks the invariants without concurrent writers, in the bytes of the store and through a reader.
 async fn holds(raw: &Arc<dyn Store>, when: &str) {
     let is_row = |fragment: &Bytes| header::marks_of(fragment) & header::VOID == 0;
     let mut rows = all(raw, ROWS).await.unwrap();
@@ -241,7 +241,7 @@ async fn writer(store: Arc<dyn Store>, mut random: Random) {
     }
 }
 
-/// Repairs what it meets, and sees nothing that is not so.
+/// A reader, which repairs entries and checks that it only sees valid ones.
 async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
     let process = Process::on(&store);
     process.plan.delay(Point::Apply, 2);
@@ -249,7 +249,7 @@ async fn reader(store: Arc<dyn Store>, done: Arc<AtomicBool>) {
         for index in [PLAIN, UNIQUE] {
             let entries = process.all(index).await.unwrap();
             assert!(entries.values().all(|fragment| header::marks_of(fragment) == 0));
-            // One that nobody writes is always found.
+            // A row that is never written is always found.
             let stays = entries.keys().filter(|key| key[1..] == [200]).count();
             assert_eq!(stays, 1);
         }
@@ -276,7 +276,7 @@ async fn cycle(seed: u64) {
         reading.await.unwrap();
         holds(&store, &format!("seed {seed}, round {round}")).await;
     }
-    // Whoever comes later repairs all of it.
+    // A later process repairs everything.
     tokio::time::sleep(3 * PATIENCE).await;
     let process = Process::on(&store);
     for index in [PLAIN, UNIQUE] {
@@ -341,8 +341,8 @@ async fn a_stop_between_any_two_steps_leaves_what_rows_say() {
     assert!(stops > 100, "{stops}");
 }
 
-/// The row that a stale reservation names is rewritten before the value is taken over: it may be one that the same
-/// transaction writes next.
+/// The row of a stale reservation is rewritten before the value is taken over. The same transaction may write that row
+/// next.
 #[tokio::test]
 async fn a_value_is_taken_over_from_a_row_of_the_same_transaction() {
     for step in 1.. {
@@ -359,7 +359,7 @@ async fn a_value_is_taken_over_from_a_row_of_the_same_transaction() {
         let (other, changes) = (Process::on(&store), [(2, Some([1, 4])), (1, Some([1, 2])), (3, Some([1, 7]))]);
         let mut written = other.write(&changes).await;
         if matches!(written, Err(TxnError::RowChanged { .. })) {
-            // It repaired what it met, and with it a row that it had read.
+            // The attempt repaired entries, and rewrote a row that it had read.
             written = other.write(&changes).await;
         }
         assert!(written.unwrap(), "{step}");
@@ -367,7 +367,7 @@ async fn a_value_is_taken_over_from_a_row_of_the_same_transaction() {
     }
 }
 
-/// `u` of two rows.
+/// Moves unique values between rows: a chain succeeds, an exchange is refused.
 #[tokio::test]
 async fn values_are_handed_on_and_not_exchanged() {
     let store = shared().await;
@@ -376,13 +376,13 @@ async fn values_are_handed_on_and_not_exchanged() {
     assert!(process.write(&[(3, Some([1, 4])), (2, Some([1, 3])), (1, Some([1, 2]))]).await.unwrap());
     holds(&store, "handed on").await;
     assert!(!process.write(&[(1, Some([1, 3]))]).await.unwrap());
-    // By way of a value that only the transaction sees.
+    // Through a value that only the transaction sees.
     let exchanged = process.write(&[(1, Some([1, 9])), (2, Some([1, 2])), (1, Some([1, 3]))]).await;
     assert!(matches!(exchanged, Err(TxnError::Store(StoreError::Unsupported { .. }))), "{exchanged:?}");
     holds(&store, "not exchanged").await;
 }
 
-/// Its first steps are hidden until they are synced, and what others commit after them would be, too.
+/// The first steps of the failed commit are invisible until synced, and would keep later commits of others invisible.
 #[tokio::test]
 async fn a_commit_that_fails_between_two_steps_keeps_nobody_waiting() {
     let store = shared().await;
@@ -396,7 +396,7 @@ async fn a_commit_that_fails_between_two_steps_keeps_nobody_waiting() {
     shown.expect("the steps of the failed commit are hidden").unwrap();
 }
 
-/// Else it would be hidden for good, with what others commit after it.
+/// Otherwise it would stay invisible, and keep later commits of others invisible.
 #[tokio::test]
 async fn a_commit_that_nobody_waits_for_any_more_is_synced() {
     let store = shared().await;

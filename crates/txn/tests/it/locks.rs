@@ -1,4 +1,4 @@
-//! Locks: who gets them, in which order, and who is refused.
+//! Locks: conflicts, grant order, and refused requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ fn owner(table: &Arc<LockTable>) -> LockOwner {
     LockOwner::new(Arc::clone(table))
 }
 
-/// Lets every task that can run, run.
+/// Lets all runnable tasks run.
 async fn let_others_run() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -88,7 +88,7 @@ async fn a_sharer_does_not_overtake_one_that_wants_the_table_alone() {
     let mut late = owner(&table);
     let refused = late.lock_table(T, LockMode::Shared, LockWait::Never).await;
     assert_eq!(refused, Err(TxnError::LockNotAvailable { waited: false }));
-    // Who has the lock already may ask again without standing in line.
+    // A holder may request the lock again without queueing.
     assert_eq!(reader.lock_table(T, LockMode::Shared, LockWait::Never).await, Ok(Obtained::Before));
     drop(reader);
     let ddl = alone.await.unwrap();
@@ -162,7 +162,7 @@ async fn a_circle_that_runs_through_a_line_of_waiters_is_found() {
     let (mut a, mut b, mut c) = (owner(&table), owner(&table), owner(&table));
     a.lock_table(T, LockMode::Shared, LockWait::Forever).await.unwrap();
     c.lock_row(T, &row(9), LockMode::Exclusive, LockWait::Forever).await.unwrap();
-    // b waits for a; c stands in line behind b; a waits for c.
+    // b waits for a; c queues after b; a waits for c.
     let b = tokio::spawn(async move { b.lock_table(T, LockMode::Exclusive, LockWait::Forever).await });
     let_others_run().await;
     let c = tokio::spawn(async move {
@@ -223,8 +223,8 @@ async fn futures_poll<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
     .await
 }
 
-/// Many tasks lock a few rows in random order, on real threads: no two hold a row together, everybody
-/// gets on (deadlocks are refused and tried again), nothing is left.
+/// Many tasks lock a few rows in random order, on real threads: no two hold a row together, all make progress
+/// (deadlocks are retried), and no locks remain.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn under_contention_each_row_has_one_holder_and_everybody_gets_on() {
     const ROWS: u64 = 6;
@@ -280,11 +280,11 @@ async fn under_contention_each_row_has_one_holder_and_everybody_gets_on() {
     assert_eq!(table.locks(), []);
 }
 
-/// As above for tables: shared and exclusive, upgrades, timeouts and waits that are given up, mixed.
+/// The same for tables: shared and exclusive, upgrades, timeouts and cancelled waits, mixed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn under_contention_an_exclusive_holder_is_alone() {
     const TABLES: u64 = 3;
-    // Sharers count one, an exclusive holder a million.
+    // A shared holder counts 1, an exclusive holder a million.
     const ALONE: u64 = 1_000_000;
     let table = Arc::new(LockTable::new());
     let holders: Arc<Vec<AtomicU64>> = Arc::new((0..TABLES).map(|_| AtomicU64::new(0)).collect());
@@ -363,7 +363,7 @@ async fn who_locks_very_many_rows_of_a_table_takes_the_table_if_nobody_else_writ
     late.lock_row(T, &row(1), LockMode::Exclusive, LockWait::Never).await.unwrap();
 }
 
-/// The table of PostgreSQL's documentation: which of the four modes of a row lock go together.
+/// The conflict table of PostgreSQL's documentation for the four row lock modes.
 #[tokio::test]
 async fn row_locks_conflict_as_in_postgresql() {
     use LockMode::{Exclusive, KeyShare, NoKeyExclusive, Shared};
@@ -392,7 +392,7 @@ async fn a_row_lock_is_made_stronger_when_others_let_it_go() {
         a
     });
     let_others_run().await;
-    // It would go with what is held, and not with who waits before it.
+    // Compatible with the holders, but not with an earlier waiter.
     assert!(c.lock_row(T, &row(1), LockMode::KeyShare, LockWait::Never).await.is_err());
     drop(b);
     let a = waits.await.unwrap();
@@ -403,7 +403,7 @@ async fn a_row_lock_is_made_stronger_when_others_let_it_go() {
     assert_eq!(table.locks(), []);
 }
 
-/// One that goes with all that are held and wait is granted, whoever waits before it.
+/// A request that is compatible with all holders and waiters is granted, regardless of the queue.
 #[tokio::test]
 async fn key_share_passes_writers_that_wait_for_each_other() {
     let table = Arc::new(LockTable::new());

@@ -1,4 +1,4 @@
-//! The transaction crate from outside.
+//! Tests of the transaction crate through the public API.
 #![allow(
     missing_docs,
     unreachable_pub,

@@ -1,6 +1,6 @@
-//! The smallest store that keeps the contract: a sorted map, cloned whole for every snapshot.
+//! A minimal store that fulfills the contract: a sorted map, cloned for every snapshot.
 //!
-//! The rows of these tests are plain bytes, not fragments, so that this crate needs no row layout.
+//! Rows of these tests are plain bytes, not fragments, so that this crate needs no row layout.
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::*;
 
-/// More than any test has applies under way.
+/// More than the number of concurrent applies in any test.
 pub const PERMITS: usize = 100;
 
 type Rows = BTreeMap<(TableId, FamilyId, Bytes), (CommitNo, Bytes)>;
@@ -19,7 +19,7 @@ pub struct MapStore {
     rows: Mutex<(CommitNo, Arc<Rows>)>,
     pub atomic_batch: bool,
     pub scans: AtomicU64,
-    /// Applies that still succeed before one fails; `u64::MAX` is never.
+    /// Number of applies that succeed before one fails; `u64::MAX` means never.
     pub applies_left: AtomicU64,
     /// Applies wait for a permit.
     pub gate: tokio::sync::Semaphore,

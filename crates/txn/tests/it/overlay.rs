@@ -1,4 +1,4 @@
-//! What a statement reads when its transaction has written: against a plain sorted map.
+//! Compares the reads of a transaction with own writes to a plain sorted map.
 
 use crate::map_store::MapStore;
 use crate::spill::Anything;
@@ -14,17 +14,17 @@ const F: FamilyId = FamilyId(0);
 
 type Write = (u8, Option<u8>);
 
-/// Keys of one and two bytes, so that some are prefixes of others.
+/// Keys of one and two bytes, some of them prefixes of others.
 fn key(n: u8) -> Bytes {
     if n.is_multiple_of(3) { Bytes::from(vec![n / 3]) } else { Bytes::from(vec![n / 3, n]) }
 }
 
-/// A row that the filter can judge by its first byte, or now and then one that it cannot.
+/// A row that the filter evaluates by its first byte, or sometimes one that it cannot evaluate.
 fn row(value: u8) -> Bytes {
     if value == 9 { Bytes::new() } else { Bytes::from(vec![value; 2]) }
 }
 
-/// What the caller of a scan does with a row that the store could not judge.
+/// Evaluates a row that the store could not decide, as the caller of a scan does.
 fn passes(row: &[u8], at_most: Option<u8>) -> bool {
     at_most.is_none_or(|most| row.first().is_some_and(|value| *value <= most))
 }
@@ -33,7 +33,7 @@ fn begin(store: &Arc<MapStore>) -> Transaction {
     begin_with(store, usize::MAX)
 }
 
-/// Its writes go to files when they hold more than `max_write_bytes`.
+/// Its writes are spilled when they need more than `max_write_bytes`.
 fn begin_with(store: &Arc<MapStore>, max_write_bytes: usize) -> Transaction {
     let store: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
     let options = TransactionOptions { max_write_bytes, ..TransactionOptions::default() };
@@ -94,7 +94,7 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// Every second gap between bounds; everything when there are none.
+    /// Every second gap between bounds; everything without bounds.
     fn ranges(&self) -> Vec<KeyRange> {
         if self.bounds.is_empty() {
             return vec![KeyRange::all()];
@@ -154,7 +154,7 @@ async fn view_of(case: &Case) -> (Transaction, ReadView) {
     (txn, view)
 }
 
-/// What the caller does above a scan: judges rows that the store has not, and counts to the limit.
+/// The caller's part of a scan: evaluates undecided rows, and applies the limit.
 async fn scan_and_judge(view: &ReadView, case: &Case) -> Result<Vec<(Bytes, Bytes)>, TestCaseError> {
     let mut request = case.request();
     (request.keys, request.values) = (true, true);
@@ -198,7 +198,7 @@ async fn check(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Without a filter the shape is exact: as many rows as the limit allows, keys and values as asked for.
+/// Without a filter the result is exact: the limit, keys and values are as requested.
 async fn check_shape(case: &Case) -> Result<(), TestCaseError> {
     let case = Case { at_most: None, ..case.clone() };
     let (_txn, view) = view_of(&case).await;

@@ -1,4 +1,4 @@
-//! Locks taken since a savepoint are given back with what was written since.
+//! A rollback to a savepoint releases the locks acquired since.
 
 use crate::map_store::MapStore;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ async fn lock(txn: &mut Transaction, n: u32, mode: LockMode) -> Obtained {
     txn.lock_row(T, &row(n), mode, LockWait::Never).await.unwrap()
 }
 
-/// Could somebody else have the row in this mode now?
+/// Whether another transaction could lock the row in this mode now.
 async fn is_free(locks: &Arc<LockTable>, n: u32, mode: LockMode) -> bool {
     begin(locks).lock_row(T, &row(n), mode, LockWait::Never).await.is_ok()
 }
@@ -49,7 +49,7 @@ async fn who_waits_for_a_lock_taken_since_gets_it_and_older_ones_stay() {
     txn.rollback_to(outer).unwrap();
     assert_eq!(second.await.unwrap(), Ok(Obtained::AfterWait));
     assert!(!is_free(&locks, 1, LockMode::KeyShare).await);
-    // The savepoint is still there.
+    // The savepoint still exists.
     assert_eq!(lock(&mut txn, 2, LockMode::Exclusive).await, Obtained::AtOnce);
     txn.rollback_to(outer).unwrap();
     assert!(is_free(&locks, 2, LockMode::Exclusive).await);
@@ -76,7 +76,7 @@ async fn a_lock_that_was_made_stronger_is_as_weak_as_before() {
     assert_eq!(lock(&mut txn, 2, LockMode::Exclusive).await, Obtained::AtOnce, "rows need locks again");
 }
 
-/// Granted to one that no longer listens: the former mode is what it holds.
+/// A grant to a cancelled request: the previous mode is held.
 #[tokio::test]
 async fn a_stronger_mode_that_was_given_up_is_not_held() {
     let locks = Arc::new(LockTable::new());
@@ -113,7 +113,7 @@ async fn very_many_rows_locked_since_give_way_to_the_table_and_it_goes_back_with
     assert!(!is_free(&locks, 1, LockMode::KeyShare).await);
 }
 
-/// A table that is not locked any more may change before it is written to again.
+/// A table that is not locked any more may change before its next write.
 #[tokio::test]
 async fn the_version_of_a_table_is_forgotten_with_its_lock() {
     let locks = Arc::new(LockTable::new());
@@ -150,7 +150,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Each lock in the strongest mode that was asked for.
+/// Each lock in the strongest mode requested.
 type Model = BTreeMap<(bool, u32), LockMode>;
 
 fn held(locks: &LockTable) -> Model {
@@ -170,7 +170,7 @@ async fn run(steps: Vec<Step>) {
         match step {
             Step::Row(n, mode) => {
                 lock(&mut txn, n, mode).await;
-                // Whoever has the table alone needs none.
+                // The holder of an exclusive table lock needs no row locks.
                 if model.get(&(false, T.0)) != Some(&LockMode::Exclusive) {
                     let held = model.entry((true, n)).or_insert(mode);
                     *held = mode.max(*held);

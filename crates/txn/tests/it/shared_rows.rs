@@ -1,4 +1,4 @@
-//! Transactions of several processes, each with locks of its own, on one store that keeps single rows.
+//! Transactions of several processes, each with its own locks, on one store with row-level atomicity.
 
 use std::sync::Arc;
 use store::{
@@ -30,7 +30,7 @@ fn number(row: &[u8]) -> u64 {
     u64::from_be_bytes(parsed.sparse().unwrap().cell(1).unwrap().try_into().unwrap())
 }
 
-/// A process: one table of locks.
+/// A process with its own lock table.
 #[derive(Clone)]
 struct Process {
     store: Arc<dyn Store>,
@@ -130,7 +130,7 @@ async fn a_load_without_bulk_loads_finds_keys_that_come_twice() {
     for n in 0..30_u64 {
         load.write(F, &n.to_be_bytes(), &large(n)).await.unwrap();
     }
-    // In a batch that is written already, and in the one that is not.
+    // A duplicate in a batch that is already written, or in the pending one.
     let mut twice = load.write(F, &3_u64.to_be_bytes(), &large(3)).await;
     if twice.is_ok() {
         twice = load.finish().await.map(drop);

@@ -1,4 +1,4 @@
-//! Writes that memory has no room for: in files, and nothing else is different.
+//! Writes that exceed the memory limit are spilled to files, without any other difference.
 
 use crate::map_store::MapStore;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use txn::{LockTable, Savepoint, Transaction, TransactionOptions, TxnError, Write
 
 const F: FamilyId = FamilyId(0);
 
-/// As much memory as is asked for, and a folder.
+/// Unlimited memory, and a folder.
 #[derive(Debug)]
 pub struct Anything;
 
@@ -25,7 +25,7 @@ impl WriteMemory for Anything {
     }
 }
 
-/// Memory that others may take, and a folder that may not be there.
+/// Memory shared with others, and a folder that may not exist.
 #[derive(Debug)]
 struct Shared {
     free: AtomicUsize,
@@ -106,7 +106,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 type Model = BTreeMap<(u8, Bytes), Bytes>;
 
-/// The same steps on sorted maps, cloned whole at each savepoint.
+/// The same steps on sorted maps, cloned at each savepoint.
 struct World {
     txn: Transaction,
     done: Model,
@@ -224,7 +224,7 @@ async fn many_times_the_memory_is_written_and_committed() {
     let mut txn = begin(&store, 4 << 20);
     let memory = Shared::new(8 << 20, Path::new("/tmp"));
     txn.hold_writes_by(Arc::clone(&memory) as Arc<dyn WriteMemory>);
-    // Keys in no order, so that every run has some of every part.
+    // Keys in random order, so that every run has keys of every range.
     for n in 0..100_000u32 {
         let n = n.wrapping_mul(2_654_435_761);
         txn.put(T, F, key(n), Bytes::from(vec![7; 300])).await.unwrap();
@@ -246,7 +246,7 @@ async fn others_that_hold_the_memory_send_a_transaction_to_files_too() {
     for n in 0..20_000 {
         txn.put(T, F, key(n), Bytes::from(vec![7; 300])).await.unwrap();
     }
-    // It goes on with the memory that it has, and who comes now gets none.
+    // It continues with the memory that it has, and a newcomer gets none.
     memory.free.store(0, Ordering::Relaxed);
     for n in 20_000..40_000 {
         txn.put(T, F, key(n), Bytes::from(vec![7; 300])).await.unwrap();

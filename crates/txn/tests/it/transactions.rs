@@ -1,4 +1,4 @@
-//! Transactions from begin to end.
+//! Transactions from begin to commit or rollback.
 
 use crate::map_store::{MapStore, PERMITS};
 use std::sync::Arc;
@@ -116,7 +116,7 @@ async fn an_aborted_statement_is_forgotten_and_the_ones_before_it_stay() {
     assert_eq!(world.committed(), [(b("a"), b("1"))]);
 }
 
-/// The anomaly by name: two sessions read, add one and write. With the lock first, none is lost.
+/// Lost update: two sessions read, add one and write. With the row lock first, no update is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_update_is_lost_between_sessions() {
     let world = Arc::new(World::new(MapStore::new()));

@@ -1,11 +1,11 @@
-//! Indexes in a change of the catalog.
+//! Indexes in a catalog change.
 //!
 //! ```text
-//!   new, names   what is to be made, and how it is called
+//!   new, names   definition of a new index, and its name
 //!   prepared     CREATE INDEX and REINDEX while writers wait
 //!   states       the same while writers go on
 //! ```
-//! Here is what changes or drops an index that is there.
+//! This module changes or drops existing indexes.
 
 mod names;
 mod new;
@@ -19,7 +19,7 @@ use crate::{CatalogError, CatalogResult, Draft, Index, IndexRefresh, IndexState,
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What the constraint of an index is.
+/// The kind of an index's constraint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConstraintKind {
     /// See [`Index::primary`].
@@ -31,10 +31,10 @@ pub struct ConstraintKind {
 }
 
 impl Draft {
-    /// Changes when an index was refreshed, or how.
+    /// Changes the refresh state or the refresh options of an index.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`], also when the table has no such index, or it is not refreshed.
+    /// [`CatalogError::NoSuchTable`], also if the table has no such index, or the index is not a refreshed one.
     pub fn change_refresh(
         &mut self,
         oid: TableOid,
@@ -61,7 +61,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// ALTER INDEX … RENAME TO; a constraint is renamed with its index.
+    /// ALTER INDEX … RENAME TO; also renames the constraint of the index.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], [`CatalogError::DuplicateTable`].
@@ -74,7 +74,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// ALTER INDEX … USABLE, UNUSABLE, DISABLE. A disabled index has no entries any more.
+    /// ALTER INDEX … USABLE, UNUSABLE, DISABLE. Disabling an index drops its entries.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DependentObjects`] of an
@@ -98,7 +98,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// ADD CONSTRAINT … USING INDEX: the index belongs to a constraint, which gives it its name.
+    /// ADD CONSTRAINT … USING INDEX: the index gets a constraint and the constraint's name.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the table has no such index; [`CatalogError::DuplicateConstraint`],
@@ -134,8 +134,8 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Gives expressions and predicates of indexes other text: after a column in it was renamed. `texts` has those of an
-    /// index, by its oid, in the order of [`Index::texts`].
+    /// Replaces the texts of index expressions and predicates, after a rename of a column in them. `texts` has the
+    /// texts of each index, by its oid, in the order of [`Index::texts`].
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`].
@@ -153,7 +153,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Takes indexes from a table, with their storage.
+    /// Drops indexes of a table, with their storage.
     pub(crate) fn remove_indexes(&mut self, table: &mut Table, mut which: impl FnMut(&Index) -> bool) {
         for index in table.indexes.extract_if(.., |index| which(index)) {
             self.drop_storage(index.storage);

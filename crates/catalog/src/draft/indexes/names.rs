@@ -4,7 +4,7 @@ use super::{NewIndex, NewIndexExpr, NewPartOf};
 use crate::{CatalogError, CatalogResult, Draft, Table};
 
 impl Draft {
-    /// The name that is given, if it is free, or PostgreSQL's choice. Source: `ChooseIndexName`.
+    /// The given name, if it is free, else PostgreSQL's choice. Source: `ChooseIndexName`.
     pub(super) fn index_name(&self, table: &Table, new: &NewIndex, parts: &[String]) -> CatalogResult<String> {
         let schema = self.next.schema_name(table).to_string();
         if let Some(name) = &new.name {
@@ -28,8 +28,8 @@ impl Draft {
     }
 }
 
-/// Names of the parts; those that the texts of expressions suggest get numbers to be told from the others. Source:
-/// `ChooseIndexColumnNames` of PostgreSQL.
+/// Names of the parts. A number is appended to a name that an earlier part has. Source: `ChooseIndexColumnNames` of
+/// PostgreSQL.
 pub(super) fn part_names(new: &NewIndex) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(new.parts.len());
     for part in &new.parts {

@@ -1,26 +1,26 @@
-//! An index to be made, by names.
+//! Definition of an index to be created, with names instead of ids.
 
 use crate::IndexRefresh;
 use types::{DataType, Datum};
 
-/// An index to be made.
+/// An index to be created.
 #[derive(Clone, Debug, Default)]
 pub struct NewIndex {
-    /// `None` is PostgreSQL's choice: `<table>_<columns>_idx`, of a constraint `<table>_<columns>_key`.
+    /// `None` is PostgreSQL's choice: `<table>_<columns>_idx`, or `<table>_<columns>_key` for a constraint.
     pub name: Option<String>,
     /// See [`Index::unique`](crate::Index::unique).
     pub unique: bool,
     /// See [`Index::nulls_not_distinct`](crate::Index::nulls_not_distinct).
     pub nulls_not_distinct: bool,
-    /// Does it belong to a UNIQUE constraint, which has its name?
+    /// Whether it belongs to a UNIQUE constraint, which has its name.
     pub constraint: bool,
     /// See [`Index::primary`](crate::Index::primary).
     pub primary: bool,
-    /// What is indexed, in order.
+    /// The indexed columns and expressions, in order.
     pub parts: Vec<NewIndexPart>,
     /// Names of included columns.
     pub include: Vec<String>,
-    /// 2 to 256.
+    /// From 2 to 256.
     pub salt_buckets: Option<u16>,
     /// See [`Index::deferrable`](crate::Index::deferrable).
     pub deferrable: bool,
@@ -28,7 +28,7 @@ pub struct NewIndex {
     pub deferred: bool,
     /// WHERE.
     pub predicate: Option<NewIndexExpr>,
-    /// LOCAL: means something for a salted table, whose salt entries then have.
+    /// LOCAL: the entries of a salted table have the salt of their row. No effect on other tables.
     pub local: bool,
     /// SPLIT ON: values of leading parts.
     pub splits: Vec<Vec<Datum>>,
@@ -36,12 +36,12 @@ pub struct NewIndex {
     pub refresh: Option<IndexRefresh>,
 }
 
-/// An expression of an index to be made.
+/// An expression of an index to be created.
 #[derive(Clone, Debug)]
 pub struct NewIndexExpr {
     /// See [`IndexExpr::text`](crate::IndexExpr::text).
     pub text: String,
-    /// The name that the text suggests.
+    /// The part name that is derived from the expression.
     pub name: String,
     /// Its type.
     pub ty: DataType,
@@ -51,7 +51,7 @@ pub struct NewIndexExpr {
     pub shown: (String, String),
 }
 
-/// The text of an expression of an index, and how it is shown.
+/// The text of an index expression, and how it is displayed.
 #[derive(Clone, Debug)]
 pub struct IndexText {
     /// See [`IndexExpr::text`](crate::IndexExpr::text).
@@ -62,7 +62,7 @@ pub struct IndexText {
     pub ty: DataType,
 }
 
-/// What a part of an index to be made is made of.
+/// The column or expression of an index part to be created.
 #[derive(Clone, Debug)]
 pub enum NewPartOf {
     /// The column of that name.
@@ -71,13 +71,13 @@ pub enum NewPartOf {
     Expression(NewIndexExpr),
 }
 
-/// One part of an index to be made.
+/// One part of an index to be created.
 #[derive(Clone, Debug)]
 pub struct NewIndexPart {
-    /// What of the table's rows.
+    /// The column or expression.
     pub of: NewPartOf,
     /// Sorted from large to small.
     pub descending: bool,
-    /// Do NULLs sort before all values?
+    /// Whether NULLs sort before all values.
     pub nulls_first: bool,
 }

@@ -1,5 +1,5 @@
-//! Making an index, and making it anew, in two halves: storage is made and filled while the table is as it was, then the table
-//! has the index. The caller keeps all writers out from before the first to behind the second.
+//! CREATE INDEX and REINDEX in two halves: first the storage is created and filled while the table definition is
+//! unchanged, then the table gets the index. The caller keeps out all writers during both halves.
 
 use super::names::part_names;
 use super::no_index;
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// An index that has storage, which nobody sees yet.
+/// An index with storage, not yet visible.
 #[derive(Clone, Debug)]
 pub struct PreparedIndex {
     index: Index,
@@ -21,12 +21,12 @@ pub struct PreparedIndex {
 }
 
 impl PreparedIndex {
-    /// As it will be.
+    /// The index as it will be published.
     pub fn index(&self) -> &Index {
         &self.index
     }
 
-    /// The table as it will be, with the index.
+    /// The table as it will be published, with the index.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }
@@ -80,16 +80,16 @@ impl Draft {
         Ok(PreparedIndex { index, table: Arc::new(table), entries })
     }
 
-    /// The second half: the table has the index.
+    /// The second half: adds the index to the table.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`] and [`CatalogError::DuplicateTable`] when that changed
-    /// since it was prepared.
+    /// [`CatalogError::NoSuchTable`], [`CatalogError::NoSuchColumn`] and [`CatalogError::DuplicateTable`] after a
+    /// change since it was prepared.
     pub fn publish_index(&mut self, prepared: &PreparedIndex) -> CatalogResult<Arc<Table>> {
         self.publish_index_as(prepared, prepared.index.clone())
     }
 
-    /// As [`Self::publish_index`], with something about the index changed.
+    /// As [`Self::publish_index`], with a modified index definition.
     pub(crate) fn publish_index_as(&mut self, prepared: &PreparedIndex, index: Index) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         self.check_name_is_free(self.next.schema_name(&table), &index.name)?;
@@ -106,7 +106,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Gives a prepared index up: its storage goes away.
+    /// Drops a prepared index with its storage.
     ///
     /// # Errors
     /// As [`Draft::discard_table`].
@@ -114,7 +114,7 @@ impl Draft {
         self.discard_table(&prepared.entries)
     }
 
-    /// The first half of REINDEX: the index gets other storage, to be filled from the table's rows.
+    /// The first half of REINDEX: new storage, to be filled from the table's rows.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], also when the table has no such index.
@@ -129,10 +129,10 @@ impl Draft {
         Ok(PreparedIndex { index, table: Arc::new(table), entries })
     }
 
-    /// The second half: the index has the new storage, the old one goes away.
+    /// The second half: the index gets the new storage, and the old one is dropped.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`] when the table or its index went away since it was prepared.
+    /// [`CatalogError::NoSuchTable`] if the table or its index was dropped since it was prepared.
     pub fn publish_reindex(&mut self, prepared: &PreparedIndex) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         let oid = prepared.index.oid;
@@ -156,7 +156,7 @@ fn take_expr(table: &Table, new: &NewIndexExpr, name: String) -> CatalogResult<I
     Ok(IndexExpr { text: new.text.clone(), name, ty: new.ty, columns, shown: new.shown.clone() })
 }
 
-/// Where the key bytes do not keep the value, the entries' column gets an id of its own. So does an expression.
+/// Allocates an id for the entries' column of an expression, or of a column whose key bytes do not keep the value.
 fn take_part(table: &mut Table, new: &NewIndexPart, name: String) -> CatalogResult<IndexPart> {
     let (descending, nulls_first) = (new.descending, new.nulls_first);
     let column = match &new.of {

@@ -1,23 +1,23 @@
-//! The states of an index in a change of the catalog: what a concurrent build, rebuild and drop are made of.
+//! Index states in a catalog change: the steps of a concurrent build, rebuild and drop.
 //!
 //! ```text
 //!   build   begin_index: DeleteOnly ──> WriteOnly ──> Public
-//!   rebuild begin_reindex: a second index of the same definition, built as one; swap_index gives its entries to the first
+//!   rebuild begin_reindex: builds a second index of the same definition; swap_index exchanges the entries
 //!   drop    WriteOnly ──> DeleteOnly ──> detach_index: entries without an index ──> drop_detached
 //! ```
-//! No table lock is held over a change: writers that knew the state before go on, and the caller waits for them before the
-//! next one.
+//! No table lock is held across a change: writers that started in the previous state continue, and the caller waits for
+//! them before the next step.
 
 use super::no_index;
 use crate::{CatalogError, CatalogResult, Draft, Index, IndexState, NewIndex, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What PostgreSQL calls an index that REINDEX CONCURRENTLY makes.
+/// PostgreSQL's suffix of an index that REINDEX CONCURRENTLY creates.
 const REPLACEMENT: &str = "_ccnew";
 
 impl Draft {
-    /// The table has the index, whose entries only leave for the time being.
+    /// Adds the index in state DeleteOnly: writers remove its entries but add none.
     ///
     /// # Errors
     /// As [`Draft::prepare_index`].
@@ -29,7 +29,7 @@ impl Draft {
         Ok(index)
     }
 
-    /// The table has a second index of the definition of this one.
+    /// Adds a second index with the definition of this one, in state DeleteOnly.
     ///
     /// # Errors
     /// As [`Draft::prepare_reindex`].
@@ -46,7 +46,7 @@ impl Draft {
         Ok(index)
     }
 
-    /// The index is in that state.
+    /// Sets the state of an index.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: the table or the index is gone.
@@ -56,7 +56,7 @@ impl Draft {
         Ok(self.put_table(table))
     }
 
-    /// Is nothing in the way of dropping it?
+    /// Checks that no foreign key prevents dropping the index.
     ///
     /// # Errors
     /// [`CatalogError::DependentObjects`] of an index that foreign keys need.
@@ -67,8 +67,8 @@ impl Draft {
         self.release_parent(table, Some(index.oid), &BTreeSet::new(), (&what, false)).map(drop)
     }
 
-    /// The entries of the one index become those of the other, and the other way round. One that was not read or kept has all
-    /// its entries now, and is.
+    /// Exchanges the entries of two indexes. If the first one was not public, it becomes so, because its entries are
+    /// complete now.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: the table or one of the indexes is gone.
@@ -79,14 +79,15 @@ impl Draft {
         index_of(&mut table, replacement)?.storage = old;
         if !index_of(&mut table, index)?.state.is_public() {
             index_of(&mut table, index)?.state = IndexState::Public;
-            // What it has now need not be complete, and says nothing of what is unique.
+            // The replacement's entries need not be complete now, so they cannot be used to check uniqueness.
             index_of(&mut table, replacement)?.state = IndexState::DeleteOnly;
         }
         Ok(self.put_table(table))
     }
 
-    /// The table has the index no more. Its entries stay, for writers that knew it, until [`Self::drop_detached`] or the next
-    /// start. The storage of its entries; `None` if it was gone before.
+    /// Removes the index from the table. Its entries stay, for writers that still maintain it, until
+    /// [`Self::drop_detached`] or the next start. Returns the storage of the entries; `None` if there was no such
+    /// index.
     ///
     /// # Errors
     /// None so far.
@@ -101,7 +102,7 @@ impl Draft {
         Ok(Some(storage))
     }
 
-    /// Entries without an index go away.
+    /// Drops the entries of a detached index.
     ///
     /// # Errors
     /// None so far.

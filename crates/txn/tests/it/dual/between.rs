@@ -1,4 +1,4 @@
-//! Others write and repair between any two calls of one who does so himself.
+//! Other processes write and repair between any two calls of a process that does the same.
 
 use super::{PLAIN, Process, UNIQUE, Values, byte, change, entry_in, holds, is_an_end, shared};
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use txn::TxnError;
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Write(u8, Option<Values>),
-    /// Makes an entry what its row says.
+    /// Rebuilds an entry from its row.
     Repair(TableId, u8, Values),
 }
 
@@ -43,7 +43,7 @@ impl Action {
     }
 }
 
-/// A store in which others act before calls with certain numbers.
+/// A store in which others act before certain calls.
 #[derive(Debug)]
 struct Between {
     inner: Arc<dyn Store>,
@@ -88,7 +88,7 @@ impl Wrapper for Between {
     }
 }
 
-/// What `one` does while others act before the calls that are given; how many calls there were.
+/// Runs `one` while others act before the given calls. Returns the number of calls.
 async fn beside_others(before: &[(u8, Option<Values>)], one: Action, others: Vec<(usize, Action)>) -> usize {
     let raw = shared().await;
     assert!(Process::on(&raw).write(before).await.unwrap());
