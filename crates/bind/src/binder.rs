@@ -49,7 +49,7 @@ pub(crate) struct Binder<'a> {
     /// Scopes of the enclosing queries, the innermost last.
     pub(crate) scopes: Vec<Scope>,
     /// FROM items of the query that was bound last: its LIMIT must not reference their columns.
-    pub(crate) left_items: Vec<ScopeItem>,
+    pub(crate) last_query_items: Vec<ScopeItem>,
     /// CTEs in scope, the innermost last.
     pub(crate) ctes: Vec<CteEntry>,
     /// Enclosing subqueries, the innermost last.
@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
             needs: Needs::default(),
             facts: Facts { volatility: Volatility::Immutable, session_bound: false, catalogs: false },
             scopes: Vec::new(),
-            left_items: Vec::new(),
+            last_query_items: Vec::new(),
             ctes: Vec::new(),
             boundaries: Vec::new(),
             path: None,

@@ -92,12 +92,12 @@ impl Binder<'_> {
 
     fn expanded_array(&mut self, arg: &ast::Expr, span: Span) -> BindResult<FunctionRows> {
         let array = self.scalar(arg)?;
-        let (calls, columns) = self.element_and_place(array, span)?;
+        let (calls, columns) = self.elements_with_index(array, span)?;
         Ok((Rel::Unnest { input: Box::new(Rel::OneRow), calls, ordinality: None, outer: false }, columns))
     }
 
     /// Returns the calls that give the elements and their indexes side by side, and the columns of both.
-    pub(crate) fn element_and_place(&mut self, array: Scalar, span: Span) -> BindResult<(Vec<SetCall>, Columns)> {
+    pub(crate) fn elements_with_index(&mut self, array: Scalar, span: Span) -> BindResult<(Vec<SetCall>, Columns)> {
         let one = || Scalar { kind: Kind::Const(Datum::Int4(1)), ty: Ty::INT4, span };
         let length = self.call_named("array_length", vec![array.clone(), one()], span)?;
         let elements = self.set_call("unnest", vec![array], span)?;

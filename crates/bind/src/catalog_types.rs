@@ -91,7 +91,7 @@ impl Binder<'_> {
     }
 
     /// `typname[0]`: a character of a `name`, counted from 0.
-    pub(crate) fn letter_of_name(&mut self, name: Scalar, index: &ast::Expr) -> BindResult<Scalar> {
+    pub(crate) fn character_of_name(&mut self, name: Scalar, index: &ast::Expr) -> BindResult<Scalar> {
         let span = name.span;
         let index = self.subscript(index)?;
         let one = || Scalar { kind: Kind::Const(Datum::Int4(1)), ty: Ty::INT4, span: Span::default() };

@@ -161,7 +161,7 @@ impl Binder<'_> {
             text::check_zero_byte(text).map_err(wrong)?;
             return Ok(Datum::Text(text.trim_end_matches(' ').to_owned()));
         }
-        let Some(ty) = (if is_array_of_chars(to) { to.held_type() } else { to.data_type() }) else {
+        let Some(ty) = (if is_array_of_chars(to) { to.runtime_type() } else { to.data_type() }) else {
             return self.unsupported(format!("a literal of type {}", name_of(to)));
         };
         if context == CastContext::Explicit && ty.is_text() {

@@ -3,7 +3,7 @@
 //! `pretty` omits parentheses that are not needed. Functions that once had SQL syntax of their own (`EXTRACT`) are
 //! printed as calls. Source: `ruleutils.c`.
 
-use crate::over_table::OverTable;
+use crate::over_table::TableExpression;
 use crate::tree::{CastContext, ColId, Kind, Scalar};
 use builtins::{FuncId, Ty, TypeId};
 use catalog::Table;
@@ -11,7 +11,7 @@ use types::ident::quote;
 use types::{Datum, text};
 
 /// Prints the expression over the columns of `table`. Returns `None` for a form that is not supported.
-pub fn deparse(expr: &OverTable, table: &Table, pretty: bool) -> Option<String> {
+pub fn deparse(expr: &TableExpression, table: &Table, pretty: bool) -> Option<String> {
     let name = |id: ColId| {
         let (at, _) = expr.cols.iter().find(|(_, own)| *own == id)?;
         table.columns.get(*at).map(|column| quote(&column.name).into_owned())

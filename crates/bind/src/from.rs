@@ -136,7 +136,7 @@ impl Binder<'_> {
         let shown = alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name));
         self.lock_within(&shown, &query)?;
         let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
-        let rows = self.as_defined(view, rows)?;
+        let rows = self.cast_to_definition(view, rows)?;
         self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
         // The columns belong to this reference to the view alone.
         for (number, (_, id)) in (1_i16..).zip(&rows.outputs) {
@@ -154,7 +154,7 @@ impl Binder<'_> {
 
     /// Returns the columns of the view's definition, cast to the types recorded there: a `*` in the stored query may
     /// expand to more columns by now, and a catalog's column may have another type.
-    fn as_defined(&mut self, view: &View, rows: Rows) -> BindResult<Rows> {
+    fn cast_to_definition(&mut self, view: &View, rows: Rows) -> BindResult<Rows> {
         let by_place = rows.outputs.len() == view.columns.len();
         let (mut outputs, mut exprs) = (Vec::with_capacity(view.columns.len()), Vec::new());
         for (at, column) in view.columns.iter().enumerate() {

@@ -17,7 +17,7 @@ impl Binder<'_> {
         };
         let mut right = self.right_side(&left, kind, &join.relation)?;
         if kind == JoinKind::Left {
-            self.give_own_columns(&mut right, &left.items)?;
+            self.assign_new_columns(&mut right, &left.items)?;
         }
         self.check_aliases(&left.items, &right.items)?;
         if matches!(kind, JoinKind::Left | JoinKind::Full) {
@@ -107,7 +107,7 @@ impl Binder<'_> {
 
     /// Gives new ids to columns from outside that the right side of a left join outputs, `LEFT JOIN LATERAL (SELECT
     /// a.v)`: these outputs are NULL where the right side has no row.
-    fn give_own_columns(&mut self, side: &mut Source, left: &[ScopeItem]) -> BindResult<()> {
+    fn assign_new_columns(&mut self, side: &mut Source, left: &[ScopeItem]) -> BindResult<()> {
         let mut exprs = Vec::new();
         let mut own = HashMap::new();
         for item in &mut side.items {

@@ -53,7 +53,10 @@ pub use clause::Clause;
 pub use deparse::deparse;
 pub use error::{BindError, BindErrorKind};
 pub use over_rows::{AssignedTo, NamedRow, OverRows, RowExpressions, bind_over_rows};
-pub use over_table::{NoRelations, OverTable, asks_session, bind_over, bind_text_over, is_same, volatility};
+pub use over_table::{
+    NoRelations, TableExpression, bind_stored_expression, bind_table_expression, depends_on_session, is_same,
+    volatility,
+};
 pub use recursion_error::RecursionError;
 pub use relations::{ComputedColumn, ComputedRelation, Environment, Found, OwnFunction, Relations};
 

@@ -15,7 +15,7 @@ use types::temporal::Utc;
 
 /// An expression over the columns of a table.
 #[derive(Clone, Debug)]
-pub struct OverTable {
+pub struct TableExpression {
     /// Columns that it reads: ordinal in the table and column id.
     pub cols: Vec<(usize, ColId)>,
     /// The expression.
@@ -26,7 +26,11 @@ pub struct OverTable {
 ///
 /// # Errors
 /// As [`crate::bind`].
-pub fn bind_over(table: &Arc<Table>, expr: &ast::Expr, env: &Environment<'_>) -> BindResult<OverTable> {
+pub fn bind_table_expression(
+    table: &Arc<Table>,
+    expr: &ast::Expr,
+    env: &Environment<'_>,
+) -> BindResult<TableExpression> {
     let mut binder = Binder::new(&NoRelations, env, &[]);
     // The text is not that of a statement, so errors have no positions.
     let value = binder.within_view(Vec::new(), |binder| {
@@ -42,15 +46,15 @@ pub fn bind_over(table: &Arc<Table>, expr: &ast::Expr, env: &Environment<'_>) ->
     })?;
     let ids = binder.scans.first().map(|scanned| scanned.ids.as_slice()).unwrap_or_default();
     let cols = ids.iter().enumerate().filter_map(|(at, id)| Some((at, (*id)?))).collect();
-    Ok(OverTable { cols, value })
+    Ok(TableExpression { cols, value })
 }
 
 /// Binds an expression of the catalog; `None` if it cannot be bound. Its constants mean the same in every session.
-pub fn bind_text_over(table: &Arc<Table>, text: &str) -> Option<OverTable> {
-    bind_over(table, &sql::parse_expr(text).ok()?, &Environment { text, rules: &Utc }).ok()
+pub fn bind_stored_expression(table: &Arc<Table>, text: &str) -> Option<TableExpression> {
+    bind_table_expression(table, &sql::parse_expr(text).ok()?, &Environment { text, rules: &Utc }).ok()
 }
 
-impl OverTable {
+impl TableExpression {
     /// Returns the expression over a scan with other column ids; `None` if the scan lacks a column that it reads.
     pub fn over(&self, scan: &[(usize, ColId)]) -> Option<Scalar> {
         let mut value = self.value.clone();
@@ -84,7 +88,7 @@ fn replace(value: &mut Scalar, id_of: &dyn Fn(ColId) -> Option<ColId>) -> bool {
 
 /// Does a value depend on the session or on the time of the statement? Not everything that PostgreSQL calls stable
 /// does: Bennu has one DateStyle only, and `1 || 'x'` is the same in every session.
-pub fn asks_session(value: &Scalar) -> bool {
+pub fn depends_on_session(value: &Scalar) -> bool {
     let by_zone = |ty: TypeId| matches!(ty.element().unwrap_or(ty), TypeId::TIMESTAMPTZ | TypeId::INTERVAL);
     let mut asks = match &value.kind {
         Kind::Cast { via: CastVia::Text | CastVia::Elements, arg, .. } => by_zone(value.ty.id) || by_zone(arg.ty.id),
@@ -93,7 +97,7 @@ pub fn asks_session(value: &Scalar) -> bool {
         }
         _ => own_volatility(value) == Volatility::Stable,
     };
-    value.each_operand(&mut |operand| asks = asks || asks_session(operand));
+    value.each_operand(&mut |operand| asks = asks || depends_on_session(operand));
     asks
 }
 

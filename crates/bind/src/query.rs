@@ -84,10 +84,10 @@ impl Binder<'_> {
             Some(_) => return self.unsupported("LIMIT … BY"),
         };
         let bounded = limit.is_some() || offset.is_some() || query.fetch.is_some();
-        self.left_items.clear();
+        self.last_query_items.clear();
         let mut selected = self.body(&query.body, order_by, untyped && !bounded)?;
         if bounded {
-            let of_query = std::mem::take(&mut self.left_items);
+            let of_query = std::mem::take(&mut self.last_query_items);
             let offset = offset.map(|count| self.count_of(count, Clause::Offset, &of_query)).transpose()?;
             let count = limit.map(|count| self.count_of(count, Clause::Limit, &of_query)).transpose()?;
             selected.rel = match &query.fetch {

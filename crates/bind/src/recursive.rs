@@ -64,7 +64,7 @@ impl Binder<'_> {
                     matches!(cte.query.body.as_ref(), ast::SetExpr::SetOperation { op: ast::SetOperator::Union, .. });
                 entry.state = CteState::Own { is_union };
             }
-            if let (Some(_), Some(word)) = (&terms, clause_behind(&cte.query)) {
+            if let (Some(_), Some(word)) = (&terms, clause_after_terms(&cte.query)) {
                 let kind = BindErrorKind::Recursion { name, wrong: RecursionError::Clause { word } };
                 return self.error(kind, Default::default());
             }
@@ -303,7 +303,7 @@ fn names(part: &impl ast::Visit, name: &str) -> bool {
 }
 
 /// Returns the clause after the terms that a recursive query must not have.
-fn clause_behind(query: &ast::Query) -> Option<&'static str> {
+fn clause_after_terms(query: &ast::Query) -> Option<&'static str> {
     match (&query.order_by, &query.limit_clause, &query.fetch) {
         (Some(_), ..) => Some("ORDER BY"),
         (_, Some(ast::LimitClause::LimitOffset { limit: None, offset: Some(_), .. }), None) => Some("OFFSET"),

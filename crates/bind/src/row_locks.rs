@@ -45,7 +45,7 @@ impl Binder<'_> {
         let rows = self.subquery_rows(query)?;
         let mut rel = rows.rel;
         let bounded = query.limit_clause.is_some() || query.fetch.is_some();
-        let (limit, offset) = if bounded { self.taken_limit(&mut rel, select)? } else { (None, None) };
+        let (limit, offset) = if bounded { self.take_limit(&mut rel, select)? } else { (None, None) };
         let outputs = rows.outputs.into_iter().map(|(name, col)| Output { col, name }).collect();
         let ctes = std::mem::take(&mut self.cte_bodies);
         let mut tables = Vec::new();
@@ -59,9 +59,9 @@ impl Binder<'_> {
     }
 
     /// Removes LIMIT and OFFSET from a query: they count locked rows.
-    fn taken_limit(&self, rel: &mut Rel, select: &LockingSelect) -> BindResult<(Option<Scalar>, Option<Scalar>)> {
+    fn take_limit(&self, rel: &mut Rel, select: &LockingSelect) -> BindResult<(Option<Scalar>, Option<Scalar>)> {
         match rel {
-            Rel::Project { input, .. } => self.taken_limit(input, select),
+            Rel::Project { input, .. } => self.take_limit(input, select),
             Rel::Limit { ties, .. } if !ties.is_empty() => {
                 let words = select.locks.first().map_or("FOR UPDATE", |lock| lock.strength.words());
                 self.row_lock_error(format!("{words} is not allowed with WITH TIES"))

@@ -101,7 +101,7 @@ fn same_subquery(a: &Subquery, b: &Subquery, pairs: &mut Pairs<'_>) -> bool {
         && a.free.len() == b.free.len()
         && is_stable(&a.rel)
         && pairs.same_rows(&a.rel, &b.rel)
-        && pairs.are_all_one(&a.cols, &b.cols)
+        && pairs.all_correspond(&a.cols, &b.cols)
 }
 
 /// Has it no volatile expressions?

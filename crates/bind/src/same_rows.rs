@@ -32,7 +32,7 @@ impl<'a> Pairs<'a> {
         self.known.get(&a).copied().unwrap_or(a) == b
     }
 
-    pub(crate) fn are_all_one(&self, a: &[ColId], b: &[ColId]) -> bool {
+    pub(crate) fn all_correspond(&self, a: &[ColId], b: &[ColId]) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.are_one(*a, *b))
     }
 
@@ -93,7 +93,7 @@ impl<'a> Pairs<'a> {
                     && self.same_rows(outer, o)
                     && self.same_rows(inner, i)
                     && all_equal(on, others, self)
-                    && self.are_all_one(free, other_free)
+                    && self.all_correspond(free, other_free)
             }
             (
                 Rel::SetOp { op, all, left, right, cols },
@@ -119,12 +119,12 @@ impl<'a> Pairs<'a> {
                 Rel::Aggregate { input: other, keys: k, sets: s, calls: c, groupings: g },
             ) => {
                 self.same_rows(input, other)
-                    && self.are_all_one(keys, k)
+                    && self.all_correspond(keys, k)
                     && self.same_sets(sets, s)
                     && calls.len() == c.len()
                     && calls.iter().zip(c).all(|(a, b)| self.same_aggregate(&a.1, &b.1) && self.pair(a.0, b.0))
                     && groupings.len() == g.len()
-                    && groupings.iter().zip(g).all(|(a, b)| self.are_all_one(&a.1, &b.1) && self.pair(a.0, b.0))
+                    && groupings.iter().zip(g).all(|(a, b)| self.all_correspond(&a.1, &b.1) && self.pair(a.0, b.0))
             }
             (Rel::Window { input, spec, calls }, Rel::Window { input: other, spec: s, calls: c }) => {
                 self.same_rows(input, other)
@@ -154,7 +154,7 @@ impl<'a> Pairs<'a> {
                     (None, None) => true,
                     _ => false,
                 };
-                self.same_rows(input, other) && self.are_all_one(on, others) && orders(self)
+                self.same_rows(input, other) && self.all_correspond(on, others) && orders(self)
             }
             (Rel::Sort { input, keys }, Rel::Sort { input: other, keys: others }) => {
                 self.same_rows(input, other) && self.same_keys(keys, others)
@@ -207,14 +207,14 @@ impl<'a> Pairs<'a> {
 
     fn same_aggregate(&mut self, a: &AggCall, b: &AggCall) -> bool {
         (a.func, a.distinct, a.ty) == (b.func, b.distinct, b.ty)
-            && self.are_all_one(&a.args, &b.args)
-            && self.are_all_one(a.filter.as_slice(), b.filter.as_slice())
+            && self.all_correspond(&a.args, &b.args)
+            && self.all_correspond(a.filter.as_slice(), b.filter.as_slice())
             && self.same_keys(&a.order, &b.order)
             && all_equal(&a.direct, &b.direct, self)
     }
 
     fn same_window(&mut self, a: &WindowSpec, b: &WindowSpec) -> bool {
-        self.are_all_one(&a.partition, &b.partition)
+        self.all_correspond(&a.partition, &b.partition)
             && self.same_keys(&a.order, &b.order)
             && self.same_frame(&a.frame, &b.frame)
     }
@@ -234,8 +234,8 @@ impl<'a> Pairs<'a> {
 
     fn same_window_call(&self, a: &WindowCall, b: &WindowCall) -> bool {
         (a.func, a.ty) == (b.func, b.ty)
-            && self.are_all_one(&a.args, &b.args)
-            && self.are_all_one(a.filter.as_slice(), b.filter.as_slice())
+            && self.all_correspond(&a.args, &b.args)
+            && self.all_correspond(a.filter.as_slice(), b.filter.as_slice())
     }
 
     fn same_set(&mut self, a: &SetCall, b: &SetCall) -> bool {

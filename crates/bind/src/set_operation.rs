@@ -34,7 +34,7 @@ impl Binder<'_> {
         self.depth += 1;
         let (left, right) = (self.operand(left)?, self.operand(right)?);
         self.depth -= 1;
-        self.left_items.clear();
+        self.last_query_items.clear();
         if left.outputs.len() != right.outputs.len() {
             let span = right.outputs.first().map(|(_, value)| value.span).unwrap_or_default();
             return self.error(BindErrorKind::UnequalColumns { op: name }, span);

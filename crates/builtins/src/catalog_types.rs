@@ -49,7 +49,7 @@ impl TypeId {
 
 impl Ty {
     /// Returns the type in which values are held while a statement runs; `None` if there are no such values.
-    pub fn held_type(&self) -> Option<DataType> {
+    pub fn runtime_type(&self) -> Option<DataType> {
         if let Some(known) = self.data_type() {
             return Some(known);
         }
@@ -58,7 +58,7 @@ impl Ty {
             id if id.is_oid() => Some(DataType::Oid),
             TypeId::XID | TypeId::CID => Some(DataType::BigInt),
             id => {
-                let element = Self::plain(id.element()?).held_type()?;
+                let element = Self::plain(id.element()?).runtime_type()?;
                 ElementType::of(&element).map(DataType::Array)
             }
         }
@@ -71,7 +71,7 @@ impl Ty {
             id if id.element().is_some_and(|element| element.oid_alias().is_some()) => {
                 Some(DataType::Array(ElementType::Text))
             }
-            _ => self.held_type(),
+            _ => self.runtime_type(),
         }
     }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn oids_with_names_are_held_as_numbers_and_shown_as_texts() {
-        let of = |id| (Ty::plain(id).held_type(), Ty::plain(id).answer_type());
+        let of = |id| (Ty::plain(id).runtime_type(), Ty::plain(id).answer_type());
         assert_eq!(of(TypeId::REGCLASS), (Some(DataType::Oid), Some(DataType::Text)));
         assert_eq!(of(TypeId::OID), (Some(DataType::Oid), Some(DataType::Oid)));
         assert_eq!(of(TypeId::NAME), (Some(DataType::Text), Some(DataType::Text)));

@@ -174,11 +174,11 @@ pub fn with_escape(pattern: &str, escape: &str) -> Result<String, EvalError> {
 }
 
 /// Converts bytes to characters of these code points, on which LIKE has the same result as on the bytes.
-pub(crate) fn letters_of(bytes: &[u8]) -> String {
+pub(crate) fn chars_of_bytes(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-/// Converts the characters of [`letters_of`] back to bytes.
+/// Converts the characters of [`chars_of_bytes`] back to bytes.
 pub(crate) fn bytes_of(letters: &str) -> Vec<u8> {
     letters.chars().filter_map(|letter| u8::try_from(letter).ok()).collect()
 }
@@ -186,7 +186,7 @@ pub(crate) fn bytes_of(letters: &str) -> Vec<u8> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{LikePattern, bytes_of, letters_of, with_escape};
+    use super::{LikePattern, bytes_of, chars_of_bytes, with_escape};
 
     #[test]
     fn an_escape_becomes_a_backslash() {
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn bytes_are_letters_and_back() {
         let all: Vec<u8> = (0..=u8::MAX).collect();
-        assert_eq!(bytes_of(&letters_of(&all)), all);
+        assert_eq!(bytes_of(&chars_of_bytes(&all)), all);
     }
 
     fn like(text: &str, pattern: &str) -> Option<bool> {

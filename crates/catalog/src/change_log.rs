@@ -15,7 +15,7 @@ use std::sync::Arc;
 use types::DataType;
 
 /// The column of a log that marks all groups as changed. No column of a table has this name.
-pub const EVERYTHING_COLUMN: &str = "\u{1}everything";
+pub const ALL_GROUPS_COLUMN: &str = "\u{1}everything";
 /// Its id, which no column of a table gets: `ColumnId` 0 is the hidden row id, and the rest count up.
 const EVERYTHING: ColumnId = ColumnId(u16::MAX);
 
@@ -65,7 +65,7 @@ impl ChangeLog {
 
     /// The log as a table: a hidden row id, the flag for all groups, and the columns of the groups.
     pub fn rows(&self, table: &Table) -> Table {
-        let mut columns = vec![row_id_column(), plain_column(EVERYTHING, EVERYTHING_COLUMN, DataType::Boolean)];
+        let mut columns = vec![row_id_column(), plain_column(EVERYTHING, ALL_GROUPS_COLUMN, DataType::Boolean)];
         let named = self.groups.iter().filter_map(|id| table.column(*id));
         columns.extend(named.map(|it| plain_column(it.id, &it.name, it.ty)));
         let key = make_key("", &columns, &[]).unwrap_or_default();

@@ -122,7 +122,7 @@ impl Draft {
     }
 
     /// Removes the comments of objects that this draft has dropped.
-    pub(crate) fn drop_lost_comments(&mut self) {
+    pub(crate) fn drop_orphaned_comments(&mut self) {
         if self.next.comments.is_empty() {
             return;
         }

@@ -333,7 +333,7 @@ fn computed_column(expression: &IndexExpr, id: ColumnId) -> Column {
 }
 
 /// Whether the key bytes of this type preserve the exact value, not just an equal one.
-pub fn key_keeps_value(ty: DataType) -> bool {
+pub fn key_preserves_value(ty: DataType) -> bool {
     match ty {
         DataType::Boolean
         | DataType::SmallInt

@@ -51,7 +51,7 @@ pub use catalog::{
     Catalog, DATABASE_NAME, DATABASE_OID, FIRST_USER_OID, MAX_COLUMNS, PUBLIC_SCHEMA, PUBLIC_SCHEMA_ID,
     RESERVED_SCHEMAS, SYSTEM_TABLE,
 };
-pub use change_log::{ChangeLog, EVERYTHING_COLUMN, Incremental};
+pub use change_log::{ALL_GROUPS_COLUMN, ChangeLog, Incremental};
 pub use check::{Check, NewCheck};
 pub use column::{Column, ColumnId, Identity, sequence_reference};
 pub use comment::CommentTarget;
@@ -59,11 +59,11 @@ pub use definition::{NewColumn, NewDefault, NewKeyPart, NewTable};
 pub use derived::Derived;
 pub use draft::{
     ConstraintKind, Draft, IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex, PreparedRewrite,
-    PreparedTable, keeps_bytes,
+    PreparedTable, is_binary_coercible,
 };
 pub use error::{CatalogError, CatalogResult};
 pub use foreign_key::{ForeignKey, NewForeignKey};
-pub use index::{Index, IndexExpr, IndexPart, IndexRefresh, IndexState, PartOf, key_keeps_value};
+pub use index::{Index, IndexExpr, IndexPart, IndexRefresh, IndexState, PartOf, key_preserves_value};
 pub use job::{JobCounts, JobRecord, JobState};
 pub use materialized::Materialized;
 pub use property::{

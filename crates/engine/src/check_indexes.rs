@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Reports that the entries of a refreshed index are older than the rows, and so are not compared.
-    fn tell_of_refreshed(&mut self, index: &Index, repair: bool) -> EngineResult<()> {
+    fn notify_refreshed_index(&mut self, index: &Index, repair: bool) -> EngineResult<()> {
         let name = &index.name;
         if repair {
             let message =
@@ -126,7 +126,7 @@ impl Session {
         loop {
             let (table, only) = self.checked_table(check, work.as_deref_mut()).await?;
             let store = Arc::clone(self.engine.store());
-            let snapshot = store.snapshot(self.last_of_all().await?).await?;
+            let snapshot = store.snapshot(self.latest_commit().await?).await?;
             self.engine.catalog().wait_for_changes_in(&snapshot).await?;
             // Meanwhile an index may have been rebuilt in other storage, or have become public.
             let now = self.engine.catalog().current();
@@ -142,7 +142,7 @@ impl Session {
             }
             let refreshed = |index: &&Index| Some(index.oid) == only && index.refresh.is_some();
             if let Some(index) = table.indexes.iter().find(refreshed) {
-                self.tell_of_refreshed(index, check.repair)?;
+                self.notify_refreshed_index(index, check.repair)?;
             }
             let building = target.indexes.iter().map(index::IndexCodec::index).find(|it| Some(it.oid) == only);
             if let Some(index) = building.filter(|it| !has_all_entries(it)) {

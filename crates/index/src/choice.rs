@@ -101,7 +101,7 @@ pub struct Expected {
     /// Those that satisfy all conditions.
     pub wanted: f64,
     /// Clustering of the fetched rows in the table: the absolute correlation of the index order with the rowkey order.
-    pub nearness: f64,
+    pub clustering: f64,
 }
 
 /// The cost of an access path, in units of reading the next row of a scan, and the rows that it returns.
@@ -160,17 +160,17 @@ const SEEK: f64 = 16.0;
 /// The cost of getting one row by its key, in a batch.
 const GET: f64 = 16.0;
 /// The cost of getting one row in a batch of adjacent rows.
-const GET_NEAR: f64 = 6.0;
+const GET_CLUSTERED: f64 = 6.0;
 /// Bytes that cost as much as a row.
 const BYTES_OF_A_ROW: f64 = 128.0;
 /// A row estimate up to this size counts one or two blocks, most of whose rows are outside the range.
-const ROWS_OF_BLOCKS: f64 = 512.0;
+const SMALL_ESTIMATE_ROWS: f64 = 512.0;
 /// The fraction of the rows of such blocks that are in the range.
-const SHARE_OF_BLOCKS: f64 = 0.25;
+const SMALL_ESTIMATE_FRACTION: f64 = 0.25;
 /// The assumed number of rows to read for each row that passes the remaining filter.
-const READ_FOR_ONE: f64 = 20.0;
+const ROWS_READ_PER_MATCH: f64 = 20.0;
 /// The assumed number of rows to read per group if one row is enough, including the seek to the next group.
-const READ_OF_GROUP: f64 = 48.0;
+const ROWS_READ_PER_GROUP: f64 = 48.0;
 /// The cost of sorting one row.
 const SORT: f64 = 0.5;
 /// The cost per entry of a merge intersection, in rowkey order.
@@ -238,7 +238,7 @@ impl CandidatePath {
         let (passing, wanted) = self.shares();
         let read = match fetch {
             Some(fetch) if self.ordered => all.min((fetch as f64 / wanted).max(1.0)),
-            _ => self.groups.map_or(all, |groups| all.min((groups * READ_OF_GROUP).max(1.0))),
+            _ => self.groups.map_or(all, |groups| all.min((groups * ROWS_READ_PER_GROUP).max(1.0))),
         };
         let width = self.bytes as f64 / (self.rows.max(1) as f64) / BYTES_OF_A_ROW;
         let each = match (self.reach, self.source) {
@@ -265,14 +265,14 @@ impl CandidatePath {
                 (share(expected.fetched), share(expected.wanted))
             }
             None if self.exact => (1.0, 1.0),
-            None => (1.0, 1.0 / READ_FOR_ONE),
+            None => (1.0, 1.0 / ROWS_READ_PER_MATCH),
         }
     }
 
     /// The cost of getting the row of an entry, lower if the rows are clustered.
     fn get(&self) -> f64 {
-        let near = self.expected.map_or(0.0, |expected| expected.nearness * expected.nearness);
-        GET + (GET_NEAR - GET) * near.clamp(0.0, 1.0)
+        let near = self.expected.map_or(0.0, |expected| expected.clustering * expected.clustering);
+        GET + (GET_CLUSTERED - GET) * near.clamp(0.0, 1.0)
     }
 
     /// Rows in the ranges. Statistics are preferred to the store's estimate, which counts whole blocks.
@@ -281,8 +281,8 @@ impl CandidatePath {
         match self.expected {
             _ if self.unique => ranges.min(guessed.max(1.0)),
             Some(expected) if expected.from_statistics => expected.in_ranges.min(guessed.max(1.0)),
-            _ if guessed > ROWS_OF_BLOCKS * ranges => guessed,
-            _ => guessed * SHARE_OF_BLOCKS,
+            _ if guessed > SMALL_ESTIMATE_ROWS * ranges => guessed,
+            _ => guessed * SMALL_ESTIMATE_FRACTION,
         }
     }
 }
@@ -417,7 +417,7 @@ mod tests {
 
     fn expecting(path: CandidatePath, in_ranges: f64, fetched: f64, wanted: f64) -> CandidatePath {
         CandidatePath {
-            expected: Some(Expected { in_ranges, from_statistics: true, fetched, wanted, nearness: 0.0 }),
+            expected: Some(Expected { in_ranges, from_statistics: true, fetched, wanted, clustering: 0.0 }),
             ..path
         }
     }
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn an_index_in_the_order_of_the_table_is_cheaper_to_fetch_by() {
         let range = expecting(index(Source::Fetching, 1, 1_500), 1_500.0, 1_500.0, 1_500.0);
-        let near = Expected { nearness: 0.99, ..range.expected.unwrap_or_else(|| unreachable!()) };
+        let near = Expected { clustering: 0.99, ..range.expected.unwrap_or_else(|| unreachable!()) };
         let near = CandidatePath { expected: Some(near), ..range };
         assert!(near.cost(None) < range.cost(None) * 0.6);
     }

@@ -6,7 +6,7 @@
 //! ```
 
 use crate::row_exprs::{IndexResult, RowExprs};
-use catalog::{ColumnId, Index, KeyColumn, PartOf, RowCodec, RowError, RowResult, Table, key_keeps_value};
+use catalog::{ColumnId, Index, KeyColumn, PartOf, RowCodec, RowError, RowResult, Table, key_preserves_value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -85,7 +85,7 @@ impl IndexCodec {
         let rowkey = rowkey.ok_or_else(|| broken("without the rowkey"))?;
         let named = index.texts().flat_map(|expr| &expr.columns).filter_map(|id| table.column(*id));
         let rowkey_from = rowkey_from(table, entries.table());
-        let loose = entries.table().value_columns().chain(named).any(|column| !key_keeps_value(column.ty));
+        let loose = entries.table().value_columns().chain(named).any(|column| !key_preserves_value(column.ty));
         let (columns, width) = (needed.into_iter().collect(), table.columns.len());
         let local = if index.local { Some(RowCodec::new(table)?) } else { None };
         let exprs = None;
@@ -128,7 +128,7 @@ impl IndexCodec {
             let rowkey = table.encode_key(&row)?;
             *salt = rowkey.first().copied().unwrap_or_default();
         }
-        let unique_prefix = match self.index.unique && self.can_be_equal(&row) {
+        let unique_prefix = match self.index.unique && self.can_violate_unique(&row) {
             true => Some(self.prefix(&key)?),
             false => None,
         };
@@ -239,7 +239,7 @@ impl IndexCodec {
     }
 
     /// Whether the row can violate UNIQUE: a NULL is distinct from everything, unless NULLS NOT DISTINCT.
-    fn can_be_equal(&self, row: &[Datum]) -> bool {
+    fn can_violate_unique(&self, row: &[Datum]) -> bool {
         let null = |part: &usize| row.get(*part).is_none_or(Datum::is_null);
         self.index.nulls_not_distinct || !self.parts.iter().any(null)
     }

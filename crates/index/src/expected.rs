@@ -9,14 +9,14 @@ use rowkey::range::Condition;
 
 /// A table with statistics.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub struct TableEstimator<'a> {
     table: &'a Table,
     statistics: &'a TableStatistics,
     rows: f64,
 }
 
 /// One access path: its key and its conditions. Both condition lists are in the same order.
-pub struct JudgedPath<'a> {
+pub struct EstimatorPath<'a> {
     /// The index and its entries as a table.
     pub index: Option<(&'a Index, &'a Table)>,
     /// For each part of the path's key, its column in the table.
@@ -31,7 +31,7 @@ pub struct JudgedPath<'a> {
     pub on_entries: &'a dyn Fn(usize) -> bool,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> TableEstimator<'a> {
     /// A table that now has `now` rows according to the store.
     pub fn new(table: &'a Table, statistics: &'a TableStatistics, now: u64) -> Self {
         // After TRUNCATE, the statistics of the old rows are still the best guess.
@@ -55,7 +55,7 @@ impl<'a> Judged<'a> {
     }
 
     /// Estimates the rows of an access path.
-    pub fn expect(&self, path: &JudgedPath<'_>) -> Expected {
+    pub fn expect(&self, path: &EstimatorPath<'_>) -> Expected {
         let of_part = |part: usize| self.part(path, part);
         let rows = self.rows_of(path);
         let in_ranges = rows * Known::in_ranges(&of_part, rows, path.parts_used).share(path.conditions);
@@ -64,12 +64,12 @@ impl<'a> Judged<'a> {
             numbered.filter(|(at, _)| (path.on_entries)(*at)).map(|(_, condition)| condition.clone()).collect();
         let wanted = (rows * self.share(path.columns)).min(in_ranges);
         let fetched = (rows * self.share(&judged)).clamp(wanted, in_ranges.max(wanted));
-        let nearness = of_part(0).and_then(|values| values.correlation).unwrap_or(0.0).abs();
-        Expected { in_ranges, from_statistics: of_part(0).is_some(), fetched, wanted, nearness }
+        let clustering = of_part(0).and_then(|values| values.correlation).unwrap_or(0.0).abs();
+        Expected { in_ranges, from_statistics: of_part(0).is_some(), fetched, wanted, clustering }
     }
 
     /// The statistics of a key part.
-    fn part(&self, path: &JudgedPath<'_>, part: usize) -> Option<&'a ValueStatistics> {
+    fn part(&self, path: &EstimatorPath<'_>, part: usize) -> Option<&'a ValueStatistics> {
         if let Some(column) = path.key.get(part).copied().flatten() {
             return self.column(column);
         }
@@ -79,7 +79,7 @@ impl<'a> Judged<'a> {
     }
 
     /// The rows of the path: a partial index has fewer entries than the table has rows.
-    fn rows_of(&self, path: &JudgedPath<'_>) -> f64 {
+    fn rows_of(&self, path: &EstimatorPath<'_>) -> f64 {
         let Some((index, _)) = path.index.filter(|(index, _)| index.predicate.is_some()) else { return self.rows };
         match (self.statistics.index(index), self.statistics.rows) {
             (Some(entries), all) if all > 0.0 => (entries.rows * self.rows / all).min(self.rows),

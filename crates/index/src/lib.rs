@@ -31,7 +31,7 @@ pub use change::{Change, change};
 pub use choice::{CandidatePath, Cost, Expected, IndexChoice, Lookups, Reach, Source, choose};
 pub use codec::{Entry, IndexCodec};
 pub use columns::EntryColumns;
-pub use expected::{Judged, JudgedPath};
+pub use expected::{EstimatorPath, TableEstimator};
 pub use hints::{ScanHints, ScanRules, Scope};
 pub use implication::{Clause, Says, Test, implies};
 pub use maker::EntryMaker;

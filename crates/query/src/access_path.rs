@@ -5,7 +5,7 @@
 //! always checked by the scan: row by row, if neither ranges nor byte predicates express it.
 
 use crate::convert::expr_to_condition::{Mode, is_useful};
-use crate::convert::expr_to_filter::{byte_filter, has_byte_form};
+use crate::convert::expr_to_filter::{byte_filter, has_byte_predicate};
 use crate::convert::expr_to_ranges::{narrows_key, ranges_of};
 use crate::scan_source::{ScanSource, TableIndex};
 use catalog::row_codec::RowCodec;
@@ -23,8 +23,8 @@ pub(crate) fn pushdown<'a>(
     if filter.is_volatile() {
         return TableProviderFilterPushDown::Unsupported;
     }
-    let mut by_index = || indexes.any(|index| index.is_concerned(filter));
-    if narrows_key(codec, filter) || has_byte_form(codec, filter) || by_index() {
+    let mut by_index = || indexes.any(|index| index.may_benefit_from(filter));
+    if narrows_key(codec, filter) || has_byte_predicate(codec, filter) || by_index() {
         TableProviderFilterPushDown::Exact
     } else {
         TableProviderFilterPushDown::Unsupported

@@ -71,7 +71,7 @@ impl BoundIndex {
     }
 
     /// Does a filter reference columns of the predicate?
-    pub(crate) fn speaks_of(&self, filter: &Expr) -> bool {
+    pub(crate) fn shares_predicate_columns(&self, filter: &Expr) -> bool {
         let Some((all, _)) = &self.predicate else { return false };
         let named = filter.column_refs();
         let names = |expr: &Expr| expr.column_refs().iter().any(|own| named.iter().any(|it| it.name == own.name));

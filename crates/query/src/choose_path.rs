@@ -21,7 +21,8 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr, create_physical_expr};
 use index::{
-    CandidatePath, Cost, Expected, IndexChoice, Judged, JudgedPath, Lookups, Reach, ScanRules, Source, choose,
+    CandidatePath, Cost, EstimatorPath, Expected, IndexChoice, Lookups, Reach, ScanRules, Source, TableEstimator,
+    choose,
 };
 use rowkey::range::{Access, Condition, RangeLimits};
 use std::collections::BTreeSet;
@@ -253,7 +254,7 @@ impl Asked<'_> {
         // Equal numerics may have different scales, which expressions can observe.
         let keeps = |column: usize| {
             let column = self.table.table().columns.get(column);
-            column.is_some_and(|column| catalog::key_keeps_value(column.ty))
+            column.is_some_and(|column| catalog::key_preserves_value(column.ty))
         };
         let filtered = filters.iter().flat_map(|filter| columns_of(self.table, filter));
         let places = self
@@ -269,7 +270,7 @@ impl Asked<'_> {
     /// The estimated number of groups of rows that are equal in the first key parts.
     fn groups(&self, found: &Chosen, knowledge: Option<&Knowledge>) -> Option<f64> {
         let (parts, knowledge) = (found.skips?, knowledge?);
-        let judged = Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows);
+        let judged = TableEstimator::new(self.table.table(), &knowledge.statistics, knowledge.rows);
         let key = found.source.key_columns();
         let distinct = |column: &Option<usize>| judged.column((*column)?)?.distinct_of(judged.rows());
         key.iter().take(parts).map(distinct).try_fold(1.0, |all, distinct| Some(all * distinct?))
@@ -299,7 +300,7 @@ impl Asked<'_> {
     /// The join lookups that the path serves: by its own key, or by the key of an index that only the lookups use.
     fn lookups(&self, source: &ScanSource, knowledge: Option<&Knowledge>) -> Option<Lookups> {
         let knowledge = knowledge.filter(|_| !self.lookups.is_empty() && source.fetched_by().is_none())?;
-        let judged = Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows);
+        let judged = TableEstimator::new(self.table.table(), &knowledge.statistics, knowledge.rows);
         let finders =
             self.indexes.iter().filter(|index| source.used_index().is_none() && index.left_of(self.filters).is_some());
         let by_index = finders.map(|index| (index.key_columns().first().copied().flatten(), true));
@@ -319,7 +320,7 @@ impl Asked<'_> {
             let Some((index, filter)) = index.zip(left.get(at)) else { return index.is_none() };
             index.has_all(&columns_of(self.table, filter)) || found.partner.is_some() && !path.leaves(filter)
         };
-        let candidate = JudgedPath {
+        let candidate = EstimatorPath {
             index: index.map(|index| (index.codec.index(), index.entries.table().as_ref())),
             key: &source.key_columns(),
             conditions: &path.conditions,
@@ -327,7 +328,7 @@ impl Asked<'_> {
             columns: &self.of_columns(left),
             on_entries: &on_entries,
         };
-        Judged::new(self.table.table(), &knowledge.statistics, knowledge.rows).expect(&candidate)
+        TableEstimator::new(self.table.table(), &knowledge.statistics, knowledge.rows).expect(&candidate)
     }
 
     /// Are the rows in the required order?

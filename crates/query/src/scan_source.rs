@@ -44,8 +44,8 @@ impl TableIndex {
     }
 
     /// May the filter narrow the key ranges, or help to imply the predicate?
-    pub(crate) fn is_concerned(&self, filter: &Expr) -> bool {
-        is_useful(&self.key_condition(Mode::Shape, filter)) || self.computed.speaks_of(filter)
+    pub(crate) fn may_benefit_from(&self, filter: &Expr) -> bool {
+        is_useful(&self.key_condition(Mode::Shape, filter)) || self.computed.shares_predicate_columns(filter)
     }
 
     /// The filters that the predicate does not imply; `None` if the filters do not imply the predicate.

@@ -7,13 +7,13 @@ use crate::sample::Estimate;
 use catalog::{Table, ValueStatistics};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue};
-use index::Judged;
+use index::TableEstimator;
 use types::compare::compare;
 use types::{DataType, Datum};
 
 /// The estimate for a scan of these columns that returns `rows` rows.
 pub(crate) fn estimate(table: &Table, knowledge: &Knowledge, projection: &[usize], rows: f64) -> Estimate {
-    let judged = Judged::new(table, &knowledge.statistics, knowledge.rows);
+    let judged = TableEstimator::new(table, &knowledge.statistics, knowledge.rows);
     let described = |place: &usize| {
         let known = table.columns.get(*place).zip(judged.column(*place));
         known.map_or_else(ColumnStatistics::new_unknown, |(column, values)| {

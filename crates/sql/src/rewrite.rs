@@ -37,12 +37,12 @@ impl VisitorMut for Rewriter {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         strip_collation(expr);
         balance(expr);
-        like_each(expr);
+        expand_like_any(expr);
         match expr {
             Expr::UnaryOp { op, expr } if !matches!(op, UnaryOperator::Not) => separate(expr),
             Expr::Cast { expr, data_type, .. } => {
                 plain_type(data_type);
-                measure_bpchar(expr, data_type);
+                infer_bpchar_length(expr, data_type);
             }
             Expr::TypedString(typed) => plain_type(&mut typed.data_type),
             _ => {}
@@ -89,7 +89,7 @@ fn fetch_to_limit(query: &mut Query) {
 
 /// `x LIKE ANY (ARRAY[p, q])` becomes `x LIKE p OR x LIKE q`, from which key ranges can be derived. A computed `x`
 /// stays with the operator, which evaluates it once.
-fn like_each(expr: &mut Expr) {
+fn expand_like_any(expr: &mut Expr) {
     let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = &*expr else {
         return;
     };
@@ -179,7 +179,7 @@ fn plain_type(data_type: &mut DataType) {
 }
 
 /// `'ab'::bpchar`, as dumps write defaults of `char(n)`, becomes `'ab'::char(2)`.
-fn measure_bpchar(operand: &Expr, data_type: &mut DataType) {
+fn infer_bpchar_length(operand: &Expr, data_type: &mut DataType) {
     let DataType::Custom(name, modifiers) = &*data_type else { return };
     let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = operand else { return };
     if modifiers.is_empty() && name.to_string().eq_ignore_ascii_case("bpchar") {

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use bennu::{Bennu, Options, Session};
-use store_testkit::{ModelStore, least_store};
+use store_testkit::{ModelStore, minimal_store};
 
 async fn two() -> [Bennu; 2] {
-    let store = least_store(ModelStore::new());
+    let store = minimal_store(ModelStore::new());
     let options = Options { query_memory_bytes: 128 << 20, query_threads: 1, ..Options::default() };
     [Bennu::with_store(store.clone(), &options).await.unwrap(), Bennu::with_store(store, &options).await.unwrap()]
 }

@@ -95,17 +95,17 @@ impl Admission {
     }
 
     /// As [`Self::large`], but returns `None` instead of waiting.
-    pub(crate) fn large_if_free(&self) -> Option<OwnedSemaphorePermit> {
+    pub(crate) fn try_large(&self) -> Option<OwnedSemaphorePermit> {
         self.large.clone().try_acquire_owned().ok()
     }
 
     /// Locks the gate exclusively, so that no commit runs. Blocks: only for threads outside of the runtime.
-    pub(crate) fn alone_blocking(&self) -> RwLockWriteGuard<'_, ()> {
+    pub(crate) fn lock_gate_exclusively(&self) -> RwLockWriteGuard<'_, ()> {
         blocking::write(&self.gate)
     }
 
     /// Counts a pause made elsewhere.
-    pub(crate) fn note_pause(&self) {
+    pub(crate) fn count_pause(&self) {
         self.pauses.fetch_add(1, Ordering::Relaxed);
     }
 

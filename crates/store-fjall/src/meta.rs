@@ -89,7 +89,7 @@ pub(crate) struct Meta {
 ///
 /// # Errors
 /// [`StoreError::Corrupted`] if one is missing.
-pub(crate) fn must_be_there(db: &Database) -> StoreResult<()> {
+pub(crate) fn check_keyspaces_exist(db: &Database) -> StoreResult<()> {
     match [META, SHARED].iter().find(|name| !db.keyspace_exists(name)) {
         Some(name) => Err(StoreError::Corrupted { detail: format!("keyspace \"{name}\" is missing") }),
         None => Ok(()),

@@ -204,7 +204,7 @@ impl Store for FjallStore {
             // A commit with few bytes does not wait for a large commit.
             let place = match weight.bytes > self.inner.options.large_commit_bytes {
                 true => Some(admission.large().await?),
-                false => admission.large_if_free(),
+                false => admission.try_large(),
             };
             if let Some(place) = place {
                 let WriteBatch { conditions, mutations, .. } = batch;
@@ -223,7 +223,7 @@ impl Store for FjallStore {
         let applied = blocking(move || {
             let batch = inner.pipeline.prepare(batch)?;
             // Takes the gate alone, so that commits wait parked; the commit lock would block their threads.
-            let _alone = inner.admission.alone_blocking();
+            let _alone = inner.admission.lock_gate_exclusively();
             apply(&inner, batch, durability)
         });
         applied.await

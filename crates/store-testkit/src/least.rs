@@ -5,6 +5,6 @@ use std::sync::Arc;
 use store::Store;
 
 /// Wraps `store` to remove all optional capabilities and the order of commit numbers.
-pub fn least_store(store: impl Store + 'static) -> Arc<dyn Store> {
+pub fn minimal_store(store: impl Store + 'static) -> Arc<dyn Store> {
     Arc::new(UnorderedStore::new(Arc::new(LimitedStore::new(Arc::new(store), Without::everything()))))
 }

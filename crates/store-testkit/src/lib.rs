@@ -25,7 +25,7 @@ pub mod suite;
 pub mod unordered;
 
 pub use faults::{FaultPlan, FaultStore, Point};
-pub use least::least_store;
+pub use least::minimal_store;
 pub use limited::{LimitedStore, Without};
 pub use mirror::MirrorStore;
 pub use model::ModelStore;

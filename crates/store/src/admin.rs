@@ -38,7 +38,7 @@ impl FamilySpec {
     ///
     /// # Errors
     /// [`StoreError::Unsupported`], naming the option.
-    pub fn must_be_plain(&self) -> StoreResult<()> {
+    pub fn check_default_options(&self) -> StoreResult<()> {
         match self {
             Self { cells: CellLayout::Columns, .. } => Err(StoreError::Unsupported { what: "a cell for each column" }),
             Self { versions: 0 | 2.., .. } => Err(StoreError::Unsupported { what: "several versions of a cell" }),

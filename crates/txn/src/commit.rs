@@ -57,7 +57,7 @@ pub(crate) async fn commit(
         let commit = apply(Arc::clone(&store), batch, atomic, epochs, durability, locks).await?;
         synced(store.as_ref(), commit, durability).await
     };
-    let commit = Unstoppable::new(applied).await.map_err(|error| in_words(error, &required))?;
+    let commit = Uncancellable::new(applied).await.map_err(|error| in_words(error, &required))?;
     Ok(Committed { commit, atomic, rows })
 }
 
@@ -75,7 +75,7 @@ async fn commit_spilled(
         drop(locks);
         synced(store.as_ref(), applied?, durability).await
     };
-    let commit = Unstoppable::new(applied).await?;
+    let commit = Uncancellable::new(applied).await?;
     Ok(Committed { commit, atomic: true, rows })
 }
 
@@ -199,17 +199,17 @@ fn target((table, family, key): (TableId, FamilyId, &Bytes)) -> (TableId, Family
 
 /// A future that the runtime completes when it is dropped half-way. Otherwise a cancelled statement would release its
 /// locks before the store applies its batch, and the next writer would build on an outdated state.
-struct Unstoppable<T: Send + 'static> {
+struct Uncancellable<T: Send + 'static> {
     work: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
 }
 
-impl<T: Send + 'static> Unstoppable<T> {
+impl<T: Send + 'static> Uncancellable<T> {
     fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
         Self { work: Some(Box::pin(work)) }
     }
 }
 
-impl<T: Send + 'static> Future for Unstoppable<T> {
+impl<T: Send + 'static> Future for Uncancellable<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
@@ -222,7 +222,7 @@ impl<T: Send + 'static> Future for Unstoppable<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for Unstoppable<T> {
+impl<T: Send + 'static> Drop for Uncancellable<T> {
     fn drop(&mut self) {
         if let Some(work) = self.work.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 /// Finds a cycle through `start`: `start` waits for the second transaction, ..., the last waits for `start`.
 ///
 /// Only cycles through `start` are searched: the last wait closes a cycle, and every new waiter searches from itself.
-pub(crate) fn find_circle(start: TxnId, blockers: impl Fn(TxnId) -> Vec<TxnId>) -> Option<Vec<TxnId>> {
+pub(crate) fn find_cycle(start: TxnId, blockers: impl Fn(TxnId) -> Vec<TxnId>) -> Option<Vec<TxnId>> {
     let mut seen = HashSet::from([start]);
     // A path of transactions, each with the blockers that are not visited yet.
     let mut path = vec![(start, blockers(start))];
@@ -31,7 +31,7 @@ mod tests {
 
     fn circle(edges: &[(u64, u64)], start: u64) -> Option<Vec<u64>> {
         let blockers = |txn: TxnId| edges.iter().filter(|edge| edge.0 == txn.0).map(|edge| TxnId(edge.1)).collect();
-        Some(find_circle(TxnId(start), blockers)?.into_iter().map(|txn| txn.0).collect())
+        Some(find_cycle(TxnId(start), blockers)?.into_iter().map(|txn| txn.0).collect())
     }
 
     #[test]

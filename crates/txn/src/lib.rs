@@ -42,6 +42,6 @@ pub use dual::{Definitions, DualStore};
 pub use error::{TxnError, TxnResult};
 pub use lock_owner::LockOwner;
 pub use lock_table::{HeldLock, LockMode, LockTable, LockTarget, LockWait, Obtained, TxnId};
-pub use transaction::{Aside, AsideRows, Transaction, TransactionOptions, WriteMemory};
+pub use transaction::{DeferredRows, DeferredWrites, Transaction, TransactionOptions, WriteMemory};
 pub use view::ReadView;
 pub use writes::{Savepoint, Written};

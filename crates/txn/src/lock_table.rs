@@ -4,7 +4,7 @@
 //! their table in shared mode and their rows in one of the four modes of [`LockMode`]; DDL holds the table in exclusive
 //! mode.
 
-use crate::deadlock::find_circle;
+use crate::deadlock::find_cycle;
 use crate::lock_queue::{Attempt, LockQueue};
 use crate::{AdvisoryKey, SessionOwners, TxnError, TxnResult};
 use parking_lot::{Mutex, MutexGuard};
@@ -273,7 +273,7 @@ impl LockTable {
         let mut waiting = self.waiting.lock();
         waiting.insert(owner, key.clone());
         let sessions = self.sessions.lock();
-        find_circle(owner, |txn| {
+        find_cycle(owner, |txn| {
             let Some(key) = waiting.get(&txn) else { return Vec::new() };
             // A request that was granted meanwhile has no blockers.
             let shard = self.shard(key);

@@ -5,7 +5,7 @@ mod newest;
 mod room;
 mod savepoints;
 
-pub use aside::{Aside, AsideRows};
+pub use aside::{DeferredRows, DeferredWrites};
 
 use crate::commit::{self, Committed, Conditions};
 use crate::writes::{Prefixes, SpillFile, UndoLog, WriteSet, Written};
@@ -111,7 +111,7 @@ impl Transaction {
     }
 
     /// Sets the source of memory for its writes. It is dropped when the store has applied them.
-    pub fn hold_writes_by(&mut self, memory: Arc<dyn WriteMemory>) {
+    pub fn set_write_memory(&mut self, memory: Arc<dyn WriteMemory>) {
         self.memory = Some(memory);
     }
 

@@ -25,7 +25,7 @@ pub trait Host: Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Interrupted`] if the statement must end.
-    fn before_long(&self) -> Result<(), Interrupted>;
+    fn before_long_step(&self) -> Result<(), Interrupted>;
 
     /// Returns whether the task has run so long that it should yield. Called where a task can yield.
     ///
@@ -75,7 +75,7 @@ pub fn check() -> Result<(), Interrupted> {
 /// # Errors
 /// [`Interrupted`].
 pub fn long() -> Result<(), Interrupted> {
-    host().map_or(Ok(()), |host| host.before_long())
+    host().map_or(Ok(()), |host| host.before_long_step())
 }
 
 /// Returns whether the task should yield now.
@@ -115,7 +115,7 @@ mod tests {
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).map(drop).map_err(|_| Interrupted)
         }
 
-        fn before_long(&self) -> Result<(), Interrupted> {
+        fn before_long_step(&self) -> Result<(), Interrupted> {
             self.go_on()
         }
 

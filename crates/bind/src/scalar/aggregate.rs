@@ -125,7 +125,7 @@ impl Binder<'_> {
         let level = self.level_of_aggregate(&parts)?;
         self.check_place(level, span)?;
         if level > 0 {
-            self.move_out(level, &mut parts, read)?;
+            self.move_to_outer_query(level, &mut parts, read)?;
         }
         let direct = self.direct_arguments(direct, &mut parts)?;
         let digits = match (call.returns.id, within_group) {
@@ -240,7 +240,7 @@ impl Binder<'_> {
 
     /// Moves the operands to a query further out: subqueries below that query do not read columns that only the
     /// operands reference.
-    fn move_out(&mut self, level: u8, parts: &mut Parts, read: Read) -> BindResult<()> {
+    fn move_to_outer_query(&mut self, level: u8, parts: &mut Parts, read: Read) -> BindResult<()> {
         parts.values_mut().for_each(|value| nearer(value, level));
         let owner = self.scopes.len() - 1 - usize::from(level);
         for (boundary, before) in self.boundaries.iter_mut().zip(read) {
@@ -305,28 +305,28 @@ fn nearer(value: &mut Scalar, levels: u8) {
         Kind::Subquery(subquery) => {
             let free: Vec<ColId> = subquery.free.iter().map(|col| col.id).collect();
             subquery.free.iter_mut().for_each(|col| col.level = col.level.saturating_sub(levels));
-            nearer_in_rel(&mut subquery.rel, &free, levels);
+            shift_levels_in_rel(&mut subquery.rel, &free, levels);
         }
         _ => {}
     }
     value.each_operand_mut(&mut |operand| nearer(operand, levels));
 }
 
-fn nearer_in_rel(rel: &mut Rel, free: &[ColId], levels: u8) {
-    rel.each_scalar_mut(&mut |value| nearer_if_free(value, free, levels));
-    rel.each_input_mut(&mut |input| nearer_in_rel(input, free, levels));
+fn shift_levels_in_rel(rel: &mut Rel, free: &[ColId], levels: u8) {
+    rel.each_scalar_mut(&mut |value| shift_levels_if_outer(value, free, levels));
+    rel.each_input_mut(&mut |input| shift_levels_in_rel(input, free, levels));
 }
 
-fn nearer_if_free(value: &mut Scalar, free: &[ColId], levels: u8) {
+fn shift_levels_if_outer(value: &mut Scalar, free: &[ColId], levels: u8) {
     let is_free = |col: &ColRef| free.contains(&col.id);
     match &mut value.kind {
         Kind::Col(col) if is_free(col) => col.level = col.level.saturating_sub(levels),
         Kind::Subquery(subquery) => {
             let outer = subquery.free.iter_mut().filter(|col| is_free(col));
             outer.for_each(|col| col.level = col.level.saturating_sub(levels));
-            nearer_in_rel(&mut subquery.rel, free, levels);
+            shift_levels_in_rel(&mut subquery.rel, free, levels);
         }
         _ => {}
     }
-    value.each_operand_mut(&mut |operand| nearer_if_free(operand, free, levels));
+    value.each_operand_mut(&mut |operand| shift_levels_if_outer(operand, free, levels));
 }

@@ -45,7 +45,7 @@ impl Binder<'_> {
     fn subscripts_of(&mut self, array: Scalar, chain: &[ast::AccessExpr]) -> BindResult<Scalar> {
         let span = array.span;
         if let (TypeId::NAME, [ast::AccessExpr::Subscript(ast::Subscript::Index { index })]) = (array.ty.id, chain) {
-            return self.letter_of_name(array, index);
+            return self.character_of_name(array, index);
         }
         let Some(element) = array.ty.element().filter(|_| array.ty.id.category() == "A") else {
             return self.error(BindErrorKind::NoSubscripts { ty: name_of(array.ty) }, span);

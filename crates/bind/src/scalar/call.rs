@@ -1,6 +1,6 @@
 //! Calls of functions and aggregates, and reserved words that look like calls.
 
-use super::operator::with_form;
+use super::operator::with_result_digits;
 use crate::binder::Binder;
 use crate::call_error::{AggregateError, WindowError};
 use crate::coerce::name_of;
@@ -109,7 +109,7 @@ impl Binder<'_> {
         for key in &function.within_group {
             args.push(self.scalar(&key.expr)?);
         }
-        if let Some(word) = word_of_aggregates(function, list) {
+        if let Some(word) = aggregate_only_keyword(function, list) {
             // The error of an undefined function comes first.
             self.resolve_call(name, &args, span)?;
             return self.error(AggregateError::NoAggregate { word, name: name.to_owned() }.into(), span);
@@ -138,7 +138,7 @@ impl Binder<'_> {
                 return self.row_of(fields).map(Some);
             }
             "current_timestamp" | "current_time" | "localtime" | "localtimestamp" => {
-                return self.moment_in_digits(name, list, span).map(Some);
+                return self.session_time_with_precision(name, list, span).map(Some);
             }
             "current_schema" if list.args.is_empty() => return self.session_value(name, span),
             _ => return Ok(None),
@@ -155,7 +155,12 @@ impl Binder<'_> {
     }
 
     /// Binds `current_timestamp(3)`.
-    fn moment_in_digits(&mut self, name: &str, list: &ast::FunctionArgumentList, span: Span) -> BindResult<Scalar> {
+    fn session_time_with_precision(
+        &mut self,
+        name: &str,
+        list: &ast::FunctionArgumentList,
+        span: Span,
+    ) -> BindResult<Scalar> {
         let args = self.arguments(list)?;
         let digits = match args.as_slice() {
             [Scalar { kind: Kind::Const(Datum::Int4(digits @ 0..=6)), .. }] => *digits,
@@ -214,7 +219,7 @@ impl Binder<'_> {
             _ => return Err(self.internal("an aggregate where functions are called")),
         }
         if call.function.returns_set {
-            return self.set_in_list(&call, args, span);
+            return self.set_returning_call(&call, args, span);
         }
         self.note_call(call.function.id);
         let (func, ty) = (call.function.id, call.returns);
@@ -224,7 +229,7 @@ impl Binder<'_> {
             args.push(self.default_argument(call.function, at)?);
         }
         let span = args.iter().fold(span, |all, arg| all.with(arg.span));
-        let ty = with_form(func, &args, ty);
+        let ty = with_result_digits(func, &args, ty);
         Ok(Scalar { kind: Kind::Call { func, args }, ty, span })
     }
 
@@ -316,7 +321,7 @@ impl Binder<'_> {
 }
 
 /// Returns a keyword of the call that only aggregates allow.
-fn word_of_aggregates(function: &ast::Function, list: &ast::FunctionArgumentList) -> Option<&'static str> {
+fn aggregate_only_keyword(function: &ast::Function, list: &ast::FunctionArgumentList) -> Option<&'static str> {
     let sorted = list.clauses.iter().any(|clause| matches!(clause, ast::FunctionArgumentClause::OrderBy(_)));
     let distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
     let all = [

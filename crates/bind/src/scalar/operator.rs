@@ -128,7 +128,7 @@ impl Binder<'_> {
             args.push(self.coerce(left, ty, CastContext::Implicit)?);
         }
         args.push(self.coerce(right, call.right, CastContext::Implicit)?);
-        let ty = with_form(call.func, &args, call.returns);
+        let ty = with_result_digits(call.func, &args, call.returns);
         Ok(Scalar { kind: Kind::Call { func: call.func, args }, ty, span })
     }
 
@@ -208,7 +208,7 @@ impl Binder<'_> {
 }
 
 /// Returns the type of a call, with the digits of a numeric result.
-pub(super) fn with_form(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
+pub(super) fn with_result_digits(func: FuncId, args: &[Scalar], returns: Ty) -> Ty {
     if returns.id != TypeId::NUMERIC {
         return returns;
     }

@@ -75,7 +75,7 @@ impl Binder<'_> {
         if scope.clause != Clause::SelectList || scope.in_aggregate || scope.in_window {
             return self.unsupported_at("a row of a set-returning function in this place", span);
         }
-        let (calls, fields) = self.element_and_place(array, span)?;
+        let (calls, fields) = self.elements_with_index(array, span)?;
         self.scope().sets.extend(calls);
         let ty = Ty::plain(TypeId::RECORD);
         let id = self.new_col(ColInfo { name: "_pg_expandarray".to_owned(), ty, nullable: true, origin: None })?;

@@ -47,7 +47,7 @@ impl Binder<'_> {
         let Some(fields) = self.fields_of(left)? else {
             // A query stands for a row on the right side only.
             let left = self.scalar(left)?;
-            return self.no_row_operator(name_of(left.ty), &name, "record".to_owned(), left.span);
+            return self.undefined_row_operator(name_of(left.ty), &name, "record".to_owned(), left.span);
         };
         self.compare_fields(fields, &name, right)
     }
@@ -60,7 +60,7 @@ impl Binder<'_> {
                 Some(query) => self.fields_of_query(query, left.len())?,
                 None => {
                     let right = self.scalar(right)?;
-                    return self.no_row_operator("record".to_owned(), name, name_of(right.ty), right.span);
+                    return self.undefined_row_operator("record".to_owned(), name, name_of(right.ty), right.span);
                 }
             },
         };
@@ -88,7 +88,7 @@ impl Binder<'_> {
             return self.error(BindErrorKind::SubqueryWidth { many: rows.outputs.len() > width }, Span::default());
         }
         if own == Volatility::Volatile && free.is_empty() && !self.reads_work_table(&rows.rel) {
-            return self.fields_of_once(rows);
+            return self.fields_of_materialized(rows);
         }
         let mut fields = vec![self.first_of_subquery(rows, free)?];
         for at in 1..width {
@@ -101,7 +101,7 @@ impl Binder<'_> {
     }
 
     /// Returns the columns of a query's only row, where the query is computed once for all of them.
-    fn fields_of_once(&mut self, rows: Rows) -> BindResult<Vec<Scalar>> {
+    fn fields_of_materialized(&mut self, rows: Rows) -> BindResult<Vec<Scalar>> {
         let (cte, cols): (CteId, Vec<ColId>) = (self.new_cte(), rows.outputs.iter().map(|(_, col)| *col).collect());
         self.cte_bodies.push(Cte { id: cte, cols, body: CteBody::Materialized(rows.rel) });
         let mut fields = Vec::with_capacity(rows.outputs.len());
@@ -114,7 +114,7 @@ impl Binder<'_> {
         Ok(fields)
     }
 
-    fn no_row_operator<T>(&self, left: String, name: &str, right: String, span: Span) -> BindResult<T> {
+    fn undefined_row_operator<T>(&self, left: String, name: &str, right: String, span: Span) -> BindResult<T> {
         let kind = BindErrorKind::UndefinedOperator { left: Some(left), name: name.to_owned(), right };
         let hint = "No operator matches the given name and argument types. You might need to add explicit type casts.";
         Err(BindError::new(kind, span).with_hint(hint))
@@ -175,7 +175,7 @@ impl Binder<'_> {
         let span = left.span.with(right.span);
         let (a, b) = match (left, right) {
             (Scalar { kind: Kind::Row(a), .. }, Scalar { kind: Kind::Row(b), .. }) => (a, b),
-            (left, right) => return self.no_row_operator(name_of(left.ty), op.sign(), name_of(right.ty), span),
+            (left, right) => return self.undefined_row_operator(name_of(left.ty), op.sign(), name_of(right.ty), span),
         };
         if !matches!(op, CompareOp::Eq | CompareOp::Ne) {
             return self.unsupported("an order of rows within rows");
@@ -212,14 +212,14 @@ impl Binder<'_> {
     pub(super) fn in_rows(&mut self, arg: &ast::Expr, list: &[ast::Expr], negated: bool) -> BindResult<Scalar> {
         let Some(arg) = self.fields_of(arg)? else {
             let arg = self.scalar(arg)?;
-            return self.no_row_operator(name_of(arg.ty), "=", "record".to_owned(), arg.span);
+            return self.undefined_row_operator(name_of(arg.ty), "=", "record".to_owned(), arg.span);
         };
         let mut tests = Vec::with_capacity(list.len());
         for row in list {
             let arg = arg.iter().map(|value| self.copy(value)).collect::<BindResult<Vec<_>>>()?;
             let Some(fields) = self.fields_of(row)? else {
                 let row = self.scalar(row)?;
-                return self.no_row_operator("record".to_owned(), "=", name_of(row.ty), row.span);
+                return self.undefined_row_operator("record".to_owned(), "=", name_of(row.ty), row.span);
             };
             tests.push(self.row_comparison(CompareOp::Eq, arg, fields)?);
         }
@@ -237,7 +237,7 @@ impl Binder<'_> {
     ) -> BindResult<Scalar> {
         let Some(arg) = self.fields_of(arg)? else {
             let arg = self.scalar(arg)?;
-            return self.no_row_operator(name_of(arg.ty), ">=", "record".to_owned(), arg.span);
+            return self.undefined_row_operator(name_of(arg.ty), ">=", "record".to_owned(), arg.span);
         };
         let copy = arg.iter().map(|value| self.copy(value)).collect::<BindResult<Vec<_>>>()?;
         let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };

@@ -46,7 +46,7 @@ impl Binder<'_> {
         let call = Call { name, filter: parts.filter, read, span };
         match is_place {
             true => self.place(&call, direct, &parts.order).map(Some),
-            false => self.pick_of_group(&call, direct, parts.order).map(Some),
+            false => self.phoenix_value_of_group(&call, direct, parts.order).map(Some),
         }
     }
 
@@ -166,7 +166,7 @@ impl Binder<'_> {
     }
 
     /// Binds Phoenix's FIRST_VALUE and its variants: values of a group by their positions in an order, without NULLs.
-    fn pick_of_group(
+    fn phoenix_value_of_group(
         &mut self,
         call: &Call<'_>,
         direct: Vec<Scalar>,

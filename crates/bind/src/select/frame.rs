@@ -20,7 +20,7 @@ impl Binder<'_> {
             ast::WindowFrameUnits::Groups => FrameMode::Groups,
         };
         let end = frame.end_bound.as_ref().unwrap_or(&ast::WindowFrameBound::CurrentRow);
-        if let Some(message) = wrong_way_round(&frame.start_bound, end) {
+        if let Some(message) = invalid_bounds(&frame.start_bound, end) {
             return self.error(WindowError::Frame { message }.into(), Span::default());
         }
         if mode == FrameMode::Groups && order.is_empty() {
@@ -132,7 +132,7 @@ fn mode_name(mode: FrameMode) -> &'static str {
 }
 
 /// Returns the error message for invalid bounds.
-fn wrong_way_round(start: &ast::WindowFrameBound, end: &ast::WindowFrameBound) -> Option<&'static str> {
+fn invalid_bounds(start: &ast::WindowFrameBound, end: &ast::WindowFrameBound) -> Option<&'static str> {
     use ast::WindowFrameBound::{CurrentRow, Following, Preceding};
     Some(match (start, end) {
         (Following(None), _) => "frame start cannot be UNBOUNDED FOLLOWING",

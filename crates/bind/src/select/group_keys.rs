@@ -22,7 +22,7 @@ const MOST_OF_CUBE: usize = 12;
 #[derive(Default)]
 pub(super) struct Groups {
     /// Is there a GROUP BY?
-    pub(super) are_said: bool,
+    pub(super) has_group_by: bool,
     /// The keys, without duplicates.
     pub(super) keys: Vec<Scalar>,
     /// Grouping sets, as indexes into `keys`; empty means one set of all keys.
@@ -48,7 +48,7 @@ impl Binder<'_> {
                 continue;
             }
             let further = self.sets_of_group(expr, outputs, &mut keys)?;
-            sets = self.beside_each_other(&sets, &further)?;
+            sets = self.cross_product_of_sets(&sets, &further)?;
         }
         if distinct {
             let mut seen = std::collections::BTreeSet::new();
@@ -61,7 +61,7 @@ impl Binder<'_> {
         if sets.len() == 1 {
             sets.clear();
         }
-        Ok(Groups { are_said: !exprs.is_empty(), keys, sets })
+        Ok(Groups { has_group_by: !exprs.is_empty(), keys, sets })
     }
 
     /// Returns the grouping sets of one item of GROUP BY.
@@ -154,7 +154,7 @@ impl Binder<'_> {
         Ok(joined([&places]))
     }
 
-    fn beside_each_other(&self, sets: &Sets, further: &Sets) -> BindResult<Sets> {
+    fn cross_product_of_sets(&self, sets: &Sets, further: &Sets) -> BindResult<Sets> {
         if sets.len().saturating_mul(further.len()) > MOST_SETS {
             return self.error(BindErrorKind::TooManySets { limit: MOST_SETS }, Span::default());
         }

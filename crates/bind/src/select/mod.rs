@@ -60,7 +60,7 @@ impl Binder<'_> {
     ) -> BindResult<Selected> {
         self.scopes.push(Scope::new());
         let bound = self.select_in_scope(select, order_by, untyped);
-        self.left_items = self.scopes.pop().map(|scope| scope.items).unwrap_or_default();
+        self.last_query_items = self.scopes.pop().map(|scope| scope.items).unwrap_or_default();
         bound
     }
 
@@ -99,7 +99,7 @@ impl Binder<'_> {
         self.check_locked_rows()?;
         let scope = self.scope();
         let calls = !scope.aggregates.is_empty() || !scope.groupings.is_empty();
-        let grouped = groups.are_said || calls || select.having.is_some();
+        let grouped = groups.has_group_by || calls || select.having.is_some();
         let above = Above { outputs: &mut outputs, order: &mut order, on: &mut on };
         rel = self.above_rows(rel, grouped, &groups, having, above)?;
         let selected = Selected { rel, outputs };

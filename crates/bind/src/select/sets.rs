@@ -19,7 +19,12 @@ const INSTEAD: &str = "You might be able to move the set-returning function into
 
 impl Binder<'_> {
     /// Binds a set-returning call as a column of an Unnest node.
-    pub(crate) fn set_in_list(&mut self, call: &FunctionCall, args: Vec<Scalar>, span: Span) -> BindResult<Scalar> {
+    pub(crate) fn set_returning_call(
+        &mut self,
+        call: &FunctionCall,
+        args: Vec<Scalar>,
+        span: Span,
+    ) -> BindResult<Scalar> {
         self.check_set_place(span)?;
         if call.defaults > 0 || call.variadic.is_some() || call.returns.id == TypeId::RECORD {
             return self.unsupported_at(format!("function {}() in a SELECT list", call.function.name), span);

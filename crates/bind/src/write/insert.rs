@@ -17,7 +17,7 @@ impl Binder<'_> {
         let name = insert.alias.as_deref().unwrap_or(&table.name);
         let (mut columns, mut source) = self.insert_source(&table, insert)?;
         if let (Some(Overriding::User), InsertSource::Query(query)) = (insert.overriding, &mut source) {
-            without_identity(&table, &mut columns, &mut query.outputs);
+            drop_identity_columns(&table, &mut columns, &mut query.outputs);
         }
         self.identity_columns(&table, insert.overriding, &columns, &mut source)?;
         let defaults = self.insert_defaults(&table, &columns, &source)?;
@@ -169,7 +169,7 @@ impl Binder<'_> {
             let Some(identity) = column.identity else { continue };
             let given = match (overriding, identity, &mut *source) {
                 (Some(Overriding::System), ..) | (None, Identity::ByDefault, _) => false,
-                // `without_identity` has dropped the identity columns.
+                // `drop_identity_columns` has dropped the identity columns.
                 (Some(Overriding::User), _, InsertSource::Query(_)) => false,
                 (Some(Overriding::User), _, InsertSource::Rows(rows)) => {
                     rows.iter_mut().filter_map(|row| row.get_mut(place)).for_each(|value| *value = NewValue::Default);
@@ -277,7 +277,7 @@ impl Binder<'_> {
 }
 
 /// Drops identity columns from a query's outputs: OVERRIDING USER VALUE ignores their values.
-fn without_identity(table: &Table, columns: &mut Vec<usize>, outputs: &mut Vec<Output>) {
+fn drop_identity_columns(table: &Table, columns: &mut Vec<usize>, outputs: &mut Vec<Output>) {
     let is_identity = |at: &usize| table.columns.get(*at).is_some_and(|column| column.identity.is_some());
     let mut kept = columns.iter().map(|at| !is_identity(at)).collect::<Vec<_>>().into_iter();
     outputs.retain(|_| kept.next().unwrap_or(true));

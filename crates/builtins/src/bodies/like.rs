@@ -3,7 +3,7 @@
 //! not in its values.
 
 use super::wrong;
-use crate::like_pattern::{bytes_of, letters_of, with_escape};
+use crate::like_pattern::{bytes_of, chars_of_bytes, with_escape};
 use crate::{Body, EvalError, LikePattern};
 use types::Datum;
 
@@ -26,7 +26,7 @@ pub(super) fn find(name: &str) -> Option<Body> {
 /// As [`LikePattern::matches`].
 pub fn like_of_bytes(args: &[Datum]) -> Result<bool, EvalError> {
     let [Datum::Bytes(value), Datum::Bytes(pattern)] = args else { return Err(wrong(args)) };
-    LikePattern::new(&letters_of(pattern)).matches(&letters_of(value))
+    LikePattern::new(&chars_of_bytes(pattern)).matches(&chars_of_bytes(value))
 }
 
 /// `like_escape(pattern, escape)` of texts and of `bytea`.
@@ -37,7 +37,7 @@ pub fn like_escape(args: &[Datum]) -> Result<Datum, EvalError> {
     match args {
         [Datum::Text(pattern), Datum::Text(escape)] => Ok(Datum::Text(with_escape(pattern, escape)?)),
         [Datum::Bytes(pattern), Datum::Bytes(escape)] => {
-            Ok(Datum::Bytes(bytes_of(&with_escape(&letters_of(pattern), &letters_of(escape))?)))
+            Ok(Datum::Bytes(bytes_of(&with_escape(&chars_of_bytes(pattern), &chars_of_bytes(escape))?)))
         }
         _ => Err(wrong(args)),
     }

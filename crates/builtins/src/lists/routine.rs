@@ -43,7 +43,7 @@ static BUILT_IN: LazyLock<Vec<Routine>> = LazyLock::new(|| {
     all
 });
 
-static BEHIND_OPERATORS: LazyLock<Vec<Routine>> = LazyLock::new(|| {
+static OPERATOR_ROUTINES: LazyLock<Vec<Routine>> = LazyLock::new(|| {
     let list = include_str!("../data/operator_functions.txt");
     list.lines().filter_map(Routine::read).collect()
 });
@@ -51,7 +51,7 @@ static BEHIND_OPERATORS: LazyLock<Vec<Routine>> = LazyLock::new(|| {
 /// Returns the functions of operators that are not among [`routines`], by oid: they have a name in PostgreSQL's
 /// `pg_proc`, but no call resolves to them.
 pub fn operator_routines() -> &'static [Routine] {
-    &BEHIND_OPERATORS
+    &OPERATOR_ROUTINES
 }
 
 /// Returns the function of that oid.

@@ -75,7 +75,7 @@ pub fn function(name: &str, given: &[Ty], as_array: bool) -> Result<Resolved, Fa
 /// variadic arguments or defaults is returned.
 fn candidates(name: &str, count: usize, as_array: bool) -> Vec<OneOf> {
     let mut all: Vec<OneOf> = Vec::new();
-    for one in functions_named(name).filter_map(|function| written_out(function, count, as_array)) {
+    for one in functions_named(name).filter_map(|function| expand_candidate(function, count, as_array)) {
         let rank = |one: &OneOf| (one.variadic.is_some(), one.defaults);
         match all.iter_mut().find(|other| other.types == one.types) {
             Some(other) if rank(&one) < rank(other) => *other = one,
@@ -86,7 +86,7 @@ fn candidates(name: &str, count: usize, as_array: bool) -> Vec<OneOf> {
     all
 }
 
-fn written_out(function: &'static Function, count: usize, as_array: bool) -> Option<OneOf> {
+fn expand_candidate(function: &'static Function, count: usize, as_array: bool) -> Option<OneOf> {
     let declared = function.args.len();
     let element = function.variadic.filter(|_| !as_array);
     if as_array && function.variadic.is_none() {

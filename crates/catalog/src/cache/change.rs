@@ -76,7 +76,7 @@ impl CatalogCache {
 impl Shared {
     async fn commit(self: Arc<Self>, change: Change, mut turn: OwnedMutexGuard<CommitNo>) -> CatalogResult<()> {
         let _committing = Committing::begin(&self.committing);
-        if !stored::changes_in_one_batch(self.store.as_ref()) {
+        if !stored::supports_atomic_changes(self.store.as_ref()) {
             return self.commit_in_steps(change, &mut turn).await;
         }
         let commit = match self.store.apply(change.batch(*turn)?, Durability::Sync).await {

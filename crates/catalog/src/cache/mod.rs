@@ -190,14 +190,14 @@ impl CatalogCache {
     }
 
     /// Waits until [`Self::current`] has every change of this process that a snapshot taken before this call can hold.
-    pub async fn wait_for_change_under_way(&self) {
+    pub async fn wait_for_pending_change(&self) {
         if self.shared.committing.load(Ordering::Acquire) {
             // The committing task holds the turn.
             drop(self.shared.turn.lock().await);
         }
     }
 
-    /// As [`Self::wait_for_change_under_way`], but does not wait for a change that is not in the snapshot.
+    /// As [`Self::wait_for_pending_change`], but does not wait for a change that is not in the snapshot.
     ///
     /// # Errors
     /// [`CatalogError::Store`], [`CatalogError::Corrupted`].
@@ -206,10 +206,10 @@ impl CatalogCache {
             return Ok(());
         }
         let store = self.shared.store.as_ref();
-        if stored::changes_in_one_batch(store) && stored::version_at(store, snapshot).await? <= self.version() {
+        if stored::supports_atomic_changes(store) && stored::version_at(store, snapshot).await? <= self.version() {
             return Ok(());
         }
-        self.wait_for_change_under_way().await;
+        self.wait_for_pending_change().await;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::build::{check_column_name, check_family};
 use super::relations::renamed_under_views;
 use crate::definition::{NewColumn, NewDefault};
-use crate::index::key_keeps_value;
+use crate::index::key_preserves_value;
 use crate::property::check_changes;
 use crate::{
     CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
@@ -153,7 +153,7 @@ impl Draft {
         })
     }
 
-    /// ALTER COLUMN … TYPE. Unless both types encode the values alike ([`keeps_bytes`]), the rows must be rewritten in
+    /// ALTER COLUMN … TYPE. Unless both types encode the values alike ([`is_binary_coercible`]), the rows must be rewritten in
     /// the same change: [`Draft::adopt_rewrite`]. Index expressions over the column get their types by
     /// [`Draft::set_index_texts`], and their entries are rewritten, too.
     ///
@@ -339,7 +339,7 @@ fn check_column_is_new(table: &Table, name: &str) -> CatalogResult<()> {
 }
 
 /// Whether both types encode a value alike and every value of `from` fits `to`.
-pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
+pub fn is_binary_coercible(from: DataType, to: DataType) -> bool {
     match (from, to) {
         (Text | Varchar(_), Text | Varchar(None)) => true,
         (Varchar(Some(length)), Varchar(Some(longer))) => longer >= length,
@@ -349,7 +349,7 @@ pub fn keeps_bytes(from: DataType, to: DataType) -> bool {
 
 /// Updates the column ids of index entries: a type whose key bytes do not keep the value needs an id of its own there.
 fn set_entry_columns(table: &mut Table, id: ColumnId) -> CatalogResult<()> {
-    let keeps = table.column(id).is_some_and(|column| key_keeps_value(column.ty));
+    let keeps = table.column(id).is_some_and(|column| key_preserves_value(column.ty));
     let mut indexes = std::mem::take(&mut table.indexes);
     for part in indexes.iter_mut().flat_map(|index| &mut index.parts).filter(|part| part.column() == Some(id)) {
         if keeps {

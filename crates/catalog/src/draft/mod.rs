@@ -16,7 +16,7 @@ mod rewrite;
 mod schemas;
 mod tables;
 
-pub use alter::keeps_bytes;
+pub use alter::is_binary_coercible;
 pub use indexes::{ConstraintKind, IndexText, NewIndex, NewIndexExpr, NewIndexPart, NewPartOf, PreparedIndex};
 pub use rewrite::PreparedRewrite;
 pub use tables::PreparedTable;

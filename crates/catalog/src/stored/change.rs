@@ -53,7 +53,7 @@ impl Draft {
 
     /// Returns the next version and the changes of the store.
     pub(crate) fn finish(mut self) -> CatalogResult<Change> {
-        self.drop_lost_comments();
+        self.drop_orphaned_comments();
         let Self { next, dirty, stores: tables, jobs, .. } = self;
         let mut rows = Vec::new();
         for job in &jobs {

@@ -1,8 +1,8 @@
 //! The counters row, which every catalog change replaces.
 
-use super::changes_in_one_batch;
 use super::row::{FAMILY, Kind, corrupted, json_in};
 use super::rows::value;
+use super::supports_atomic_changes;
 use crate::intent::{Intent, ReadCounters};
 use crate::{Catalog, CatalogResult, SYSTEM_TABLE};
 use fragment::Fragment;
@@ -44,7 +44,7 @@ pub(crate) async fn read_counters(store: &dyn Store) -> CatalogResult<Option<Rea
     let row = match store.get_newest(SYSTEM_TABLE, FAMILY, &Kind::Counters.key(0)).await {
         Ok(Some(row)) => row,
         // The process that created the table crashed before it wrote the row.
-        Ok(None) if !changes_in_one_batch(store) => return Ok(None),
+        Ok(None) if !supports_atomic_changes(store) => return Ok(None),
         Ok(None) => return Err(corrupted("the counters row", "it is missing")),
         Err(StoreError::NoSuchTable { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),

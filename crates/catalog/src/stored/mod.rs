@@ -44,7 +44,7 @@ pub(crate) struct Loaded {
 
 /// Reads the catalog; `None` in a store without one. Finishes a change that another process left in progress.
 pub(crate) async fn load(store: &dyn Store) -> CatalogResult<Option<Loaded>> {
-    let in_one_batch = changes_in_one_batch(store);
+    let in_one_batch = supports_atomic_changes(store);
     loop {
         let read = if in_one_batch { read_counters(store).await? } else { intent::finish(store, None).await? };
         let Some(ReadCounters { commit, .. }) = read else { return Ok(None) };
@@ -92,7 +92,7 @@ pub(crate) async fn storages_at(store: &dyn Store, snapshot: &Snapshot) -> Catal
 }
 
 /// Whether a change and its tables can be one batch. If not, the change is a logged intent.
-pub(crate) fn changes_in_one_batch(store: &dyn Store) -> bool {
+pub(crate) fn supports_atomic_changes(store: &dyn Store) -> bool {
     let can = store.capabilities();
     can.atomic_batches() && can.table_changes && can.store_snapshots()
 }
@@ -107,7 +107,7 @@ pub(crate) async fn bootstrap(store: &dyn Store) -> CatalogResult<Loaded> {
         rows.push((Kind::Schema, schema.id.0, json_of(Kind::Schema, schema.id.0, schema)?));
     }
     rows.push((Kind::Counters, 0, json_of(Kind::Counters, 0, &Counters::of(&catalog))?));
-    if !changes_in_one_batch(store) {
+    if !supports_atomic_changes(store) {
         return bootstrap_in_steps(store, create, rows).await;
     }
     let mutations = rows.iter().map(|(kind, id, json)| put_json(*kind, *id, json)).collect::<CatalogResult<_>>()?;

@@ -88,7 +88,7 @@ impl Session {
             let work = table::analyze(&engine, &table, wanted, self.last_commit, &may_go_on);
             match guard.stoppable(work).await {
                 Err(error) if error.is_undefined_table() && tries < TRIES => {
-                    engine.catalog().wait_for_change_under_way().await;
+                    engine.catalog().wait_for_pending_change().await;
                     match engine.catalog().current().table_by_oid(table.oid) {
                         Some(now) => table = Arc::clone(now),
                         // The table was dropped meanwhile.

@@ -270,7 +270,7 @@ impl Session {
         let guard = self.running();
         let (view, compiled) = guard.stoppable(Box::pin(self.view_and_compile(source, query))).await?;
         // Detaches the query from DECLARE's timeout and cancellation, because later statements read the rows.
-        self.let_run();
+        self.detach_guard();
         let run = Box::pin(self.run_compiled(view, &compiled, query.is_some(), params));
         guard.stoppable(run).await
     }

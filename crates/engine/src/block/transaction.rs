@@ -87,7 +87,7 @@ impl Session {
 
     /// The store's latest commit. Transactions that wrote to a table before it was locked are committed but may not be
     /// published yet; a snapshot that includes this commit includes all of them.
-    pub(crate) async fn last_of_all(&self) -> EngineResult<CommitNo> {
+    pub(crate) async fn latest_commit(&self) -> EngineResult<CommitNo> {
         Ok(self.engine.store().apply(WriteBatch::default(), Durability::Buffered).await?)
     }
 
@@ -111,9 +111,9 @@ impl Session {
 
     /// Ends a writing statement. Outside a block, commits its transaction.
     pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
-        let Work { mut txn, in_block, tally, rows, twins, .. } = work;
+        let Work { mut txn, in_block, tally, rows, late_uniques, .. } = work;
         drop(rows);
-        self.defer_uniques(twins);
+        self.defer_uniques(late_uniques);
         if in_block {
             txn.end_statement()?;
             if let Block::Open(open) = &mut self.block {
@@ -165,7 +165,7 @@ impl Session {
         let writes = Writes::new(&self.engine);
         let options = TransactionOptions { at_least: self.last_commit, max_write_bytes: writes.most() };
         let mut txn = Transaction::begin(self.engine.store().clone(), self.engine.locks(), options);
-        txn.hold_writes_by(Arc::new(writes));
+        txn.set_write_memory(Arc::new(writes));
         self.entry.note_transaction(txn.locks().id());
         txn
     }

@@ -1,7 +1,7 @@
 //! The transaction and the statement-level state of a writing statement.
 
 use crate::error::EngineResult;
-use crate::references::{LateUnique, Modes, References};
+use crate::references::{DeferredUnique, Modes, References};
 use crate::row_writer::{ChangedGroups, Tally};
 use query::HeldMemory;
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ pub(crate) struct Work {
     /// The block's SET CONSTRAINTS modes.
     pub(crate) modes: Option<Modes>,
     /// Duplicate entries of deferrable unique constraints, checked again later.
-    pub(crate) twins: Vec<LateUnique>,
+    pub(crate) late_uniques: Vec<DeferredUnique>,
 }
 
 impl Work {
@@ -59,7 +59,7 @@ impl Work {
             references,
             changed_groups: ChangedGroups::default(),
             modes: None,
-            twins: Vec::new(),
+            late_uniques: Vec::new(),
         }
     }
 

@@ -48,7 +48,7 @@ impl Tuples {
     pub(super) fn feed(&mut self, data: &[u8], format: &Format, lines: &mut Vec<u8>) -> EngineResult<()> {
         self.pending.extend_from_slice(data);
         if self.ended {
-            return self.nothing_follows();
+            return self.check_no_data_follows();
         }
         if !self.begun && !self.begin()? {
             return Ok(());
@@ -70,10 +70,10 @@ impl Tuples {
             line.push('\n');
             lines.extend_from_slice(line.as_bytes());
         }
-        if self.ended { self.nothing_follows() } else { Ok(()) }
+        if self.ended { self.check_no_data_follows() } else { Ok(()) }
     }
 
-    fn nothing_follows(&self) -> EngineResult<()> {
+    fn check_no_data_follows(&self) -> EngineResult<()> {
         if self.pending.is_empty() { Ok(()) } else { bad("received copy data after EOF marker".to_string()) }
     }
 
@@ -92,14 +92,14 @@ impl Tuples {
             .to_string());
         }
         let cut = bad("unexpected EOF in COPY data".to_string());
-        match self.column_begun() {
+        match self.incomplete_column() {
             Some(name) => cut.map_err(|error| in_column(name, error)),
             None => cut,
         }
     }
 
     /// The column whose field is incomplete.
-    fn column_begun(&self) -> Option<&str> {
+    fn incomplete_column(&self) -> Option<&str> {
         let mut rest = self.pending.get(2..).filter(|_| self.begun)?;
         for (name, _) in &self.columns {
             if rest.len() < 4 {

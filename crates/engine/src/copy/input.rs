@@ -35,7 +35,7 @@ pub struct CopyIn {
     /// Data that is not parsed yet: the start of a line and the data received after it.
     buffer: Vec<u8>,
     /// The buffer is not parsed before it has this length.
-    look_at: usize,
+    min_parse_len: usize,
     fields: Fields,
     /// Number of lines read, with the header; a CSV record may have several.
     line: u64,
@@ -95,7 +95,7 @@ impl CopyIn {
     /// Reads the lines of the buffer. A long incomplete line is parsed again only after its length has doubled, and is
     /// refused beyond [`MAX_LINE`].
     async fn take_long_text(&mut self) -> EngineResult<()> {
-        if self.buffer.len() < self.look_at {
+        if self.buffer.len() < self.min_parse_len {
             return Ok(());
         }
         self.take_text().await?;
@@ -104,7 +104,7 @@ impl CopyIn {
             self.line += 1;
             return Err(self.at_line(Fault::LongCopyLine { limit: MAX_LINE }.into(), b""));
         }
-        self.look_at = if left > LONG_LINE { (left * 2).min(MAX_LINE + 1) } else { 0 };
+        self.min_parse_len = if left > LONG_LINE { (left * 2).min(MAX_LINE + 1) } else { 0 };
         Ok(())
     }
 
@@ -342,7 +342,7 @@ impl Session {
             format: Arc::new(format),
             names,
             buffer: Vec::new(),
-            look_at: 0,
+            min_parse_len: 0,
             fields: Fields::default(),
             line: 0,
             ended: false,

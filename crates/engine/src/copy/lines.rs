@@ -122,7 +122,7 @@ impl Fields {
                 return Line::Whole { text: start..at, next: at + 1 };
             };
             match byte {
-                b'\\' if ends_wrong(buffer, at) => return Line::Bad("end-of-copy marker corrupt"),
+                b'\\' if is_corrupt_end_marker(buffer, at) => return Line::Bad("end-of-copy marker corrupt"),
                 b'\\' => {
                     escaped = true;
                     at += 2;
@@ -242,7 +242,7 @@ impl Fields {
 }
 
 /// Whether `\.` is followed by more text on the same line, which makes it a corrupt end marker.
-fn ends_wrong(buffer: &[u8], at: usize) -> bool {
+fn is_corrupt_end_marker(buffer: &[u8], at: usize) -> bool {
     buffer.get(at + 1) == Some(&b'.') && buffer.get(at + 2).is_some_and(|next| !matches!(next, b'\n' | b'\r'))
 }
 

@@ -1,7 +1,7 @@
 //! Loads encoded rows into a table, for COPY FROM and the appender.
 
 use super::format::positions;
-use super::rows::{LongWay, RowEncoder};
+use super::rows::{RowEncoder, SlowPath};
 use crate::block::Block;
 use crate::block::work::Work;
 use crate::ddl::refuse_materialized;
@@ -188,7 +188,7 @@ impl Session {
             false => {
                 let context = self.planning_context(catalog).await?;
                 let (engine, taken) = (Arc::clone(&self.engine), Arc::clone(&self.taken));
-                Some(LongWay {
+                Some(SlowPath {
                     context,
                     env: self.row_environment(),
                     columns,

@@ -2,7 +2,7 @@
 //!
 //! Most loads take the fast path: each field is parsed and encoded as its cell, without a row of values. Computed
 //! defaults, sequences, generated columns, WHERE and CHECK constraints need the whole row and take the slow path
-//! ([`LongWay`]).
+//! ([`SlowPath`]).
 
 use super::lines::{Field, Fields};
 use super::plain::plain;
@@ -25,7 +25,7 @@ pub(super) struct RowEncoder {
     /// Constant defaults of the columns without a field.
     base: Row,
     hidden: Option<usize>,
-    long: Option<LongWay>,
+    long: Option<SlowPath>,
     /// The encoded cells of `base`, with which every row begins.
     base_cells: Cells,
     base_key: Vec<Datum>,
@@ -37,7 +37,7 @@ pub(super) struct RowEncoder {
 
 /// The parts of the slow path, which needs a row of values.
 #[derive(Debug)]
-pub(super) struct LongWay {
+pub(super) struct SlowPath {
     pub(super) context: QueryContext,
     pub(super) env: Env,
     /// Positions of the columns with computed defaults; `defaults` holds the expressions.
@@ -59,7 +59,7 @@ struct Cells {
 }
 
 impl RowEncoder {
-    pub(super) fn new(target: Target, positions: Vec<usize>, base: Row, long: Option<LongWay>) -> EngineResult<Self> {
+    pub(super) fn new(target: Target, positions: Vec<usize>, base: Row, long: Option<SlowPath>) -> EngineResult<Self> {
         let hidden = target.table.columns.iter().position(|column| column.hidden);
         let width = target.codec.current().map_or(0, |layout| layout.types.len());
         let mut base_cells = Cells { bytes: Vec::new(), spans: vec![None; width] };

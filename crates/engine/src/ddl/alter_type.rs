@@ -8,7 +8,7 @@ use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
 use bind::Clause;
-use catalog::{Column, Counting, Table, TableOid, keeps_bytes};
+use catalog::{Column, Counting, Table, TableOid, is_binary_coercible};
 use sql::{SequenceOptions, WrittenExpr};
 use types::DataType;
 
@@ -48,7 +48,7 @@ impl Session {
             self.exprs_over(&catalog, &row, std::slice::from_ref(&using.expr), Clause::Transform).await?;
             rewrite.using.insert(column.id, using.text.clone());
         }
-        if using.is_some() || column.generated.is_some() || !keeps_bytes(column.ty, ty) {
+        if using.is_some() || column.generated.is_some() || !is_binary_coercible(column.ty, ty) {
             rewrite.needed = true;
             rewrite.retyped.insert(column.id);
         }

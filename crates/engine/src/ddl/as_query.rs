@@ -34,7 +34,7 @@ impl Session {
         let done = self.fill(&prepared, as_query.with_data.then_some(view), &plan).await;
         match done {
             Ok(rows) => {
-                self.tell_hints(create);
+                self.notice_ignored_options(create);
                 Ok(format!("SELECT {rows}"))
             }
             Err(error) => {

@@ -18,9 +18,9 @@ impl Session {
     /// Errors of the condition.
     pub(super) async fn new_check(&mut self, schema: &str, row: &RowTable, def: &CheckDef) -> EngineResult<NewCheck> {
         let catalog = self.engine.catalog().current();
-        let (text, expr) = without_table((&def.text, &def.expr), schema, &row.name)?;
+        let (text, expr) = strip_table_qualifier((&def.text, &def.expr), schema, &row.name)?;
         self.compile_conditions(&catalog, row, std::slice::from_ref(&expr)).await?;
-        let mut columns = names_in(&expr);
+        let mut columns = unqualified_names(&expr);
         columns.retain(|name| row.columns.iter().any(|(column, _)| column == name));
         Ok(NewCheck { name: def.name.clone(), text, columns, validated: true })
     }
@@ -105,7 +105,11 @@ pub(super) fn renamed_text(text: &str, from: &str, to: &str) -> EngineResult<Str
 }
 
 /// Removes the table qualifier from the columns of a condition. Returns the text and the expression.
-pub(super) fn without_table((text, expr): (&str, &Expr), schema: &str, table: &str) -> EngineResult<(String, Expr)> {
+pub(super) fn strip_table_qualifier(
+    (text, expr): (&str, &Expr),
+    schema: &str,
+    table: &str,
+) -> EngineResult<(String, Expr)> {
     let is_table = |names: &[Ident]| match names {
         [name] => folded(name) == table,
         [first, name] => folded(first) == schema && folded(name) == table,
@@ -145,7 +149,7 @@ fn change_parts(expr: &mut Expr, mut change: impl FnMut(&mut Expr)) {
 }
 
 /// The unqualified identifiers of an expression, without duplicates; not all of them need be columns.
-pub(super) fn names_in(expr: &Expr) -> Vec<String> {
+pub(super) fn unqualified_names(expr: &Expr) -> Vec<String> {
     let mut names = Vec::new();
     let _ = ast::visit_expressions(expr, |part| {
         if let Expr::Identifier(name) = part {

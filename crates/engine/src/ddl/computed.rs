@@ -1,6 +1,6 @@
 //! Generated columns in definitions: compiles generation expressions and finds the columns they reference.
 
-use super::check::{names_in, rewritten};
+use super::check::{rewritten, unqualified_names};
 use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
@@ -26,7 +26,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         for def in defs {
             let Some(computed) = &def.computed else { continue };
-            let mut names = names_in(&computed.expr);
+            let mut names = unqualified_names(&computed.expr);
             names.retain(|name| row.columns.iter().any(|(column, _)| column == name));
             if let Some(column) = names.iter().find(|name| generated.contains(name)) {
                 return fail(Fault::NestedGenerated { column: column.clone() });

@@ -15,7 +15,7 @@ use types::{DataType, Datum};
 
 impl Session {
     pub(super) async fn create_table(&mut self, create: &CreateTable) -> EngineResult<()> {
-        let (create, copied) = self.without_likes(create)?;
+        let (create, copied) = self.expand_likes(create)?;
         let (new, sequences) = self.new_table(&create).await?;
         let uniques = self.new_uniques(&create)?;
         let keys: Vec<&ForeignKeyDef> =
@@ -50,7 +50,7 @@ impl Session {
         for job in jobs {
             drop(self.engine.jobs().begin(&self.engine, job));
         }
-        self.tell_hints(&create);
+        self.notice_ignored_options(&create);
         Ok(())
     }
 
@@ -64,7 +64,7 @@ impl Session {
             check_default(self, def.default.as_ref(), &def.name, def.data_type).await?;
             sequences.extend(OwnSequence::of(def, &new.schema)?);
             let column = match &def.default {
-                Some(default) => new_column(def).with_default(self.kept_default(default)?),
+                Some(default) => new_column(def).with_default(self.resolve_default_sequences(default)?),
                 None => new_column(def),
             };
             new.columns.push(column);
@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Issues notices for hints and options of CREATE TABLE that have no effect.
-    pub(super) fn tell_hints(&mut self, create: &CreateTable) {
+    pub(super) fn notice_ignored_options(&mut self, create: &CreateTable) {
         self.hints_without_effect(&create.hints);
         self.parameters_without_effect(create.options.iter().map(|option| option.name.as_str()));
     }

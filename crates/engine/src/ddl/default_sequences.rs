@@ -18,7 +18,7 @@ impl Session {
     ///
     /// # Errors
     /// 42P01 for a sequence that does not exist.
-    pub(super) fn kept_default(&self, default: &WrittenExpr) -> EngineResult<NewDefault> {
+    pub(super) fn resolve_default_sequences(&self, default: &WrittenExpr) -> EngineResult<NewDefault> {
         let WrittenExpr { expr, text } = default;
         if let Expr::Function(function) = expr
             && let Some(name) = is_call(function, &["nextval"]).then(|| constant_argument(function)).flatten()

@@ -29,7 +29,7 @@ impl Session {
     ///
     /// # Errors
     /// 42P01, 42P16 for a second primary key.
-    pub(super) fn without_likes(&self, create: &CreateTable) -> EngineResult<(CreateTable, Copied)> {
+    pub(super) fn expand_likes(&self, create: &CreateTable) -> EngineResult<(CreateTable, Copied)> {
         let (mut whole, mut copied) = (create.clone(), Copied::default());
         let catalog = self.engine.catalog().current();
         let mut added = 0;

@@ -97,7 +97,7 @@ impl Session {
                 feature: "writing a table anew whose index entries are written one by one".to_string(),
             });
         }
-        let before = self.state_elsewhere(table).await?;
+        let before = self.hash_shared_rows(table).await?;
         let catalog = self.engine.catalog().current();
         let mut draft = self.trial_draft(&catalog);
         for step in &steps {
@@ -111,7 +111,7 @@ impl Session {
         let prepared = self.change_catalog(prepare).await?;
         let counted = rewrite.counted(draft.catalog(), &wanted);
         match self.fill_and_check((table, &wanted), &mut steps, &prepared, (rewrite, counted)).await {
-            Ok(()) if self.state_elsewhere(table).await? == before => {}
+            Ok(()) if self.hash_shared_rows(table).await? == before => {}
             Ok(()) => {
                 let error = Fault::WrittenElsewhere { table: table.name.clone() }.into();
                 return self.give_up_rewrite(&prepared, table, error).await;
@@ -143,7 +143,7 @@ impl Session {
         // Foreign keys are checked at the end, because one may depend on an index that is not in the catalog yet.
         let table = Arc::new(Table { foreign_keys: Vec::new(), ..prepared.table().as_ref().clone() });
         if prepared.writes_rows() {
-            self.fill_anew((old, wanted, &table), (rewrite, &mut counted)).await?;
+            self.rewrite_rows((old, wanted, &table), (rewrite, &mut counted)).await?;
         }
         // A running index build restarts when it finds other storage.
         for index in prepared.indexes().filter(|index| index.state.is_filled()) {
@@ -161,12 +161,12 @@ impl Session {
 
     /// Hashes the table's rows on a store that other processes write to, to detect writes that the table lock does not
     /// block and the rewrite would lose. `None` on an exclusive store.
-    async fn state_elsewhere(&self, table: &Table) -> EngineResult<Option<u64>> {
+    async fn hash_shared_rows(&self, table: &Table) -> EngineResult<Option<u64>> {
         let store = self.engine.store();
         if store.capabilities().exclusive {
             return Ok(None);
         }
-        let snapshot = store.snapshot(self.last_of_all().await?).await?;
+        let snapshot = store.snapshot(self.latest_commit().await?).await?;
         let request = ScanRequest::new(table.storage_id(), FAMILY, vec![KeyRange::all()]);
         let mut scan = store.scan(request, &snapshot).await?;
         let mut state = DefaultHasher::new();
@@ -181,7 +181,7 @@ impl Session {
 
     /// Fills the new storage with rows. `wanted` is the future definition before its storage was prepared, which has
     /// the values of added columns in existing rows.
-    async fn fill_anew(
+    async fn rewrite_rows(
         &mut self,
         (old, wanted, new): (&Table, &Table, &Table),
         (rewrite, counted): (&Rewrite, &mut [Counted]),
@@ -224,7 +224,7 @@ impl Session {
         let target = self.checked_target(&catalog, target).await?;
         let view = self.read_view().await?;
         let rows = self.stream(self.query_context(view), Arc::clone(&plan), Vec::new())?;
-        self.load_counted(&target, rows, &plan, counted).await.map_err(EngineError::of_new_key)?;
+        self.load_counted(&target, rows, &plan, counted).await.map_err(EngineError::for_new_unique_index)?;
         Ok(())
     }
 

@@ -48,7 +48,7 @@ impl Session {
             None => self.change_catalog(|draft| draft.create_view(new).map(drop)).await?,
             Some(old) => {
                 check_columns(&old, &new.columns, &found.plan.columns)?;
-                refuse_circle(&catalog, &old, &new.reads)?;
+                refuse_recursive_view(&catalog, &old, &new.reads)?;
                 self.change_catalog(|draft| draft.replace_view(old.oid, new).map(drop)).await?;
             }
         }
@@ -126,12 +126,12 @@ impl Session {
         let dropped = self.change_catalog(|draft| draft.drop_relations(&oids, cascade)).await?;
         // Ends the refresh jobs of dropped views.
         self.engine.jobs().look_again();
-        self.tell_dropped(&dropped);
+        self.notice_dropped(&dropped);
         Ok(())
     }
 
     /// Issues the notice about objects dropped by CASCADE.
-    pub(super) fn tell_dropped(&mut self, dropped: &[String]) {
+    pub(super) fn notice_dropped(&mut self, dropped: &[String]) {
         let lines: Vec<String> = dropped.iter().map(|object| format!("drop cascades to {object}")).collect();
         match lines.as_slice() {
             [] => {}
@@ -206,7 +206,7 @@ fn check_columns(old: &View, new: &[ViewColumn], found: &[query::OutputColumn]) 
 }
 
 /// Refuses a view that reads itself, directly or through other views.
-fn refuse_circle(catalog: &Catalog, view: &View, reads: &[ViewRead]) -> EngineResult<()> {
+fn refuse_recursive_view(catalog: &Catalog, view: &View, reads: &[ViewRead]) -> EngineResult<()> {
     let mut queue: Vec<TableOid> = reads.iter().map(|read| read.relation).collect();
     let mut met = BTreeSet::new();
     while let Some(oid) = queue.pop() {

@@ -13,7 +13,7 @@ use crate::Session;
 use crate::block::work::Work;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::NewRow;
-use bind::OverTable;
+use bind::TableExpression;
 use bind::tree::{ColId, Scalar};
 use catalog::Table;
 use index::Clause;
@@ -96,7 +96,7 @@ impl Arbiters {
 /// cannot be bound matches no index.
 struct Inferred<'t> {
     target: &'t Target,
-    exprs: Option<Vec<OverTable>>,
+    exprs: Option<Vec<TableExpression>>,
     /// The predicate of the conflict target; empty without WHERE.
     given: Vec<Clause<String>>,
 }
@@ -135,13 +135,13 @@ impl<'t> Inferred<'t> {
     }
 }
 
-fn bound(target: &Target, expr: &Expr, text: &str) -> Option<OverTable> {
-    bind::bind_over(&target.table, expr, &bind::Environment { text, rules: &Utc }).ok()
+fn bound(target: &Target, expr: &Expr, text: &str) -> Option<TableExpression> {
+    bind::bind_table_expression(&target.table, expr, &bind::Environment { text, rules: &Utc }).ok()
 }
 
 /// Replaces the expression's own column ids by the columns' positions, so that expressions bound separately compare
 /// equal.
-fn in_place(target: &Target, expr: &OverTable) -> Option<Scalar> {
+fn in_place(target: &Target, expr: &TableExpression) -> Option<Scalar> {
     let columns = 0..target.table.columns.len();
     let all: Vec<(usize, ColId)> = columns.filter_map(|at| Some((at, ColId::at(at)?))).collect();
     expr.over(&all)

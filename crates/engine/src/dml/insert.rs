@@ -122,7 +122,7 @@ impl Session {
         scope: &Scope<'_>,
     ) -> EngineResult<Outcome> {
         let target = &program.target;
-        let new_row = if program.action.completes_row() { NewRow::partial } else { NewRow::new };
+        let new_row = if program.action.inserts_partial_row() { NewRow::partial } else { NewRow::new };
         let rows = rows.into_iter().map(|row| new_row(target, row)).collect::<EngineResult<Vec<_>>>()?;
         self.row_writer(work, target).lock_rows(rows.iter().map(NewRow::key), program.lock_mode()).await?;
         let mut outcome = Outcome::default();
@@ -170,7 +170,7 @@ impl Session {
                 // Referencing transactions wait for the new row, as they do for a plain INSERT.
                 self.row_writer(work, target).lock_row(row.key(), LockMode::Exclusive).await?;
             }
-            if program.action.completes_row() {
+            if program.action.inserts_partial_row() {
                 // `NewRow::partial` has computed the generated columns, but checked only NOT NULL.
                 target.check_conditions(row.row())?;
             }

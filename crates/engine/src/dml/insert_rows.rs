@@ -131,7 +131,7 @@ impl Session {
         mut rest: BoxStream<'static, EngineResult<Chunk>>,
     ) -> EngineResult<Outcome> {
         let target = &program.target;
-        self.lock_alone(work, target).await?;
+        self.lock_table_exclusively(work, target).await?;
         work.rows = None;
         if !self.loads(work, program) {
             self.insert_rows(work, program, first, scope).await?;

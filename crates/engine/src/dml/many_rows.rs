@@ -40,7 +40,7 @@ impl Session {
     ///
     /// # Errors
     /// 40P01, 55P03, 57014.
-    pub(super) async fn lock_alone(&self, work: &mut Work, target: &Target) -> EngineResult<()> {
+    pub(super) async fn lock_table_exclusively(&self, work: &mut Work, target: &Target) -> EngineResult<()> {
         let guard = self.running();
         let lock = work.txn.locks().lock_table(target.storage, LockMode::Exclusive, work.wait);
         guard.stoppable(async { Ok(lock.await.map(drop)?) }).await
@@ -55,7 +55,7 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Outcome> {
         let target = &program.target;
-        let mut rows = self.rows_alone(work, target, plan, params).await?;
+        let mut rows = self.rows_under_table_lock(work, target, plan, params).await?;
         while let Some(found) = rows.next(target).await? {
             let next = self.take_values_for(&program.assignments, found.len()).await?;
             let mut writer = self.row_writer(work, target);
@@ -65,11 +65,11 @@ impl Session {
                 }
                 let given = Given { params, computed: &computed, next: Some(&next), ..Given::default() };
                 let new = program.new_row(&row, given)?;
-                writer.write_of_many(&Old::Row { key, row }, &new).await?;
+                writer.write_streamed(&Old::Row { key, row }, &new).await?;
             }
             self.running().check()?;
         }
-        self.row_writer(work, target).arrive_all().await?;
+        self.row_writer(work, target).insert_pending_rows().await?;
         Ok(Outcome::default())
     }
 
@@ -81,7 +81,7 @@ impl Session {
         plan: &Arc<Plan>,
         params: &[Datum],
     ) -> EngineResult<Outcome> {
-        let mut rows = self.rows_alone(work, target, plan, params).await?;
+        let mut rows = self.rows_under_table_lock(work, target, plan, params).await?;
         while let Some(found) = rows.next(target).await? {
             let mut writer = self.row_writer(work, target);
             for (key, row, _) in found {
@@ -94,16 +94,16 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    async fn rows_alone(
+    async fn rows_under_table_lock(
         &mut self,
         work: &mut Work,
         target: &Target,
         plan: &Arc<Plan>,
         params: &[Datum],
     ) -> EngineResult<RowsOfQuery> {
-        self.lock_alone(work, target).await?;
+        self.lock_table_exclusively(work, target).await?;
         work.rows = None;
-        let last = self.last_of_all().await?;
+        let last = self.latest_commit().await?;
         let view = work.view(self.engine.store().as_ref(), last).await?;
         let chunks = self.stream(self.query_context(view.clone()), Arc::clone(plan), params.to_vec())?;
         Ok(RowsOfQuery { view, plan: Arc::clone(plan), chunks, pending: Vec::new().into_iter() })

@@ -224,7 +224,7 @@ impl Session {
             found => found?,
         };
         self.compile_indexes(catalog, &table).await?;
-        self.know_indexes_of(&table)?;
+        self.register_indexes_of(&table)?;
         Target::new(catalog, &table, self.time_zone())
     }
 

@@ -1,7 +1,7 @@
 //! Conflict actions of INSERT and UPSERT.
 
 use super::row_exprs::{Exprs, Scope};
-use super::sequence_values::Taker;
+use super::sequence_values::SequenceSource;
 use super::target::{Row, Target};
 use super::value::{Given, Value};
 use crate::error::{EngineResult, Fault, fail};
@@ -33,7 +33,7 @@ pub(crate) struct OnUpdate {
     /// Whether updating a row twice is an error, as in PostgreSQL; Phoenix applies both updates in order.
     once: bool,
     /// Source of the sequence values that the assignments take.
-    taker: Option<Taker>,
+    taker: Option<SequenceSource>,
 }
 
 /// The existing row, and the row to insert.
@@ -46,7 +46,7 @@ pub(crate) struct Existing<'r> {
 
 impl Action {
     /// Whether an inserted row holds only some columns, and the existing row provides the others.
-    pub(crate) fn completes_row(&self) -> bool {
+    pub(crate) fn inserts_partial_row(&self) -> bool {
         matches!(self, Self::Overwrite(_))
     }
 
@@ -111,7 +111,7 @@ impl OnUpdate {
         computed: Exprs,
         filter: Exprs,
         once: bool,
-        taker: Option<Taker>,
+        taker: Option<SequenceSource>,
     ) -> Self {
         Self { assignments, computed, filter, once, taker }
     }

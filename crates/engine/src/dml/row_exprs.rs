@@ -25,14 +25,14 @@ pub(crate) struct Scope<'a> {
 pub(crate) struct Exprs {
     inner: Option<Compiled>,
     /// Whether values depend on the session or the time.
-    asks_session: bool,
+    depends_on_session: bool,
     /// The highest volatility of the expressions, by PostgreSQL's classes.
     volatility: Volatility,
 }
 
 impl Default for Exprs {
     fn default() -> Self {
-        Self { inner: None, asks_session: false, volatility: Volatility::Immutable }
+        Self { inner: None, depends_on_session: false, volatility: Volatility::Immutable }
     }
 }
 
@@ -57,10 +57,10 @@ impl Exprs {
     }
 
     /// Adds the session dependence and the volatility of the expressions that these were compiled from.
-    pub(super) fn judged_by(self, scalars: &[&Scalar]) -> Self {
-        let asks_session = self.needs_context() || scalars.iter().any(|scalar| bind::asks_session(scalar));
+    pub(super) fn with_scalar_properties(self, scalars: &[&Scalar]) -> Self {
+        let depends_on_session = self.needs_context() || scalars.iter().any(|scalar| bind::depends_on_session(scalar));
         let volatility = scalars.iter().map(|scalar| bind::volatility(scalar)).max().unwrap_or(Volatility::Immutable);
-        Self { asks_session, volatility, ..self }
+        Self { depends_on_session, volatility, ..self }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,8 +77,8 @@ impl Exprs {
     }
 
     /// Whether values depend on more than the rows: the session, the time, or other rows.
-    pub(crate) fn asks_session(&self) -> bool {
-        self.asks_session
+    pub(crate) fn depends_on_session(&self) -> bool {
+        self.depends_on_session
     }
 
     pub(crate) fn is_cacheable(&self) -> bool {
@@ -157,7 +157,7 @@ impl Exprs {
 
     /// Whether all expressions are IMMUTABLE and independent of the session.
     pub(crate) fn is_immutable(&self) -> bool {
-        !self.asks_session && self.volatility == Volatility::Immutable
+        !self.depends_on_session && self.volatility == Volatility::Immutable
     }
 
     /// The types of the expressions.

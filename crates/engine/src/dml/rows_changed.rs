@@ -105,7 +105,7 @@ impl Session {
             return Ok(Locked::Same(rows));
         }
         // The transactions that changed or deleted rows have committed by now.
-        let seen = self.last_of_all().await?;
+        let seen = self.latest_commit().await?;
         Ok(Locked::Changed(Changes { seen, gone }))
     }
 }

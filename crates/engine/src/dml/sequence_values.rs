@@ -21,12 +21,12 @@ pub(crate) struct NextValues {
 
 /// Source of sequence values for a conflict action, which runs row by row.
 #[derive(Debug)]
-pub(super) struct Taker {
+pub(super) struct SequenceSource {
     pub(super) engine: Arc<Engine>,
     pub(super) taken: Arc<Taken>,
 }
 
-impl Taker {
+impl SequenceSource {
     /// Takes a value for each assignment that needs one.
     pub(super) async fn take_for(&self, assignments: &[(usize, Value)]) -> EngineResult<NextValues> {
         let mut left: HashMap<TableOid, VecDeque<i64>> = HashMap::new();

@@ -104,7 +104,7 @@ impl EngineError {
     }
 
     /// Rewords a duplicate key error for rows that violate a new unique index.
-    pub(crate) fn of_new_key(mut self) -> Self {
+    pub(crate) fn for_new_unique_index(mut self) -> Self {
         if let (Some(key), Some(constraint)) = (self.report.duplicate.take(), self.report.constraint.as_deref()) {
             self.report.message = format!("could not create unique index \"{constraint}\"");
             self.report.detail = Some(format!("Key {key} is duplicated."));

@@ -1,6 +1,6 @@
 //! PAUSE JOB, RESUME JOB, CANCEL JOB: they return when the job has durably reached the requested state.
 
-use super::job::{Job, Wish};
+use super::job::{Job, RequestedState};
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::JobState;
@@ -20,9 +20,9 @@ impl Session {
         let found = u32::try_from(id).ok().and_then(|id| self.engine.jobs().get(id));
         let Some(job) = found else { return fail(Fault::NoSuchJob { id }) };
         let (wish, heard): (_, fn(&Job) -> bool) = match control.action {
-            JobAction::Pause => (Wish::Pause, |job| job.record().state == JobState::Paused),
-            JobAction::Resume => (Wish::Run, |job| job.record().state != JobState::Paused),
-            JobAction::Cancel => (Wish::Cancel, |job| job.is_released()),
+            JobAction::Pause => (RequestedState::Pause, |job| job.record().state == JobState::Paused),
+            JobAction::Resume => (RequestedState::Run, |job| job.record().state != JobState::Paused),
+            JobAction::Cancel => (RequestedState::Cancel, |job| job.is_released()),
         };
         let state = job.record().state;
         let fits = match control.action {

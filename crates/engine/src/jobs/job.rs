@@ -18,7 +18,7 @@ use types::interrupt::{Host, Interrupted};
 
 /// The requested state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum RequestedState {
     /// Run.
     Run,
     /// Pause.
@@ -36,7 +36,7 @@ pub(crate) struct Job {
     failure: Mutex<Option<EngineError>>,
     /// Serializes writes of the record, so that the newest is written last. Held across the write.
     saving: tokio::sync::Mutex<()>,
-    wish: watch::Sender<Wish>,
+    wish: watch::Sender<RequestedState>,
     /// The version of the record, for tasks that wait for a change.
     changed: watch::Sender<u64>,
     /// Wakes the job while it waits for a time.
@@ -48,7 +48,7 @@ pub(crate) struct Job {
 
 impl Job {
     pub(super) fn new(record: JobRecord, closing: CancellationToken) -> Self {
-        let wish = if record.state == JobState::Paused { Wish::Pause } else { Wish::Run };
+        let wish = if record.state == JobState::Paused { RequestedState::Pause } else { RequestedState::Run };
         Self {
             changed: watch::Sender::new(record.version),
             record: Mutex::new(record),
@@ -81,20 +81,20 @@ impl Job {
     }
 
     /// Requests a state.
-    pub(super) fn wish(&self, wish: Wish) {
+    pub(super) fn wish(&self, wish: RequestedState) {
         self.wish.send_replace(wish);
     }
 
     /// Stops the job until the next start, and reports the error to those that wait for it. Its record in the store
     /// is unchanged.
-    pub(super) fn rest_with(&self, error: EngineError) {
+    pub(super) fn stop_until_restart(&self, error: EngineError) {
         let told = Some((error.code().to_string(), error.message().to_string()));
         self.fail_with(error);
         let record = self.change(|record| (record.state, record.error) = (JobState::Failed, told));
         self.tell(record.version);
     }
 
-    pub(super) fn wished(&self) -> Wish {
+    pub(super) fn wished(&self) -> RequestedState {
         *self.wish.borrow()
     }
 
@@ -186,8 +186,8 @@ impl JobContext {
             return Err(Fault::ShuttingDown.into());
         }
         match self.job.wished() {
-            Wish::Run => Ok(()),
-            Wish::Pause | Wish::Cancel => fail(Fault::Canceled),
+            RequestedState::Run => Ok(()),
+            RequestedState::Pause | RequestedState::Cancel => fail(Fault::Canceled),
         }
     }
 
@@ -200,7 +200,7 @@ impl JobContext {
         tokio::select! {
             biased;
             done = work => done,
-            () = self.other_wish(Wish::Run) => self.check().and(fail(Fault::Canceled)),
+            () = self.requested_other(RequestedState::Run) => self.check().and(fail(Fault::Canceled)),
         }
     }
 
@@ -217,7 +217,7 @@ impl JobContext {
     }
 
     /// Completes when a state other than `than` is requested, or the engine is being closed.
-    pub(super) async fn other_wish(&self, than: Wish) {
+    pub(super) async fn requested_other(&self, than: RequestedState) {
         let mut wish = self.job.wish.subscribe();
         tokio::select! {
             _ = wish.wait_for(|wish| *wish != than) => {}
@@ -314,7 +314,7 @@ pub(super) struct JobHost(pub(super) Arc<Job>);
 impl JobHost {
     fn is_stopped(&self) -> bool {
         let undoing = self.0.record.lock().state == JobState::Cancelling;
-        self.0.is_closing() || (self.0.wished() != Wish::Run && !undoing)
+        self.0.is_closing() || (self.0.wished() != RequestedState::Run && !undoing)
     }
 }
 
@@ -324,7 +324,7 @@ impl Host for JobHost {
         if self.is_stopped() { Err(Interrupted) } else { Ok(()) }
     }
 
-    fn before_long(&self) -> Result<(), Interrupted> {
+    fn before_long_step(&self) -> Result<(), Interrupted> {
         self.go_on()?;
         turn::leave();
         Ok(())

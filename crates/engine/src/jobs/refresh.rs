@@ -136,7 +136,7 @@ async fn until_stopped(
     work: impl Future<Output = EngineResult<()>>,
 ) -> EngineResult<()> {
     let mut work = pin!(work);
-    let stopped = context.other_wish(super::job::Wish::Run);
+    let stopped = context.requested_other(super::job::RequestedState::Run);
     tokio::select! {
         biased;
         done = &mut work => return done,

@@ -1,6 +1,6 @@
 //! The task of a job, from its record to its final state.
 
-use super::job::{Job, JobContext, JobHost, Wish};
+use super::job::{Job, JobContext, JobHost, RequestedState};
 use super::kind::{JobKind, Outcome, kind_of};
 use crate::error::EngineResult;
 use crate::threads::query_runtime::Spawned;
@@ -31,7 +31,7 @@ pub(super) fn spawn(engine: &Arc<Engine>, job: Arc<Job>, seats: Arc<Semaphore>) 
             && !job.is_closing()
         {
             tracing::error!(job = job.id(), %error, "a job rests until the next start");
-            job.rest_with(error);
+            job.stop_until_restart(error);
         }
         forget_old(&context).await;
     };
@@ -42,12 +42,12 @@ pub(super) fn spawn(engine: &Arc<Engine>, job: Arc<Job>, seats: Arc<Semaphore>) 
 async fn caught<T>(work: impl Future<Output = EngineResult<T>>) -> EngineResult<T> {
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(done) => done,
-        Err(panic) => Err(QueryError::internal(words_of(panic.as_ref())).into()),
+        Err(panic) => Err(QueryError::internal(panic_message(panic.as_ref())).into()),
     }
 }
 
 /// The message of a panic.
-fn words_of(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     format!("a panic: {}", text.unwrap_or("it does not say why"))
@@ -69,23 +69,23 @@ async fn step(context: &JobContext, kind: &dyn JobKind, seats: &Semaphore) -> En
         return undo(context, kind).await;
     }
     match context.job().wished() {
-        Wish::Cancel => context.save(Durability::Sync, |record| record.state = JobState::Cancelling).await,
-        Wish::Pause => {
+        RequestedState::Cancel => context.save(Durability::Sync, |record| record.state = JobState::Cancelling).await,
+        RequestedState::Pause => {
             context.save(Durability::Sync, |record| record.state = JobState::Paused).await?;
-            context.other_wish(Wish::Pause).await;
-            if context.job().wished() == Wish::Run {
+            context.requested_other(RequestedState::Pause).await;
+            if context.job().wished() == RequestedState::Run {
                 context.save(Durability::Sync, |record| record.state = JobState::Pending).await?;
             }
             Ok(())
         }
-        Wish::Run => run(context, kind, seats).await,
+        RequestedState::Run => run(context, kind, seats).await,
     }
 }
 
 async fn run(context: &JobContext, kind: &dyn JobKind, seats: &Semaphore) -> EngineResult<()> {
     let seat = tokio::select! {
         seat = seats.acquire() => seat,
-        () = context.other_wish(Wish::Run) => return Ok(()),
+        () = context.requested_other(RequestedState::Run) => return Ok(()),
     };
     let now = context.engine()?.now();
     let begins = |record: &mut catalog::JobRecord| {
@@ -103,7 +103,7 @@ async fn run(context: &JobContext, kind: &dyn JobKind, seats: &Semaphore) -> Eng
                 record.error = Some(("42704".to_string(), why));
                 record.state = JobState::Cancelling;
             };
-            context.job().wish(Wish::Cancel);
+            context.job().wish(RequestedState::Cancel);
             context.save(Durability::Sync, set).await
         }
         Err(_) if context.check().is_err() => Ok(()),
@@ -120,7 +120,7 @@ async fn rest(context: &JobContext, time: Duration) -> EngineResult<()> {
     context.save(Durability::Buffered, pending).await?;
     tokio::select! {
         () = context.job().rested(time) => {}
-        () = context.other_wish(Wish::Run) => {}
+        () = context.requested_other(RequestedState::Run) => {}
     }
     Ok(())
 }
@@ -128,7 +128,7 @@ async fn rest(context: &JobContext, time: Duration) -> EngineResult<()> {
 /// Retries the job after a pause if the error is transient, else cancels it.
 async fn failed(context: &JobContext, error: EngineError) -> EngineResult<()> {
     let attempts = context.job().record().attempts + 1;
-    let again = may_pass(&error) && attempts < ATTEMPTS;
+    let again = is_transient(&error) && attempts < ATTEMPTS;
     let set = |record: &mut catalog::JobRecord| {
         record.attempts = attempts;
         record.error = Some((error.code().to_string(), error.message().to_string()));
@@ -140,7 +140,7 @@ async fn failed(context: &JobContext, error: EngineError) -> EngineResult<()> {
     if again {
         tokio::select! {
             () = tokio::time::sleep(pause_before(attempts)) => {}
-            () = context.other_wish(Wish::Run) => {}
+            () = context.requested_other(RequestedState::Run) => {}
         }
     }
     Ok(())
@@ -161,7 +161,7 @@ async fn undo(context: &JobContext, kind: &dyn JobKind) -> EngineResult<()> {
         context.while_open(wait).await?;
     }
     // A transient error of an earlier attempt is not the reason if a cancellation was requested.
-    let by_wish = context.job().wished() == Wish::Cancel;
+    let by_wish = context.job().wished() == RequestedState::Cancel;
     let failed = context.job().record().error.is_some() && !by_wish;
     finish(context, if failed { JobState::Failed } else { JobState::Cancelled }).await
 }
@@ -196,7 +196,7 @@ fn pause_before(attempt: u32) -> Duration {
 
 /// Whether a retry may succeed: after deadlocks, serialization failures, lock timeouts, and errors of memory, files
 /// or other processes.
-fn may_pass(error: &EngineError) -> bool {
+fn is_transient(error: &EngineError) -> bool {
     let code = error.code();
     code.starts_with("40") || code.starts_with("53") || code.starts_with("58") || code == "55P03"
 }

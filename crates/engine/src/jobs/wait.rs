@@ -3,7 +3,7 @@
 //! The client gets a NOTICE for each phase. A statement that is cancelled or times out, or whose session is
 //! terminated or loses its client, cancels its job; if the server stops, the job continues at the next start.
 
-use super::job::{Job, Wish};
+use super::job::{Job, RequestedState};
 use crate::error::{EngineResult, Fault, fail};
 use crate::{EngineError, Notice, Session};
 use catalog::{JobRecord, JobState};
@@ -28,7 +28,7 @@ struct CancelOnDrop<'s> {
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if self.armed && !self.session.entry.ends_with_server() && !self.job.is_closing() {
-            self.job.wish(Wish::Cancel);
+            self.job.wish(RequestedState::Cancel);
         }
     }
 }
@@ -74,7 +74,7 @@ impl Session {
         if self.entry.ends_with_server() || job.is_closing() {
             return error;
         }
-        job.wish(Wish::Cancel);
+        job.wish(RequestedState::Cancel);
         let cleaned = async {
             while !job.is_released() {
                 job.changed_since(job.record().version).await;
@@ -95,7 +95,7 @@ impl Session {
             0 => String::new(),
             total => format!(", {} of about {total} rows", record.counts.rows),
         };
-        self.tell_now(Notice::info("00000", format!("job {}: {}{rows}", record.id, record.phase)));
+        self.send_live_notice(Notice::info("00000", format!("job {}: {}{rows}", record.id, record.phase)));
     }
 }
 
@@ -104,7 +104,7 @@ fn outcome(job: &Job, record: &JobRecord) -> EngineResult<()> {
         return Ok(());
     }
     match (job.failure(), &record.error) {
-        (Some(error), _) if job.wished() != Wish::Cancel => Err(error),
+        (Some(error), _) if job.wished() != RequestedState::Cancel => Err(error),
         (_, Some((_, why))) => fail(Fault::JobEnded { id: record.id, why: why.clone() }),
         _ => fail(Fault::JobCancelled { id: record.id }),
     }

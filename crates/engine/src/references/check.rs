@@ -65,7 +65,7 @@ impl Session {
     /// Lets later reads see all commits so far: a transaction that wrote a row before it was locked may not be
     /// published yet.
     pub(super) async fn see_all_commits(&mut self) -> EngineResult<()> {
-        let last = self.last_of_all().await?;
+        let last = self.latest_commit().await?;
         self.note_commit(last);
         Ok(())
     }

@@ -27,12 +27,12 @@ pub(super) enum Late {
     /// No row references a removed key.
     Gone(Made),
     /// No other row has the same unique values.
-    Unique(LateUnique),
+    Unique(DeferredUnique),
 }
 
 /// An entry of a unique index that conflicted with another entry when one of them was written.
 #[derive(Clone, Debug)]
-pub(crate) struct LateUnique {
+pub(crate) struct DeferredUnique {
     /// OID of the constraint.
     pub(crate) constraint: u32,
     /// Whether the constraint is INITIALLY DEFERRED.
@@ -118,12 +118,12 @@ impl Session {
     }
 
     /// Defers uniqueness checks to the end of the block.
-    pub(crate) fn defer_uniques(&mut self, late: Vec<LateUnique>) {
+    pub(crate) fn defer_uniques(&mut self, late: Vec<DeferredUnique>) {
         self.defer(late.into_iter().map(Late::Unique));
     }
 
     /// Raises 23505 if the entry still exists and another entry has the same unique prefix.
-    async fn look_for_twin(&self, work: &mut Work, late: LateUnique) -> EngineResult<()> {
+    async fn check_deferred_unique(&self, work: &mut Work, late: DeferredUnique) -> EngineResult<()> {
         if work.newest(late.storage, FAMILY, &late.key).await?.is_none() {
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl Session {
                     Box::pin(self.look_up(&mut work, wanted, true)).await?;
                 }
                 Late::Gone(gone) => Box::pin(self.refuse_children(&mut work, &gone)).await?,
-                Late::Unique(unique) => Box::pin(self.look_for_twin(&mut work, unique)).await?,
+                Late::Unique(unique) => Box::pin(self.check_deferred_unique(&mut work, unique)).await?,
             }
             self.running().check()?;
         }

@@ -20,7 +20,7 @@ mod deferred;
 mod parents;
 mod relations;
 
-pub(crate) use deferred::{Deferred, DeferredMark, LateUnique, Modes};
+pub(crate) use deferred::{Deferred, DeferredMark, DeferredUnique, Modes};
 pub(crate) use relations::{Relation, Relations};
 
 use crate::dml::{Row, Target};

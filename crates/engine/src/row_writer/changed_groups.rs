@@ -13,7 +13,7 @@ use crate::block::work::Work;
 use crate::dml::{FAMILY, Row, Target};
 use crate::error::EngineResult;
 use catalog::row_codec::encode_cell;
-use catalog::{Column, ColumnId, RowCodec, RowIds, Table, key_keeps_value};
+use catalog::{Column, ColumnId, RowCodec, RowIds, Table, key_preserves_value};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use store::{Bytes, TableId};
@@ -63,7 +63,7 @@ impl GroupLog {
     fn is_same(&self, old: &Row, new: &Row) -> EngineResult<bool> {
         for (at, column) in &self.reads {
             let (old, new) = (old.get(*at).unwrap_or(&Datum::Null), new.get(*at).unwrap_or(&Datum::Null));
-            if old != new || !(old.is_null() || key_keeps_value(column.ty) || has_same_bytes(column, old, new)?) {
+            if old != new || !(old.is_null() || key_preserves_value(column.ty) || has_same_bytes(column, old, new)?) {
                 return Ok(false);
             }
         }

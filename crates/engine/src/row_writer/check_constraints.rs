@@ -87,7 +87,7 @@ impl Session {
         conditions: &[Expr],
     ) -> EngineResult<Exprs> {
         let compiled = self.exprs_over(catalog, row, conditions, Clause::Check).await?;
-        if compiled.asks_session() {
+        if compiled.depends_on_session() {
             let feature = "a CHECK constraint that depends on the session or the time".to_string();
             return fail(Fault::Unsupported { feature });
         }

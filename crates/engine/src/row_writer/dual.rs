@@ -1,7 +1,7 @@
 //! Dual-write mode: describes indexes to the layer over the store ([`txn::DualStore`]).
 //!
 //! The layer derives entries from encoded rows with the codecs of `index`. All indexes of the catalog are registered
-//! before a statement reads an index ([`Session::know_indexes`]).
+//! before a statement reads an index ([`Session::register_indexes`]).
 
 use super::index_codec;
 use crate::engine::EngineOptions;
@@ -91,7 +91,7 @@ impl EntryRows for EntriesOf {
 ///
 /// # Errors
 /// Errors of codecs.
-pub(crate) fn know_index(engine: &Engine, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
+pub(crate) fn register_index(engine: &Engine, table: &Arc<Table>, index: &Index) -> EngineResult<()> {
     if let Some(dual) = engine.dual() {
         dual.know(index.storage_id(), Arc::new(EntriesOf::new(table, index)?));
     }
@@ -103,7 +103,7 @@ impl Session {
     ///
     /// # Errors
     /// Errors of codecs.
-    pub(crate) async fn know_indexes(&mut self) -> EngineResult<()> {
+    pub(crate) async fn register_indexes(&mut self) -> EngineResult<()> {
         let Some(dual) = self.engine.dual().cloned() else { return Ok(()) };
         let catalog = self.engine.catalog().current();
         if dual.knows(catalog.version()) {
@@ -127,8 +127,8 @@ impl Session {
     /// Registers the indexes of a table, whose expressions are compiled.
     ///
     /// # Errors
-    /// As [`Self::know_indexes`].
-    pub(crate) fn know_indexes_of(&self, table: &Arc<Table>) -> EngineResult<()> {
-        table.indexes.iter().try_for_each(|index| know_index(&self.engine, table, index))
+    /// As [`Self::register_indexes`].
+    pub(crate) fn register_indexes_of(&self, table: &Arc<Table>) -> EngineResult<()> {
+        table.indexes.iter().try_for_each(|index| register_index(&self.engine, table, index))
     }
 }

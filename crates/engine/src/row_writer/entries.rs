@@ -15,12 +15,12 @@ use super::{New, Old, RowWriter};
 use crate::EngineError;
 use crate::dml::{FAMILY, Row, Target};
 use crate::error::{EngineResult, Fault, fail};
-use crate::references::{LateUnique, Modes};
+use crate::references::{DeferredUnique, Modes};
 use catalog::PartOf;
 use index::{Entry, IndexCodec};
 use std::borrow::Cow;
 use store::Bytes;
-use txn::{Aside, LockMode};
+use txn::{DeferredWrites, LockMode};
 use types::Datum;
 
 impl RowWriter<'_> {
@@ -69,7 +69,7 @@ impl RowWriter<'_> {
     }
 
     /// Removes the entries of a row that is deleted, or that has other entries in its new state.
-    pub(super) async fn entries_leave(&mut self, old: &Old, new: Option<&Row>) -> EngineResult<()> {
+    pub(super) async fn remove_entries(&mut self, old: &Old, new: Option<&Row>) -> EngineResult<()> {
         if self.target.indexes.is_empty() {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl RowWriter<'_> {
     }
 
     /// Adds the entries of a new state.
-    pub(super) async fn entries_arrive(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
+    pub(super) async fn insert_entries(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
         for index in self.target.indexes_that_take_entries() {
             if stays(index, old, Some(new))? {
                 continue;
@@ -99,7 +99,7 @@ impl RowWriter<'_> {
             if let Some(prefix) = entry.unique_prefix {
                 let prefix = entry.key.slice(..prefix.min(entry.key.len()));
                 if let Some(other) = self.work.txn.find_newest(index.index().storage_id(), FAMILY, &prefix).await? {
-                    self.refuse_twin(index, [&other, &entry.key], &prefix, &index.part_values(new)?)?;
+                    self.reject_duplicate_entry(index, [&other, &entry.key], &prefix, &index.part_values(new)?)?;
                 }
             }
             self.put_entry(index, entry).await?;
@@ -107,7 +107,7 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// Sets the new entries of one of many rows aside until [`Self::arrive_entries`]: entries of later rows are
+    /// Sets the new entries of one of many rows aside until [`Self::insert_pending_entries`]: entries of later rows are
     /// removed first.
     pub(super) async fn set_entries_aside(&mut self, old: Option<&Row>, new: &Row) -> EngineResult<()> {
         for index in self.target.indexes_that_take_entries() {
@@ -116,13 +116,13 @@ impl RowWriter<'_> {
             }
             let Some(Entry { key, fragment, .. }) = index.entry(new)? else { continue };
             // Equal entry keys come from equal rowkeys, which are reported when the rows are added.
-            self.work.txn.set_aside(index.index().storage_id(), FAMILY, key, fragment).await?;
+            self.work.txn.defer_row(index.index().storage_id(), FAMILY, key, fragment).await?;
         }
         Ok(())
     }
 
     /// Adds the entries that were set aside, in key order: entries with one prefix are adjacent.
-    pub(super) async fn arrive_entries(&mut self, aside: &Aside) -> EngineResult<()> {
+    pub(super) async fn insert_pending_entries(&mut self, aside: &DeferredWrites) -> EngineResult<()> {
         for index in &self.target.indexes {
             let storage = index.index().storage_id();
             let mut entries = aside.rows(storage, FAMILY);
@@ -137,7 +137,7 @@ impl RowWriter<'_> {
                     };
                     if let Some(other) = other {
                         let values = index.part_values_of_key(&key)?;
-                        self.refuse_twin(index, [&other, &key], &prefix, &values)?;
+                        self.reject_duplicate_entry(index, [&other, &key], &prefix, &values)?;
                     }
                     before = Some(key.clone());
                 }
@@ -150,7 +150,7 @@ impl RowWriter<'_> {
 
     /// Raises 23505 for two entries with one prefix. If the constraint is deferred, notes them for the end of the
     /// block.
-    fn refuse_twin(
+    fn reject_duplicate_entry(
         &mut self,
         index: &IndexCodec,
         entries: [&Bytes; 2],
@@ -163,7 +163,7 @@ impl RowWriter<'_> {
         match (&self.work.modes, definition.constraint) {
             (Some(modes), Some(constraint)) if late(modes, constraint) => {
                 for key in entries {
-                    self.work.twins.push(LateUnique {
+                    self.work.late_uniques.push(DeferredUnique {
                         constraint,
                         deferred: definition.deferred,
                         storage: definition.storage_id(),

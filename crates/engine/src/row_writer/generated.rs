@@ -68,7 +68,7 @@ impl Session {
         exprs: &[Expr],
     ) -> EngineResult<Exprs> {
         let compiled = self.exprs_over(catalog, row, exprs, Clause::Generated).await?;
-        match compiled.asks_session() || compiled.is_volatile() {
+        match compiled.depends_on_session() || compiled.is_volatile() {
             true => fail(Fault::GenerationNotImmutable),
             false => Ok(compiled),
         }

@@ -36,7 +36,7 @@ mod tally;
 pub(crate) use bulk::{BulkRows, LoadBlock, add_entry};
 pub(crate) use changed_groups::{ChangedGroups, GroupLog};
 pub(crate) use check_constraints::Checks;
-pub(crate) use dual::{CatalogOf, know_index, writing_entries};
+pub(crate) use dual::{CatalogOf, register_index, writing_entries};
 pub(crate) use generated::{Generated, can_assign};
 pub(crate) use index_exprs::{index_codec, written_indexes};
 pub(crate) use tally::Tally;
@@ -255,19 +255,19 @@ impl<'w> RowWriter<'w> {
     }
 
     /// As [`Self::write`], for a statement that changes more rows than fit in memory. Rows and entries with a new key
-    /// are removed and set aside until [`Self::arrive_all`]. The table is locked exclusively.
+    /// are removed and set aside until [`Self::insert_pending_rows`]. The table is locked exclusively.
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub(crate) async fn write_of_many(&mut self, old: &Old, new: &NewRow) -> EngineResult<()> {
+    pub(crate) async fn write_streamed(&mut self, old: &Old, new: &NewRow) -> EngineResult<()> {
         self.leave(old, Some(&new.key), Some(&new.row)).await?;
         self.note(old.row(), Some(&new.row))?;
         self.set_entries_aside(old.row(), &new.row).await?;
         if old.key().is_none_or(|key| *key == new.key) {
-            return self.arrive_row(old, new.key.clone(), New::Row(new)).await;
+            return self.put_row(old, new.key.clone(), New::Row(new)).await;
         }
         let fragment = self.target.fragment(&new.row)?;
-        match self.work.txn.set_aside(self.target.storage, FAMILY, new.key.clone(), fragment).await? {
+        match self.work.txn.defer_row(self.target.storage, FAMILY, new.key.clone(), fragment).await? {
             true => Ok(()),
             false => Err(self.target.duplicate(&new.key)),
         }
@@ -277,8 +277,8 @@ impl<'w> RowWriter<'w> {
     ///
     /// # Errors
     /// As [`Self::write`].
-    pub(crate) async fn arrive_all(&mut self) -> EngineResult<()> {
-        let aside = self.work.txn.take_aside();
+    pub(crate) async fn insert_pending_rows(&mut self) -> EngineResult<()> {
+        let aside = self.work.txn.take_deferred();
         let mut rows = aside.rows(self.target.storage, FAMILY);
         while let Some((key, fragment)) = rows.next_row()? {
             self.refuse_newest(&key).await?;
@@ -286,12 +286,12 @@ impl<'w> RowWriter<'w> {
             self.work.tally.updated += 1;
             self.guard.check()?;
         }
-        self.arrive_entries(&aside).await
+        self.insert_pending_entries(&aside).await
     }
 
     /// Removes the row from its key, unless its new state has the same key, and removes its changed entries.
     async fn leave(&mut self, old: &Old, new_key: Option<&Bytes>, new_row: Option<&Row>) -> EngineResult<()> {
-        self.entries_leave(old, new_row).await?;
+        self.remove_entries(old, new_row).await?;
         let Some(key) = old.key().filter(|key| Some(*key) != new_key) else { return Ok(()) };
         self.work.txn.delete(self.target.storage, FAMILY, key.clone()).await?;
         if new_key.is_none() {
@@ -302,14 +302,14 @@ impl<'w> RowWriter<'w> {
 
     /// Adds the row and its entries. `row`: its values, if entries are built from them.
     async fn arrive(&mut self, old: &Old, key: Bytes, new: New<'_>, row: Option<&Row>) -> EngineResult<()> {
-        self.arrive_row(old, key, new).await?;
+        self.put_row(old, key, new).await?;
         match row {
-            Some(row) => self.entries_arrive(old.row(), row).await,
+            Some(row) => self.insert_entries(old.row(), row).await,
             None => Ok(()),
         }
     }
 
-    async fn arrive_row(&mut self, old: &Old, key: Bytes, new: New<'_>) -> EngineResult<()> {
+    async fn put_row(&mut self, old: &Old, key: Bytes, new: New<'_>) -> EngineResult<()> {
         match old {
             Old::Unique => self.refuse_existing(&key).await?,
             Old::Row { key: before, .. } if *before != key => self.refuse_newest(&key).await?,

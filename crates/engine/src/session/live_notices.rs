@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Sends the client a notice during the statement, if its front end can.
-    pub(crate) fn tell_now(&self, notice: Notice) {
+    pub(crate) fn send_live_notice(&self, notice: Notice) {
         let least = self.settings.get("client_min_messages").unwrap_or("notice");
         if notice.is_wanted(least) {
             self.notices.live.add(notice);

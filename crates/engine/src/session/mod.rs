@@ -335,7 +335,7 @@ impl Session {
 
     /// Lets the running statement continue without timeout and cancel requests: a cursor is read by other statements,
     /// which can be stopped.
-    pub(crate) fn let_run(&mut self) {
+    pub(crate) fn detach_guard(&mut self) {
         self.guard = Some(Arc::new(RunGuard::unbounded()));
     }
 

@@ -339,7 +339,7 @@ impl Host for Watch {
         if self.fault().is_some() { Err(Interrupted) } else { Ok(()) }
     }
 
-    fn before_long(&self) -> Result<(), Interrupted> {
+    fn before_long_step(&self) -> Result<(), Interrupted> {
         self.go_on()?;
         turn::leave();
         Ok(())

@@ -11,7 +11,11 @@ use std::sync::Arc;
 use types::{DataType, Datum, text};
 
 /// The statement to run instead of one planned for one-dimensional arrays; `None` if the plan fits.
-pub(crate) fn spelled_out(source: &Source, types: &[DataType], params: &[Datum]) -> EngineResult<Option<Arc<Source>>> {
+pub(crate) fn with_constant_parameters(
+    source: &Source,
+    types: &[DataType],
+    params: &[Datum],
+) -> EngineResult<Option<Arc<Source>>> {
     if types.len() != params.len() || !params.iter().any(has_several_dimensions) {
         return Ok(None);
     }

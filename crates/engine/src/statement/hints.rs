@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Sends notices about hints that have no effect.
-    pub(crate) fn tell_of_hints(&mut self, hints: &[Hint]) {
+    pub(crate) fn notify_ignored_hints(&mut self, hints: &[Hint]) {
         for hint in hints {
             match meaning(&hint.name) {
                 Meaning::Obeyed if hint.name == "INDEX" => self.tell_of_missing(hint),

@@ -35,7 +35,7 @@ pub(crate) use source::{Source, Written};
 
 use crate::ddl::definition_tag;
 use crate::error::EngineResult;
-use crate::statement::array_parameters::spelled_out;
+use crate::statement::array_parameters::with_constant_parameters;
 use crate::{Answer, Session};
 use sql::{RowLockStrength, Statement};
 use std::sync::Arc;
@@ -60,11 +60,11 @@ impl Session {
             _ => self.check_block()?,
         }
         self.engine.catalog().follow().await?;
-        self.know_indexes().await?;
+        self.register_indexes().await?;
         self.take_hints(&source.hints);
-        self.tell_of_hints(&source.hints);
+        self.notify_ignored_hints(&source.hints);
         let types = prepared.map_or(&[][..], |prepared| &prepared.parameters);
-        let spelled = spelled_out(source, types, params)?;
+        let spelled = with_constant_parameters(source, types, params)?;
         let (source, prepared, params) = match &spelled {
             Some(spelled) => (spelled, None, &[][..]),
             None => (source, prepared, params),

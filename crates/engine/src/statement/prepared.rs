@@ -44,7 +44,7 @@ impl Session {
 
     pub(crate) async fn prepare_source(&mut self, source: Arc<Source>) -> EngineResult<Arc<Prepared>> {
         self.engine.catalog().follow().await?;
-        self.know_indexes().await?;
+        self.register_indexes().await?;
         self.take_hints(&source.hints);
         if !is_planned(&source.statement) {
             let columns = utility::columns(self, &source.statement);

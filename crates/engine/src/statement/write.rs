@@ -50,7 +50,7 @@ impl Session {
     /// Whether definitions changed since the statement was compiled. Tables that a write reads, other than its
     /// target, are not locked, and TRUNCATE gives them other storage.
     async fn is_outdated(&self, compiled: &Compiled) -> bool {
-        self.engine.catalog().wait_for_change_under_way().await;
+        self.engine.catalog().wait_for_pending_change().await;
         !self.is_current(compiled)
     }
 

@@ -87,7 +87,7 @@ impl Host for Wanted {
         }
     }
 
-    fn before_long(&self) -> Result<(), Interrupted> {
+    fn before_long_step(&self) -> Result<(), Interrupted> {
         self.go_on()?;
         turn::leave();
         Ok(())

@@ -164,7 +164,7 @@ mod tests {
             if self.0.load(Ordering::Relaxed) { Err(Interrupted) } else { Ok(()) }
         }
 
-        fn before_long(&self) -> Result<(), Interrupted> {
+        fn before_long_step(&self) -> Result<(), Interrupted> {
             leave();
             self.go_on()
         }

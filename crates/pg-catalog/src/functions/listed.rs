@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A function `name` that applies `each` to the elements of its array argument.
 pub(super) fn of_each(name: &str, each: ScalarUDF) -> ScalarUDF {
-    ScalarUDF::new_from_impl(OfEach {
+    ScalarUDF::new_from_impl(ElementwiseUdf {
         name: name.to_owned(),
         each: Arc::new(each),
         signature: Signature::any(1, Volatility::Stable),
@@ -18,27 +18,27 @@ pub(super) fn of_each(name: &str, each: ScalarUDF) -> ScalarUDF {
 }
 
 #[derive(Debug)]
-struct OfEach {
+struct ElementwiseUdf {
     name: String,
     each: Arc<ScalarUDF>,
     signature: Signature,
 }
 
-impl PartialEq for OfEach {
+impl PartialEq for ElementwiseUdf {
     fn eq(&self, other: &Self) -> bool {
         self.each == other.each
     }
 }
 
-impl Eq for OfEach {}
+impl Eq for ElementwiseUdf {}
 
-impl Hash for OfEach {
+impl Hash for ElementwiseUdf {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
 }
 
-impl ScalarUDFImpl for OfEach {
+impl ScalarUDFImpl for ElementwiseUdf {
     fn name(&self) -> &str {
         &self.name
     }
@@ -58,7 +58,7 @@ impl ScalarUDFImpl for OfEach {
     }
 }
 
-impl OfEach {
+impl ElementwiseUdf {
     fn of_elements(&self, lists: &ArrayRef, options: &Arc<ConfigOptions>) -> Result<ArrayRef> {
         let Some(list) = lists.as_list_opt::<i32>() else {
             return internal_err!("{} of a value that is no array", self.name);

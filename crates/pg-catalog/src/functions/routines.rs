@@ -29,25 +29,27 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("pg_operator_is_visible", &[OID], Returns::Bool, |_, args| {
         Ok(operators().iter().find(|operator| Some(operator.oid) == args.oid(0)).map(|_| true).into())
     }),
-    strict("regproc_oid", &[ANY], Returns::Oid, |source, args| oid_of(args, |name| Ok(must_be_one(source, name)?.oid))),
+    strict("regproc_oid", &[ANY], Returns::Oid, |source, args| {
+        oid_of(args, |name| Ok(resolve_function_name(source, name)?.oid))
+    }),
     strict("regproc_name", &[ANY], Returns::Text, |source, args| {
         let by_oid = |oid: u32| source.routine(oid);
-        shown(args, by_oid, |name| must_be_one(source, name), |routine| name_of(source, &routine).into())
+        shown(args, by_oid, |name| resolve_function_name(source, name), |routine| name_of(source, &routine).into())
     }),
     strict("to_regproc_oid", &[TEXT], Returns::Oid, |source, args| {
-        Ok(the_one(source, args).map(|routine| routine.oid).into())
+        Ok(find_unambiguous(source, args).map(|routine| routine.oid).into())
     }),
     strict("regprocedure_oid", &[ANY], Returns::Oid, |source, args| {
-        oid_of(args, |name| Ok(must_have(source, name)?.oid))
+        oid_of(args, |name| Ok(resolve_signature(source, name)?.oid))
     }),
     strict("regprocedure_name", &[ANY], Returns::Text, |source, args| {
         let by_oid = |oid: u32| source.routine(oid);
-        shown(args, by_oid, |name| must_have(source, name), |routine| signature_of(&routine).into())
+        shown(args, by_oid, |name| resolve_signature(source, name), |routine| signature_of(&routine).into())
     }),
     strict("to_regprocedure_oid", &[TEXT], Returns::Oid, |source, args| {
         let signature = args.text(0).unwrap_or_default();
         let is_one = signature.split_once('(').is_some_and(|(_, rest)| rest.trim_end().ends_with(')'));
-        match must_have(source, signature) {
+        match resolve_signature(source, signature) {
             Err(error) if !is_one => Err(error),
             found => Ok(found.ok().map(|routine| routine.oid).into()),
         }
@@ -56,7 +58,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     strict("has_function_privilege", &[ANY, ANY, ANY], Returns::Bool, |source, args| {
         let found = match args.cell_from_end(2) {
             Cell::Int(oid) => u32::try_from(*oid).ok().and_then(|oid| source.routine(oid)),
-            Cell::Text(signature) => Some(must_have(source, signature)?),
+            Cell::Text(signature) => Some(resolve_signature(source, signature)?),
             _ => None,
         };
         match privileges(args.cell_from_end(1))?.iter().find(|one| *one != "EXECUTE") {
@@ -81,11 +83,11 @@ fn named(source: &Source, name: &str) -> Vec<Cow<'static, Routine>> {
     }
 }
 
-fn the_one(source: &Source, args: &Arguments<'_>) -> Option<Cow<'static, Routine>> {
-    must_be_one(source, args.text(0)?).ok()
+fn find_unambiguous(source: &Source, args: &Arguments<'_>) -> Option<Cow<'static, Routine>> {
+    resolve_function_name(source, args.text(0)?).ok()
 }
 
-fn must_be_one(source: &Source, name: &str) -> Result<Cow<'static, Routine>> {
+fn resolve_function_name(source: &Source, name: &str) -> Result<Cow<'static, Routine>> {
     let mut found = named(source, name).into_iter();
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
@@ -95,7 +97,7 @@ fn must_be_one(source: &Source, name: &str) -> Result<Cow<'static, Routine>> {
 }
 
 /// The function with a signature such as `upper(text)`.
-fn must_have(source: &Source, signature: &str) -> Result<Cow<'static, Routine>> {
+fn resolve_signature(source: &Source, signature: &str) -> Result<Cow<'static, Routine>> {
     let Some((name, rest)) = signature.split_once('(') else {
         return refused(Reason::Signature, "expected a left parenthesis");
     };

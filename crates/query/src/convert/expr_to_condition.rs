@@ -8,7 +8,7 @@
 
 use crate::convert::arrow_type::arrow_type;
 use crate::convert::scalar::scalar_to_datum;
-use crate::functions::{ListedRows, label_of, moment_target, rows_of};
+use crate::functions::{ListedRows, label_of, rows_of, utc_timestamp_target};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType as ArrowType, Schema, TimeUnit};
 use arrow::record_batch::RecordBatchOptions;
@@ -197,7 +197,7 @@ impl<'a> ConditionBuilder<'a> {
             }
             // Bennu's cast of dates and timestamps: Arrow's has no infinities.
             Expr::ScalarFunction(call) => {
-                let to = moment_target(call)?;
+                let to = utc_timestamp_target(call)?;
                 let target = self.target(call.args.first()?)?;
                 let is_moment = matches!(target.seen_as, ArrowType::Date32 | ArrowType::Timestamp(..));
                 is_moment.then(|| Target { seen_as: arrow_type(&to), ..target })

@@ -27,7 +27,7 @@ pub(crate) struct ByteFilter {
 
 /// Returns whether a filter is a byte predicate for any values of its parameters. (If some values have none, the scan
 /// checks the filter itself.)
-pub(crate) fn has_byte_form(codec: &RowCodec, filter: &Expr) -> bool {
+pub(crate) fn has_byte_predicate(codec: &RowCodec, filter: &Expr) -> bool {
     let Some((_, condition)) = value_condition(codec, Mode::Shape, filter) else { return false };
     is_complete(&condition) && is_one_interval(filter)
 }
@@ -106,7 +106,7 @@ fn by_column(codec: &RowCodec, filters: &[&Expr]) -> BTreeMap<usize, Vec<(usize,
     for (number, filter) in filters.iter().enumerate() {
         if let Some((index, condition)) = value_condition(codec, Mode::Values, filter)
             && is_complete(&condition)
-            && !tests_null_within(&condition)
+            && !contains_null_test(&condition)
         {
             columns.entry(index).or_default().push((number, condition));
         }
@@ -115,8 +115,8 @@ fn by_column(codec: &RowCodec, filters: &[&Expr]) -> BTreeMap<usize, Vec<(usize,
 }
 
 /// Returns whether a condition contains a NULL test beside others. The bytes of a value do not tell whether it is NULL.
-fn tests_null_within(condition: &Condition) -> bool {
-    let tests = |inner: &Condition| matches!(inner, Condition::IsNull { .. }) || tests_null_within(inner);
+fn contains_null_test(condition: &Condition) -> bool {
+    let tests = |inner: &Condition| matches!(inner, Condition::IsNull { .. }) || contains_null_test(inner);
     match condition {
         Condition::And(all) | Condition::Or(all) => all.iter().any(tests),
         _ => false,

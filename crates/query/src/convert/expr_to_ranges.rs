@@ -14,7 +14,7 @@ use store::{Bytes, KeyRange};
 use types::DataType;
 
 /// Maximum keys of a list that a join passes down. The scan decides whether so many lookups are worthwhile.
-pub(crate) const MOST_FOUND: usize = 16_384;
+pub(crate) const MAX_JOIN_KEYS: usize = 16_384;
 /// Lists that a join of several partitions may pass down at once.
 const LISTS: usize = 4;
 
@@ -50,8 +50,8 @@ pub(crate) fn ranges_of(codec: &RowCodec, conditions: &[Condition], limits: &Ran
 }
 
 /// As [`ranges_of`], for keys that joins pass down: there may be many.
-pub(crate) fn ranges_of_found(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
-    key_ranges(codec.key_schema(), conditions, &RangeLimits::of(MOST_FOUND * LISTS))
+pub(crate) fn ranges_of_join_keys(codec: &RowCodec, conditions: &[Condition]) -> KeyRanges {
+    key_ranges(codec.key_schema(), conditions, &RangeLimits::of(MAX_JOIN_KEYS * LISTS))
 }
 
 /// Returns how many ranges a scan may have. With `one_range`, at most one for each salt bucket.

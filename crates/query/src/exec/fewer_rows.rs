@@ -1,6 +1,6 @@
 //! Cuts batches for an operator above that evaluates memory-hungry expressions over whole batches.
 
-use super::pass_through::{PassThroughExec, Passing};
+use super::pass_through::{PassThrough, PassThroughExec};
 use super::pieces::Pieces;
 use arrow::array::RecordBatch;
 use datafusion::common::Result;
@@ -26,7 +26,7 @@ impl FewerRowsExec {
     }
 }
 
-impl Passing for FewerRows {
+impl PassThrough for FewerRows {
     const NAME: &'static str = "FewerRowsExec";
 
     fn exprs(&self) -> &[Arc<dyn PhysicalExpr>] {

@@ -64,7 +64,7 @@ pub(crate) struct Intersection {
 
 /// The cost and the entries read of one step.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Met {
+pub(crate) struct IntersectionStep {
     pub(crate) cost: ScanCounters,
     /// Entries read of the other index.
     pub(crate) others: u64,
@@ -90,15 +90,15 @@ impl Intersection {
         walk: &mut Option<Walk>,
         reader: &ReadView,
         entries: &RowBatch,
-    ) -> QueryResult<(RowBatch, Met)> {
+    ) -> QueryResult<(RowBatch, IntersectionStep)> {
         match self.other.merged {
             Some(merged) => self.merge(walk, reader, entries, merged).await,
             None => self.look_up(reader, entries).await,
         }
     }
 
-    async fn look_up(&mut self, reader: &ReadView, entries: &RowBatch) -> QueryResult<(RowBatch, Met)> {
-        let mut met = Met::default();
+    async fn look_up(&mut self, reader: &ReadView, entries: &RowBatch) -> QueryResult<(RowBatch, IntersectionStep)> {
+        let mut met = IntersectionStep::default();
         let kept = Arc::clone(&self.other.kept);
         let kept = kept.get_or_try_init(|| self.other.read(reader, &self.table, &self.pool, &mut met)).await?;
         let (mut both, mut rowkey) = (Vec::new(), Vec::new());
@@ -117,8 +117,8 @@ impl Intersection {
         reader: &ReadView,
         entries: &RowBatch,
         merged: Merged,
-    ) -> QueryResult<(RowBatch, Met)> {
-        let mut met = Met::default();
+    ) -> QueryResult<(RowBatch, IntersectionStep)> {
+        let mut met = IntersectionStep::default();
         let Some(first) = entries.keys().next() else { return Ok((entries.select([]), met)) };
         if walk.is_none() {
             let prefix = prefix_of(&self.codec, first, merged.own)?;
@@ -168,7 +168,7 @@ impl OtherIndex {
         reader: &ReadView,
         table: &RowCodec,
         pool: &Arc<dyn MemoryPool>,
-        met: &mut Met,
+        met: &mut IntersectionStep,
     ) -> QueryResult<KeptRowkeys> {
         let memory = MemoryConsumer::new("rowkeys of an index").register(pool);
         let (mut keys, mut rowkey, mut checks) = (HashSet::new(), Vec::new(), self.checks.clone());
@@ -234,7 +234,7 @@ impl Walk {
         other: &mut OtherIndex,
         merged: Merged,
         reverse: bool,
-        met: &mut Met,
+        met: &mut IntersectionStep,
     ) -> QueryResult<bool> {
         loop {
             let Some((batch, next, prefix)) = &mut self.batch else {
@@ -255,7 +255,7 @@ impl Walk {
     }
 
     /// Reads the next batch; is there one?
-    async fn read(&mut self, other: &mut OtherIndex, merged: Merged, met: &mut Met) -> QueryResult<bool> {
+    async fn read(&mut self, other: &mut OtherIndex, merged: Merged, met: &mut IntersectionStep) -> QueryResult<bool> {
         loop {
             interrupt::check()?;
             let before = self.scan.counters();

@@ -9,7 +9,7 @@
 //!   rows as long as the longest          a quarter of the memory, if one row may be copied many times
 //! ```
 
-use super::pass_through::{PassThroughExec, Passing};
+use super::pass_through::{PassThrough, PassThroughExec};
 use crate::functions::allowance::batch_bytes;
 use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait, RecordBatch};
 use arrow::buffer::OffsetBuffer;
@@ -76,7 +76,7 @@ impl LongRowsExec {
     }
 }
 
-impl Passing for Measuring {
+impl PassThrough for Measuring {
     const NAME: &'static str = "LongRowsExec";
 
     fn pass(&self, input: SendableRecordBatchStream, tasks: &TaskContext) -> SendableRecordBatchStream {

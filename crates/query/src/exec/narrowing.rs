@@ -11,11 +11,11 @@ use super::dynamic_filter;
 use super::range_lists::intersect;
 use super::scan::{FAMILY, RegionScanExec};
 use crate::choose_path::Knowledge;
-use crate::convert::expr_to_ranges::{ranges_of_found, to_store_ranges};
+use crate::convert::expr_to_ranges::{ranges_of_join_keys, to_store_ranges};
 use crate::error::QueryResult;
 use crate::scan_source::TableIndex;
 use crate::value_selectivity;
-use ::index::{CandidatePath, Expected, Judged, JudgedPath, Reach, Source};
+use ::index::{CandidatePath, EstimatorPath, Expected, Reach, Source, TableEstimator};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl RegionScanExec {
         }
         let mut all = self.path.conditions.clone();
         all.extend(found);
-        intersect(ranges, &to_store_ranges(&ranges_of_found(self.source.scanned(), &all).ranges))
+        intersect(ranges, &to_store_ranges(&ranges_of_join_keys(self.source.scanned(), &all).ranges))
     }
 
     /// The selectivity of a predicate over the output, if statistics tell.
@@ -77,7 +77,7 @@ impl RegionScanExec {
         let known = self.knowledge.as_ref()?;
         let column_of = |output: usize| self.projection.get(output).copied();
         let conditions = dynamic_filter::conditions(std::slice::from_ref(predicate), &column_of);
-        let judged = Judged::new(self.source.table_codec().table(), &known.statistics, known.rows);
+        let judged = TableEstimator::new(self.source.table_codec().table(), &known.statistics, known.rows);
         let judged_share = (!conditions.is_empty()).then(|| judged.share(&conditions));
         let others = split_conjunction(predicate)
             .into_iter()
@@ -87,7 +87,7 @@ impl RegionScanExec {
     }
 
     /// The selectivity of a predicate over one column, evaluated on the column's values in the statistics.
-    fn share_of_tried(&self, predicate: &Arc<dyn PhysicalExpr>, judged: &Judged<'_>) -> Option<f64> {
+    fn share_of_tried(&self, predicate: &Arc<dyn PhysicalExpr>, judged: &TableEstimator<'_>) -> Option<f64> {
         let predicate = dynamic_filter::predicate(std::slice::from_ref(predicate)).ok()??;
         let [output] = *predicate.columns else { return None };
         let column = *self.projection.get(output)?;
@@ -147,13 +147,13 @@ impl RegionScanExec {
             return None;
         }
         let all: Vec<Condition> = finder.conditions.iter().cloned().chain(found).collect();
-        let ranges = ranges_of_found(&finder.index.entries, &all);
+        let ranges = ranges_of_join_keys(&finder.index.entries, &all);
         (ranges.parts_used > 0 && ranges.access != Access::Full).then_some((all, ranges))
     }
 
     /// The estimated number of entries in the ranges, by statistics.
     fn expected(&self, finder: &Finder, known: &Knowledge, conditions: &[Condition], found: &KeyRanges) -> Expected {
-        let candidate = JudgedPath {
+        let candidate = EstimatorPath {
             index: Some((finder.index.codec.index(), finder.index.entries.table().as_ref())),
             key: finder.index.key_columns(),
             conditions,
@@ -161,7 +161,7 @@ impl RegionScanExec {
             columns: &[],
             on_entries: &|_| true,
         };
-        Judged::new(self.source.table_codec().table(), &known.statistics, known.rows).expect(&candidate)
+        TableEstimator::new(self.source.table_codec().table(), &known.statistics, known.rows).expect(&candidate)
     }
 
     /// The rowkeys of the entries that lie in `within`; `None` if they are too many.

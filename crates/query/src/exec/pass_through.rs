@@ -12,7 +12,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 /// The task of a [`PassThroughExec`].
-pub(crate) trait Passing: Clone + Debug + Send + Sync + 'static {
+pub(crate) trait PassThrough: Clone + Debug + Send + Sync + 'static {
     /// The operator's name.
     const NAME: &'static str;
 
@@ -32,7 +32,7 @@ pub(crate) struct PassThroughExec<P> {
     passing: P,
 }
 
-impl<P: Passing> PassThroughExec<P> {
+impl<P: PassThrough> PassThroughExec<P> {
     pub(super) fn over(input: Arc<dyn ExecutionPlan>, passing: P) -> Self {
         Self { input, passing }
     }
@@ -50,13 +50,13 @@ pub(crate) fn only_input<T>(inputs: impl IntoIterator<Item = T>) -> Result<T> {
     }
 }
 
-impl<P: Passing> DisplayAs for PassThroughExec<P> {
+impl<P: PassThrough> DisplayAs for PassThroughExec<P> {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(P::NAME)
     }
 }
 
-impl<P: Passing> ExecutionPlan for PassThroughExec<P> {
+impl<P: PassThrough> ExecutionPlan for PassThroughExec<P> {
     fn name(&self) -> &str {
         P::NAME
     }

@@ -4,7 +4,7 @@
 //! compute, these are seconds in which no other task of the thread runs and neither a cancel request nor the statement
 //! timeout is noticed. So the interrupt state is checked before each batch.
 
-use super::pass_through::{PassThroughExec, Passing};
+use super::pass_through::{PassThrough, PassThroughExec};
 use crate::error::QueryError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
@@ -38,7 +38,7 @@ impl PausingExec {
     }
 }
 
-impl Passing for Pausing {
+impl PassThrough for Pausing {
     const NAME: &'static str = "PausingExec";
 
     fn pass(&self, input: SendableRecordBatchStream, _: &TaskContext) -> SendableRecordBatchStream {

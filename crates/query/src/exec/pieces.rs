@@ -4,7 +4,7 @@
 //! over as many rows as fit: fewer after a piece that was too large, more after a small one.
 
 use crate::error::QueryError;
-use crate::functions::allowance::{batch_bytes, splitting};
+use crate::functions::allowance::{batch_bytes, with_batch_splitting};
 use arrow::array::{ArrayRef, RecordBatch};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
@@ -66,7 +66,7 @@ impl Pieces {
         }
         loop {
             let rows = batch.slice(start, left.min(self.rows));
-            let computed = match splitting(|| self.compute(&rows)) {
+            let computed = match with_batch_splitting(|| self.compute(&rows)) {
                 Ok(computed) => computed,
                 Err(error) if rows.num_rows() > 1 && is_too_much(&error) => {
                     self.rows = rows.num_rows().div_ceil(CUT);

@@ -83,7 +83,7 @@ impl Planner {
             }
         }
         let mut scans = VecDeque::new();
-        ask_regions(physical.as_ref(), &mut scans).await?;
+        collect_regions(physical.as_ref(), &mut scans).await?;
         let mut lines = Vec::new();
         draw(physical.as_ref(), 0, options, &mut scans, &mut lines);
         if let Some(bind) = options.planning {
@@ -114,7 +114,7 @@ fn planning_lines(bind: Duration, phases: Phases, physical: Duration) -> [String
 }
 
 /// Collects the regions of all scans, in the order in which the scans are drawn.
-async fn ask_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Option<Regions>>) -> QueryResult<()> {
+async fn collect_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Option<Regions>>) -> QueryResult<()> {
     let mut open = vec![root];
     while let Some(node) = open.pop() {
         if let Some(scan) = node.downcast_ref::<RegionScanExec>() {

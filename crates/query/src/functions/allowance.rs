@@ -122,7 +122,7 @@ thread_local! {
 }
 
 /// Evaluates expressions for a batch that is split if `work` fails with [`QueryError::Resources`].
-pub(crate) fn splitting<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_batch_splitting<T>(work: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -137,9 +137,9 @@ pub(crate) fn splitting<T>(work: impl FnOnce() -> T) -> T {
 ///
 /// # Errors
 /// [`QueryError::Resources`] if the limit for so many rows, or the memory of all queries, is exceeded.
-pub(crate) fn may_make(bytes: usize) -> QueryResult<()> {
+pub(crate) fn check_allocation(bytes: usize) -> QueryResult<()> {
     CALL.with_borrow_mut(|call| match call {
-        Some(call) => call.may_make(bytes).map(drop),
+        Some(call) => call.check_allocation(bytes).map(drop),
         None => Ok(()),
     })
 }
@@ -147,11 +147,11 @@ pub(crate) fn may_make(bytes: usize) -> QueryResult<()> {
 /// Counts so many bytes as allocated by the current call.
 ///
 /// # Errors
-/// As [`may_make`].
+/// As [`check_allocation`].
 pub(crate) fn made(bytes: usize) -> QueryResult<()> {
     CALL.with_borrow_mut(|call| {
         let Some(call) = call else { return Ok(()) };
-        if let Some(beyond) = call.may_make(bytes)? {
+        if let Some(beyond) = call.check_allocation(bytes)? {
             let more = call.more.as_mut().map_or(Ok(()), |more| more.held().try_grow(beyond));
             more.map_err(QueryError::from)?;
         }
@@ -162,7 +162,7 @@ pub(crate) fn made(bytes: usize) -> QueryResult<()> {
 
 impl Call {
     /// Returns how many more bytes must be reserved; `None` for no reservation.
-    fn may_make(&mut self, bytes: usize) -> QueryResult<Option<usize>> {
+    fn check_allocation(&mut self, bytes: usize) -> QueryResult<Option<usize>> {
         let wanted = self.made.saturating_add(bytes);
         if wanted <= self.batch {
             return Ok(None);
@@ -195,8 +195,8 @@ mod tests {
     fn several_rows_share_a_batch_and_one_row_may_have_what_the_pool_gives() {
         let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(4 << 20));
         let allowance = Allowance::new(1 << 20, Arc::clone(&pool));
-        let make = |rows, bytes| allowance.during(rows, || may_make(bytes).and_then(|()| made(bytes)));
-        let make_split = |rows, bytes| splitting(|| make(rows, bytes));
+        let make = |rows, bytes| allowance.during(rows, || check_allocation(bytes).and_then(|()| made(bytes)));
+        let make_split = |rows, bytes| with_batch_splitting(|| make(rows, bytes));
         assert!(make_split(8, 200 << 10).is_ok());
         assert!(matches!(make_split(8, 300 << 10), Err(QueryError::Resources { .. })));
         assert!(make_split(1, 4 << 20).is_ok());

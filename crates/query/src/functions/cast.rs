@@ -4,7 +4,7 @@
 use crate::convert::scalar::{column_reader, datums_to_array};
 use crate::convert::{arrow_type, expression_field, sql_type_of};
 use crate::error::{QueryError, QueryResult};
-use crate::functions::array::nested::{as_deep, in_dimensions};
+use crate::functions::array::nested::{nest_to_deepest, nest_to_dimensions};
 use crate::functions::datetime::zone::{Zone, without_zone};
 use crate::functions::short_name::short_name;
 use crate::functions::sql::without_views;
@@ -43,7 +43,7 @@ pub(crate) fn cast_in_zone(expr: Expr, ty: DataType, zone: &Zone) -> Expr {
 }
 
 /// Rounds a time or timestamp to the precision of `ty`, its own type.
-pub(crate) fn in_digits(expr: Expr, ty: DataType) -> Expr {
+pub(crate) fn round_to_precision(expr: Expr, ty: DataType) -> Expr {
     if ty.digits().is_some() { call(expr, ty, None) } else { expr }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn cast_target(call: &ScalarFunction) -> Option<DataType> {
 }
 
 /// Returns the target type of a cast from dates or timestamps to timestamps in UTC, which preserves their order.
-pub(crate) fn moment_target(call: &ScalarFunction) -> Option<DataType> {
+pub(crate) fn utc_timestamp_target(call: &ScalarFunction) -> Option<DataType> {
     let cast = call.func.inner().downcast_ref::<PostgresCast>().filter(|cast| cast.zone.is_none())?;
     matches!(cast.ty, DataType::Timestamp(None) | DataType::TimestampTz(None)).then_some(cast.ty)
 }
@@ -152,7 +152,7 @@ impl ScalarUDFImpl for PostgresCast {
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let field = expression_field(&self.ty);
-        let ty = as_deep(field.data_type().clone(), args.arg_fields.iter().map(|field| field.data_type()));
+        let ty = nest_to_deepest(field.data_type().clone(), args.arg_fields.iter().map(|field| field.data_type()));
         Ok(Arc::new(field.with_data_type(ty)))
     }
 
@@ -165,12 +165,12 @@ impl ScalarUDFImpl for PostgresCast {
         match value {
             ColumnarValue::Scalar(scalar) => {
                 let array = self.cast_array(&scalar.to_array()?, &from)?;
-                let array = in_dimensions(array, args.return_field.data_type())?;
+                let array = nest_to_dimensions(array, args.return_field.data_type())?;
                 Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
             }
             ColumnarValue::Array(array) => {
                 let array = self.cast_array(array, &from)?;
-                Ok(ColumnarValue::Array(in_dimensions(array, args.return_field.data_type())?))
+                Ok(ColumnarValue::Array(nest_to_dimensions(array, args.return_field.data_type())?))
             }
         }
     }
@@ -195,11 +195,11 @@ impl PostgresCast {
             return Ok(fast);
         }
         if self.zone.is_none()
-            && let Some(fast) = finite_moments(&canonical, &self.ty)
+            && let Some(fast) = cast_finite_timestamps(&canonical, &self.ty)
         {
             return Ok(fast);
         }
-        if let Some(fast) = short_numerics(&canonical, &self.ty) {
+        if let Some(fast) = cast_exact_numerics(&canonical, &self.ty) {
             return Ok(fast);
         }
         // If a value does not fit, the loop below returns an error with a type.
@@ -214,7 +214,7 @@ impl PostgresCast {
             values.push(if canonical.is_null(row) {
                 Datum::Null
             } else {
-                cast_value(&self.ty, shown_as(from, &self.ty, read(row)?), self.zone.as_ref())?
+                cast_value(&self.ty, pad_char(from, &self.ty, read(row)?), self.zone.as_ref())?
             });
         }
         datums_to_array(&self.ty, values)
@@ -222,7 +222,7 @@ impl PostgresCast {
 }
 
 /// Casts dates and timestamps to timestamps; `None` if a date is infinite or out of range, which Arrow does not check.
-fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
+fn cast_finite_timestamps(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
     if !matches!(ty, DataType::Timestamp(None) | DataType::TimestampTz(None)) {
         return None;
     }
@@ -239,7 +239,7 @@ fn finite_moments(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
 
 /// Casts numerics to doubles by a division, if all have so few digits that a double holds the digits and the power of
 /// ten exactly: then the quotient is rounded correctly.
-fn short_numerics(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
+fn cast_exact_numerics(array: &ArrayRef, ty: &DataType) -> Option<ArrayRef> {
     const LARGEST: u128 = 1 << f64::MANTISSA_DIGITS;
     const LARGEST_POWER: i8 = 22;
     let numerics = array.as_primitive_opt::<Decimal128Type>().filter(|_| *ty == DataType::Double)?;
@@ -280,14 +280,14 @@ fn cast_value(ty: &DataType, value: Datum, zone: Option<&Zone>) -> QueryResult<D
             Ok(Datum::Array(items.into_iter().map(cast).collect::<QueryResult<_>>()?))
         }
         (ty, value) => match zone {
-            Some(zone) => Ok(coerce::cast(ty, seen_in(zone, ty, value)?)?),
+            Some(zone) => Ok(coerce::cast(ty, to_local_time(zone, ty, value)?)?),
             None => Ok(coerce::cast(ty, value)?),
         },
     }
 }
 
 /// Pads a `char(n)` with blanks, which are not stored, before a cast to bytes.
-fn shown_as(from: &DataType, to: &DataType, value: Datum) -> Datum {
+fn pad_char(from: &DataType, to: &DataType, value: Datum) -> Datum {
     match (from, value) {
         (DataType::Char(length), Datum::Text(text)) if to.is_bytes() => {
             Datum::Text(format!("{text:<width$}", width = *length as usize))
@@ -303,7 +303,7 @@ fn moment_of_text(input: &str, zone: Option<&Zone>) -> QueryResult<i64> {
 }
 
 /// Converts a value to local time in the zone; a cast to `ty` follows.
-fn seen_in(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
+fn to_local_time(zone: &Zone, ty: &DataType, value: Datum) -> QueryResult<Datum> {
     Ok(match value {
         Datum::Array(items) if ty.is_text() => {
             let texts = items.into_iter().map(|item| match item {

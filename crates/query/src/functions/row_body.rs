@@ -21,7 +21,7 @@ impl Planner {
     /// Returns the body of a function for these argument types; `None` if the function runs in plans only.
     pub fn row_body(&self, func: FuncId, args: &[Ty], returns: Ty) -> Option<RowBody> {
         let function = builtins::function(func)?;
-        if !may_run_alone(function, args) || !args.iter().chain([&returns]).all(holds_all) {
+        if !depends_on_arguments_only(function, args) || !args.iter().chain([&returns]).all(holds_all) {
             return None;
         }
         let planned = planned_function(func, function.name, args.len())?;
@@ -33,7 +33,7 @@ impl Planner {
             return None;
         }
         let form = function_named(&planned)?.form(&types)?;
-        if kind(&form.returns) != kind(&returns.held_type()?) {
+        if kind(&form.returns) != kind(&returns.runtime_type()?) {
             return None;
         }
         let allowance = Allowance::of(self.options());
@@ -48,7 +48,7 @@ impl Planner {
 }
 
 /// Returns whether a call of a scalar function depends on its arguments alone.
-fn may_run_alone(function: &Function, args: &[Ty]) -> bool {
+fn depends_on_arguments_only(function: &Function, args: &[Ty]) -> bool {
     if function.kind != Kind::Scalar || function.returns_set || LOWERED_OTHERWISE.contains(&function.name) {
         return false;
     }

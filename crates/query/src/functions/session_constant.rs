@@ -116,7 +116,7 @@ pub(crate) fn session_setting(name: &str, or_null: bool) -> Expr {
 }
 
 /// Returns `'now'`, `'today'`, `'tomorrow'` or `'yesterday'` as a date or time; `None` for other texts and types.
-pub(crate) fn session_moment(text: &str, ty: &DataType, zone: Option<&Zone>) -> Option<Expr> {
+pub(crate) fn session_date_time(text: &str, ty: &DataType, zone: Option<&Zone>) -> Option<Expr> {
     let word = text.trim().to_ascii_lowercase();
     let days = match word.as_str() {
         "now" => {

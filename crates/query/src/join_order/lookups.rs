@@ -11,7 +11,7 @@
 
 use super::estimate;
 use super::sources::Sources;
-use crate::convert::expr_to_ranges::MOST_FOUND;
+use crate::convert::expr_to_ranges::MAX_JOIN_KEYS;
 use crate::provider::RegionTable;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{Column, Result};
@@ -44,7 +44,7 @@ fn of_join(mut join: Join, sources: &Sources) -> Join {
 fn annotate_side(side: &LogicalPlan, key: &Expr, other: &LogicalPlan, sources: &Sources) -> Option<LogicalPlan> {
     let Expr::Column(column) = key else { return None };
     // More values are not passed down as a list.
-    annotate(side, column, &|| Some(estimate::of(other, sources)?.rows).filter(|rows| *rows <= MOST_FOUND as f64))
+    annotate(side, column, &|| Some(estimate::of(other, sources)?.rows).filter(|rows| *rows <= MAX_JOIN_KEYS as f64))
 }
 
 /// Descends through nodes that only select rows and columns.

@@ -6,7 +6,7 @@ use crate::provider::RegionTable;
 use catalog::{TableOid, TableStatistics};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
-use index::Judged;
+use index::TableEstimator;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::KeyRange;
@@ -54,8 +54,8 @@ impl Sources {
 }
 
 impl Source {
-    pub(super) fn judged(&self) -> Judged<'_> {
-        Judged::new(self.table.codec().table(), &self.statistics, self.rows)
+    pub(super) fn judged(&self) -> TableEstimator<'_> {
+        TableEstimator::new(self.table.codec().table(), &self.statistics, self.rows)
     }
 
     /// Is the column the first part of the rowkey, or of an index that is not partial?

@@ -6,12 +6,12 @@
 //! upstream issue is known for any of them, so each names a file of `sql-tests` that fails without the fence.
 
 use super::dependencies::SoundDependencies;
-use super::flat_choices::FlatChoices;
+use super::flat_choices::FlattenCoalesce;
 use super::float_groups::FloatGroups;
 use super::held_filters::HeldFilters;
 use super::join_claims::SoundJoins;
 use super::known_aggregates::KnownAggregates;
-use super::lists_apart::ListsApart;
+use super::lists_apart::SeparateInLists;
 use super::misplaced_keys::HideMisplacedKeys;
 use super::named_groups::NamedGroups;
 use super::null_safe_keys::NullSafeKeys;
@@ -60,14 +60,14 @@ pub(super) const LOGICAL: [Fence<Logical>; 9] = [
     Fence {
         rule: "simplify_expressions",
         place: Place::Before,
-        ours: || Arc::new(ListsApart),
+        ours: || Arc::new(SeparateInLists),
         case: "a IN ($1, $2) AND a NOT IN ($3, $4) loses the second list, and a IN (1) AND a IN (2) is false where a is NULL",
         shown_by: "sql-tests/query/lists_of_one_value.slt",
     },
     Fence {
         rule: "simplify_expressions",
         place: Place::Before,
-        ours: || Arc::new(FlatChoices),
+        ours: || Arc::new(FlattenCoalesce),
         case: "coalesce(coalesce(a, b), c) becomes CASE with each operand twice, exponentially in its depth: sixteen FULL JOIN \
                … USING take seconds to plan",
         shown_by: "sql-tests/query/chained_full_joins.slt",

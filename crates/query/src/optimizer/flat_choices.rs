@@ -18,9 +18,9 @@ const MOST_COPIED: usize = 200_000;
 
 /// Runs before the rules that copy operands.
 #[derive(Debug)]
-pub(super) struct FlatChoices;
+pub(super) struct FlattenCoalesce;
 
-impl OptimizerRule for FlatChoices {
+impl OptimizerRule for FlattenCoalesce {
     fn name(&self) -> &str {
         "flat_choices"
     }

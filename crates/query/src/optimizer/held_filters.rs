@@ -51,7 +51,9 @@ impl OptimizerRule for HeldFilters {
 impl HeldFilters {
     fn handed_on(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         match &plan {
-            LogicalPlan::Filter(filter) if makes_a_row(&filter.input) || is_materialized_cte(&filter.input) => {
+            LogicalPlan::Filter(filter)
+                if returns_row_for_empty_input(&filter.input) || is_materialized_cte(&filter.input) =>
+            {
                 Ok(Transformed::no(plan))
             }
             LogicalPlan::Filter(_) | LogicalPlan::Join(_) => self.rule.rewrite(plan, config),
@@ -80,7 +82,7 @@ fn one_filter(mut filter: Filter) -> Result<(LogicalPlan, bool)> {
 }
 
 /// Does a plan return a row even for empty input?
-fn makes_a_row(plan: &LogicalPlan) -> bool {
+fn returns_row_for_empty_input(plan: &LogicalPlan) -> bool {
     let LogicalPlan::Aggregate(Aggregate { group_expr, .. }) = plan else { return false };
     let of_all = |group: &Expr| match group {
         Expr::GroupingSet(GroupingSet::Rollup(_) | GroupingSet::Cube(_)) => true,
@@ -113,7 +115,7 @@ impl Held {
 fn without_held(plan: LogicalPlan) -> Result<(Held, LogicalPlan)> {
     let mut held = Held::default();
     let plan = match plan {
-        LogicalPlan::Filter(filter) if counts_rows(&filter.input) => {
+        LogicalPlan::Filter(filter) if changes_rows(&filter.input) => {
             let joins = matches!(filter.input.as_ref(), LogicalPlan::Join(_));
             let (above, below) = split(filter.predicate, joins);
             held.above = above;
@@ -133,7 +135,7 @@ fn without_held(plan: LogicalPlan) -> Result<(Held, LogicalPlan)> {
 }
 
 /// Are its rows different from, or more or fewer than, those of its input?
-fn counts_rows(plan: &LogicalPlan) -> bool {
+fn changes_rows(plan: &LogicalPlan) -> bool {
     matches!(
         plan,
         LogicalPlan::Aggregate(_)

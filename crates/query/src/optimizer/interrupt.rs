@@ -29,7 +29,7 @@ pub(crate) fn interruptible(optimizer: &Optimizer, stop: &Arc<dyn Stop>) -> Opti
 /// The rules of `analyzer`, each preceded by a check for an interrupt.
 pub(crate) fn interruptible_analyzer(analyzer: &Analyzer) -> Analyzer {
     let asking = |rule: &Arc<dyn AnalyzerRule + Send + Sync>| {
-        Arc::new(AskingAnalysis(Arc::clone(rule))) as Arc<dyn AnalyzerRule + Send + Sync>
+        Arc::new(InterruptibleAnalyzerRule(Arc::clone(rule))) as Arc<dyn AnalyzerRule + Send + Sync>
     };
     let mut asked = Analyzer::with_rules(analyzer.rules.iter().map(asking).collect());
     asked.function_rewrites.clone_from(&analyzer.function_rewrites);
@@ -37,9 +37,9 @@ pub(crate) fn interruptible_analyzer(analyzer: &Analyzer) -> Analyzer {
 }
 
 #[derive(Debug)]
-struct AskingAnalysis(Arc<dyn AnalyzerRule + Send + Sync>);
+struct InterruptibleAnalyzerRule(Arc<dyn AnalyzerRule + Send + Sync>);
 
-impl AnalyzerRule for AskingAnalysis {
+impl AnalyzerRule for InterruptibleAnalyzerRule {
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
         check().map_err(QueryError::from)?;
         self.0.analyze(plan, config)
@@ -54,13 +54,13 @@ impl AnalyzerRule for AskingAnalysis {
 pub(super) fn asking(
     rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>,
 ) -> Arc<dyn PhysicalOptimizerRule + Send + Sync> {
-    Arc::new(AskingOperators(rule))
+    Arc::new(InterruptiblePhysicalRule(rule))
 }
 
 #[derive(Debug)]
-struct AskingOperators(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+struct InterruptiblePhysicalRule(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
-impl PhysicalOptimizerRule for AskingOperators {
+impl PhysicalOptimizerRule for InterruptiblePhysicalRule {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         check().map_err(QueryError::from)?;
         self.0.optimize(plan, config)

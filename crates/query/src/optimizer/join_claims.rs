@@ -34,7 +34,7 @@ impl PhysicalOptimizerRule for SoundJoins {
             let Some(join_type) = join_type(plan.as_ref()) else { return Ok(Transformed::no(plan)) };
             let hashed = plan.is::<HashJoinExec>();
             let hidden = |(side, child): (usize, &Arc<dyn ExecutionPlan>)| -> Arc<dyn ExecutionPlan> {
-                if says_nothing(child) {
+                if has_no_equivalences(child) {
                     Arc::clone(child)
                 } else if is_padded(join_type, side) {
                     Arc::new(UnorderedExec::unknown(Arc::clone(child)))
@@ -81,7 +81,7 @@ fn is_padded(join_type: JoinType, side: usize) -> bool {
 }
 
 /// Has it neither an order nor constants, equal columns or constraints?
-fn says_nothing(plan: &Arc<dyn ExecutionPlan>) -> bool {
+fn has_no_equivalences(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let known = plan.properties().equivalence_properties();
     known.oeq_class().is_empty() && known.eq_group().is_empty() && known.constraints().is_empty()
 }

@@ -15,9 +15,9 @@ use types::DataType;
 
 /// Runs before the rule that merges lists.
 #[derive(Debug)]
-pub(super) struct ListsApart;
+pub(super) struct SeparateInLists;
 
-impl OptimizerRule for ListsApart {
+impl OptimizerRule for SeparateInLists {
     fn name(&self) -> &str {
         "lists_apart"
     }

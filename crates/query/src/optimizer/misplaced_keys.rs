@@ -46,7 +46,7 @@ pub(super) struct HideMisplacedKeys;
 impl PhysicalOptimizerRule for HideMisplacedKeys {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            Ok(if knows_too_much(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
+            Ok(if has_unsound_equivalences(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
                 Transformed::yes(Arc::new(UnorderedExec::new(plan)) as Arc<dyn ExecutionPlan>)
             } else {
                 Transformed::no(plan)
@@ -65,7 +65,7 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
 }
 
 /// Are all equivalence properties of the node unsound?
-fn knows_too_much(plan: &dyn ExecutionPlan) -> bool {
+fn has_unsound_equivalences(plan: &dyn ExecutionPlan) -> bool {
     groups_by_sets(plan) || appends_constants(plan) || appends_equal_columns(plan)
 }
 
@@ -95,7 +95,7 @@ fn appends_equal_columns(plan: &dyn ExecutionPlan) -> bool {
 
 /// The properties that hold for the node's rows.
 fn still_known(plan: &dyn ExecutionPlan) -> EquivalenceProperties {
-    if knows_too_much(plan) {
+    if has_unsound_equivalences(plan) {
         return EquivalenceProperties::new(plan.schema());
     }
     let mut known = plan.properties().equivalence_properties().clone().with_constraints(Constraints::default());

@@ -28,7 +28,7 @@ mod stream;
 mod width;
 
 use crate::context::QueryContext;
-use crate::convert::expr_to_ranges::MOST_FOUND;
+use crate::convert::expr_to_ranges::MAX_JOIN_KEYS;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::Allowance;
 use crate::held_memory::HeldMemory;
@@ -363,7 +363,7 @@ fn tune(options: &mut ConfigOptions, hash_joins: bool) {
     options.optimizer.hash_join_single_partition_threshold = alone * 64;
     // Join keys of the build side become point reads of the probe side, which pays off far beyond the default of 150.
     // The scan checks whether they are too many for its table.
-    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MOST_FOUND;
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = MAX_JOIN_KEYS;
     options.optimizer.hash_join_inlist_pushdown_max_size = 1 << 20;
     // Inputs partitioned by one column of a GROUP BY need no repartitioning, however few partitions there are. An input
     // in a single partition is still repartitioned.

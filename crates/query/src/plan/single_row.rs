@@ -37,12 +37,12 @@ pub(super) fn checked(node: LogicalPlan, is_one_row: fn(&LogicalPlan) -> bool) -
             Expr::ScalarSubquery(query) if query.outer_ref_columns.is_empty() => {
                 let mut plan = query.subquery.as_ref().clone();
                 let several = !is_one_row(&plan) && !is_checked(&plan);
-                let absent = !has_a_row(&plan) && !is_told(&plan) && !is_stored(&plan);
+                let absent = !has_a_row(&plan) && !is_marked_nullable(&plan) && !is_stored(&plan);
                 if several {
                     plan = LogicalPlan::Extension(Extension { node: Arc::new(SingleRow { input: plan }) });
                 }
                 if absent {
-                    plan = perhaps_null(plan)?;
+                    plan = mark_nullable(plan)?;
                 }
                 let query = Subquery { subquery: Arc::new(plan), ..query };
                 Ok(Transformed::new_transformed(Expr::ScalarSubquery(query), several || absent))
@@ -55,13 +55,13 @@ pub(super) fn checked(node: LogicalPlan, is_one_row: fn(&LogicalPlan) -> bool) -
 fn is_checked(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Extension(extension) => extension.node.as_any().is::<SingleRow>(),
-        LogicalPlan::Projection(projection) => is_told(plan) && is_checked(&projection.input),
+        LogicalPlan::Projection(projection) => is_marked_nullable(plan) && is_checked(&projection.input),
         _ => false,
     }
 }
 
 /// Marks the only column as nullable.
-fn perhaps_null(plan: LogicalPlan) -> Result<LogicalPlan> {
+fn mark_nullable(plan: LogicalPlan) -> Result<LogicalPlan> {
     let columns = plan.schema().columns();
     let [column] = columns.as_slice() else { return Ok(plan) };
     let value = nullable(Expr::Column(column.clone())).alias_qualified(column.relation.clone(), &column.name);
@@ -85,13 +85,13 @@ fn is_stored(plan: &LogicalPlan) -> bool {
 }
 
 /// Is its column marked as nullable already?
-fn is_told(plan: &LogicalPlan) -> bool {
+fn is_marked_nullable(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => projection.expr.iter().any(|expr| match expr {
             Expr::Alias(alias) => is_nullable(&alias.expr),
             expr => is_nullable(expr),
         }),
-        LogicalPlan::Extension(_) => plan.inputs().into_iter().any(is_told),
+        LogicalPlan::Extension(_) => plan.inputs().into_iter().any(is_marked_nullable),
         _ => false,
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn stoppable(plan: LogicalPlan, stop: &Arc<dyn Stop>) -> Result<Logic
     searching_in_steps(plan, |_| true)?
         .transform_up_with_subqueries(|node| match node {
             LogicalPlan::Join(mut join) if join.filter.is_some() => {
-                let asked = goes_on.get_or_insert_with(|| GoesOn::expr(stop));
+                let asked = goes_on.get_or_insert_with(|| CheckStopped::expr(stop));
                 join.filter = join.filter.map(|filter| asked.clone().and(filter));
                 Ok(Transformed::yes(LogicalPlan::Join(join)))
             }
@@ -102,12 +102,12 @@ fn searching_in_steps(plan: LogicalPlan, chosen: impl Fn(&Expr) -> bool) -> Resu
 
 /// Returns `true`, or an error once the statement is stopped.
 #[derive(Debug)]
-struct GoesOn {
+struct CheckStopped {
     stop: Arc<dyn Stop>,
     signature: Signature,
 }
 
-impl GoesOn {
+impl CheckStopped {
     fn expr(stop: &Arc<dyn Stop>) -> Expr {
         // Volatile, or it would be folded to a constant.
         let signature = Signature::nullary(Volatility::Volatile);
@@ -116,21 +116,21 @@ impl GoesOn {
     }
 }
 
-impl PartialEq for GoesOn {
+impl PartialEq for CheckStopped {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.stop, &other.stop)
     }
 }
 
-impl Eq for GoesOn {}
+impl Eq for CheckStopped {}
 
-impl Hash for GoesOn {
+impl Hash for CheckStopped {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name().hash(state);
     }
 }
 
-impl ScalarUDFImpl for GoesOn {
+impl ScalarUDFImpl for CheckStopped {
     fn name(&self) -> &str {
         "goes_on"
     }

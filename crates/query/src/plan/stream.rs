@@ -24,13 +24,13 @@ pub(super) fn with_fall_back(
     physical: Arc<dyn ExecutionPlan>,
 ) -> QueryResult<SendableRecordBatchStream> {
     let schema = physical.schema();
-    if !may_begin_again(physical.as_ref()) {
+    if !may_restart(physical.as_ref()) {
         return Ok(execute_stream(physical, Arc::clone(planner.tasks()))?);
     }
     let begun = Arc::new(Begun::default());
     let hash_joins = has(physical.as_ref(), &|plan| plan.is::<HashJoinExec>());
     let stream = execute_stream(physical, telling(planner.tasks(), &begun))?;
-    let first = Tries { planner, bound, stream, hash_joins, rows: None, begun: Some(begun) };
+    let first = RestartableStream { planner, bound, stream, hash_joins, rows: None, begun: Some(begun) };
     let stream = futures::stream::unfold(first, |mut running| async move {
         let item = running.next().await?;
         Some((item, running))
@@ -43,7 +43,7 @@ fn telling(tasks: &TaskContext, begun: &Arc<Begun>) -> Arc<TaskContext> {
     with_config(tasks, tasks.session_config().clone().with_extension(Arc::clone(begun)))
 }
 
-struct Tries {
+struct RestartableStream {
     planner: Arc<Planner>,
     bound: LogicalPlan,
     stream: SendableRecordBatchStream,
@@ -55,14 +55,14 @@ struct Tries {
     begun: Option<Arc<Begun>>,
 }
 
-impl Tries {
+impl RestartableStream {
     async fn next(&mut self) -> Option<Result<arrow::record_batch::RecordBatch>> {
         loop {
             let item = self.stream.next().await;
             if self.begun.is_none() {
                 return item;
             }
-            let again = matches!(&item, Some(Err(error)) if self.takes_less(error));
+            let again = matches!(&item, Some(Err(error)) if self.can_restart_after(error));
             if !again {
                 if let Some(begun) = self.begun.take() {
                     begun.set();
@@ -80,7 +80,7 @@ impl Tries {
     }
 
     /// Can the query be restarted in a way that avoids the error?
-    fn takes_less(&mut self, error: &DataFusionError) -> bool {
+    fn can_restart_after(&mut self, error: &DataFusionError) -> bool {
         if let Some(rows) = LongRows::of(error) {
             let fewer = self.rows.is_none_or(|now| rows < now);
             self.rows = Some(rows);
@@ -102,7 +102,7 @@ impl Tries {
     }
 }
 
-fn may_begin_again(plan: &dyn ExecutionPlan) -> bool {
+fn may_restart(plan: &dyn ExecutionPlan) -> bool {
     has(plan, &|plan| plan.is::<HashJoinExec>() || plan.is::<LongRowsExec>())
 }
 

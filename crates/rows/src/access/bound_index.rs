@@ -1,6 +1,6 @@
 //! Expressions and predicates of a table's indexes, bound once per version of the table and cached with it.
 
-use bind::{OverTable, bind_text_over};
+use bind::{TableExpression, bind_stored_expression};
 use catalog::{Index, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct BoundIndex {
     /// For each part its expression, if it is one.
-    pub(crate) parts: Vec<Option<OverTable>>,
-    pub(crate) predicate: Option<OverTable>,
+    pub(crate) parts: Vec<Option<TableExpression>>,
+    pub(crate) predicate: Option<TableExpression>,
 }
 
 /// The bound indexes of a table, by index OID; an index that cannot be bound is left out.
@@ -33,7 +33,7 @@ impl BoundIndexes {
 }
 
 fn bound(table: &Arc<Table>, index: &Index) -> Option<BoundIndex> {
-    let over = |text: &str| bind_text_over(table, text);
+    let over = |text: &str| bind_stored_expression(table, text);
     let part = |part: &catalog::IndexPart| match part.expression() {
         Some(expression) => Some(Some(over(&expression.text)?)),
         None => Some(None),

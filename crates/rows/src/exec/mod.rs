@@ -62,7 +62,7 @@ pub(crate) struct Run<'p> {
 impl Run<'_> {
     /// Evaluates an expression for a row, running the subqueries that it needs.
     pub(crate) async fn value(&mut self, expr: &RowExpr, row: &[Datum]) -> RowsResult<Datum> {
-        self.forget_answers();
+        self.clear_subquery_results();
         loop {
             let stop = match expr.eval(&Frame { row, values: &self.values }) {
                 Ok(value) => return Ok(value.into_owned()),
@@ -74,7 +74,7 @@ impl Run<'_> {
 
     /// Are all conditions true for a row?
     pub(crate) async fn holds(&mut self, conditions: &[RowExpr], row: &[Datum]) -> RowsResult<bool> {
-        self.forget_answers();
+        self.clear_subquery_results();
         let mut at = 0;
         while let Some(condition) = conditions.get(at) {
             match condition.truth(&Frame { row, values: &self.values }) {
@@ -88,7 +88,7 @@ impl Run<'_> {
 
     /// The conjunction of the conditions for a row: `None` is NULL.
     pub(crate) async fn conjunction(&mut self, conditions: &[RowExpr], row: &[Datum]) -> RowsResult<Option<bool>> {
-        self.forget_answers();
+        self.clear_subquery_results();
         let (mut at, mut known) = (0, Some(true));
         while let Some(condition) = conditions.get(at) {
             match condition.truth(&Frame { row, values: &self.values }) {
@@ -112,7 +112,7 @@ impl Run<'_> {
     }
 
     /// Clears the subquery results, which belong to one row.
-    fn forget_answers(&mut self) {
+    fn clear_subquery_results(&mut self) {
         self.values.answers.iter_mut().for_each(|answer| *answer = None);
     }
 

@@ -6,7 +6,7 @@ use crate::access::{AccessPath, Direction, ScanPath, Scanned, bound};
 use crate::expr::{Frame, Row};
 use crate::{RowsError, RowsResult};
 use catalog::{Cell, RowReader, TableStatistics};
-use index::{Cost, Expected, IndexChoice, Judged, JudgedPath, choose};
+use index::{Cost, EstimatorPath, Expected, IndexChoice, TableEstimator, choose};
 use rowkey::range::{Access, Condition, KeyRanges};
 use std::sync::Arc;
 use store::{KeyList, KeyRange, TableId, TableSize};
@@ -238,7 +238,7 @@ impl Knowledge {
     ) -> Expected {
         // Row programs check conditions on the fetched rows, not on the entries.
         let on_entries = |at: usize| candidate.index.is_none() || decided(at);
-        let judged = JudgedPath {
+        let judged = EstimatorPath {
             index: candidate.index.as_ref().map(|(index, entries)| (index, entries.as_ref())),
             key: &candidate.key,
             conditions,
@@ -246,7 +246,7 @@ impl Knowledge {
             columns: &self.columns,
             on_entries: &on_entries,
         };
-        Judged::new(&path.table, &self.statistics, self.rows).expect(&judged)
+        TableEstimator::new(&path.table, &self.statistics, self.rows).expect(&judged)
     }
 }
 

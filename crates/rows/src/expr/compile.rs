@@ -22,7 +22,7 @@ impl Compiler<'_> {
         if let Kind::Col(_) = scalar.kind {
             return Ok(compiled);
         }
-        if let Some(what) = kept_as_another(scalar) {
+        if let Some(what) = unsupported_type_modifier(scalar) {
             return no(what);
         }
         Ok(match (Form::of(scalar.ty)?, &scalar.kind) {
@@ -216,7 +216,7 @@ fn is_equality(ops: &[FuncId], all: bool) -> bool {
 
 /// Values whose type modifier is not known here: the length of a computed `char(n)`, and the modifier of array
 /// elements.
-fn kept_as_another(scalar: &Scalar) -> Option<&'static str> {
+fn unsupported_type_modifier(scalar: &Scalar) -> Option<&'static str> {
     let is_array = scalar.ty.id.element().is_some();
     match &scalar.kind {
         _ if is_array && scalar.ty.typmod != -1 => Some("array of limited elements"),

@@ -26,7 +26,7 @@ impl Compiler<'_> {
         let conditions = self.judges(&early, &own)?;
         let candidates = self.candidates(table, cols, &[], &early)?;
         let first_rows = ask.limited && late.is_empty();
-        let Some((candidates, ordered)) = self.worth_while(candidates, cols, &ask, first_rows) else {
+        let Some((candidates, ordered)) = self.usable_paths(candidates, cols, &ask, first_rows) else {
             return Err(WhyNot::FullScan { table: table.name.clone() });
         };
         let width = candidates.iter().map(AccessPath::width).max().unwrap_or(Width::Wide);
@@ -42,7 +42,7 @@ impl Compiler<'_> {
 
     /// The access paths that may turn out to be the best, and whether they give the order. `None` if all of them read
     /// too much. `first_rows`: few rows are needed if the order is given.
-    fn worth_while(
+    fn usable_paths(
         &self,
         candidates: Vec<AccessPath>,
         cols: &ScanCols,

@@ -137,7 +137,7 @@ impl State {
             });
             let Some(moment) = moments.min() else { return Err("nobody can go on".to_owned()) };
             self.now = self.now.max(moment);
-            self.all_are_patient()?;
+            self.check_timeouts()?;
         }
     }
 
@@ -153,7 +153,7 @@ impl State {
         }
     }
 
-    fn all_are_patient(&self) -> Result<(), String> {
+    fn check_timeouts(&self) -> Result<(), String> {
         for task in self.tasks.iter().filter(|task| !task.serves) {
             if let Status::Waiting { on, since, .. } = task.status
                 && on != On::Time

@@ -109,7 +109,7 @@ async fn spilled_commit(store: &Arc<FjallStore>, before: &Ledger, step: &Step, f
     std::fs::create_dir_all(folder).unwrap();
     let options = TransactionOptions { max_write_bytes: 256, ..TransactionOptions::default() };
     let mut txn = Transaction::begin(Arc::clone(store) as Arc<dyn Store>, &Arc::new(LockTable::new()), options);
-    txn.hold_writes_by(Arc::new(Files(folder.to_owned())));
+    txn.set_write_memory(Arc::new(Files(folder.to_owned())));
     let writer = before.step + 1;
     // Not in key order, so that the files must be merged.
     for (table, number) in puts.iter().rev() {

@@ -81,7 +81,7 @@ pub(crate) fn cut(text: &str) -> Result<Vec<Piece>, SqlError> {
     if !hints.is_empty() {
         pieces = pieces.into_iter().map(|piece| piece.with_hints(&hints)).collect();
     }
-    pieces.iter_mut().for_each(Piece::count_from_its_start);
+    pieces.iter_mut().for_each(Piece::make_locations_relative);
     Ok(pieces)
 }
 

@@ -45,7 +45,7 @@ impl<'t> Places<'t> {
 impl Piece {
     /// Makes locations relative to the statement's first token, so that they are found in the statement's own text: in
     /// a text of many statements, only that part is walked.
-    pub(super) fn count_from_its_start(&mut self) {
+    pub(super) fn make_locations_relative(&mut self) {
         let Some(first) = self.tokens.first().map(|token| token.span.start) else { return };
         if (first.line, first.column) == (1, 1) || first.line == 0 {
             return;
@@ -60,7 +60,7 @@ impl Piece {
 
 impl Piece {
     /// Returns the same tokens without locations.
-    pub(crate) fn without_places(&self) -> Self {
+    pub(crate) fn without_locations(&self) -> Self {
         let nowhere = |token: &TokenWithSpan| TokenWithSpan::wrap(token.token.clone());
         let tokens = self.tokens.iter().map(nowhere).collect();
         Self { tokens, span: self.span.clone(), hints: self.hints.clone(), deep: self.deep }

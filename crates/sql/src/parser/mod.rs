@@ -84,7 +84,7 @@ pub fn parse_expr(text: &str) -> Result<ast::Expr, SqlError> {
         let position = lexer::end_of(text);
         return Err(SqlError::Syntax { near: None, expected: Some("one expression".into()), position });
     };
-    let expr = read(text, piece.without_places(), whole_expr).or_else(|_| read(text, piece, whole_expr));
+    let expr = read(text, piece.without_locations(), whole_expr).or_else(|_| read(text, piece, whole_expr));
     expr.map(|(expr, _)| expr)
 }
 

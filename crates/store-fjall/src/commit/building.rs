@@ -54,7 +54,7 @@ impl<'a> Building<'a> {
         if tables.table(spec.id).is_ok() {
             return Err(StoreError::TableExists { table: spec.id });
         }
-        spec.families.iter().try_for_each(store::FamilySpec::must_be_plain)?;
+        spec.families.iter().try_for_each(store::FamilySpec::check_default_options)?;
         let mut families = Vec::with_capacity(spec.families.len());
         for family in &spec.families {
             families.push(Family { id: family.id, place: Place::slot(shared, tables.next.slot) });

@@ -68,7 +68,7 @@ impl JournalFile {
     /// # Errors
     /// fjall's errors, including earlier ones of its own threads.
     pub(crate) fn write_out(&self) -> fjall::Result<()> {
-        self.db.persist(PersistMode::Buffer).inspect_err(|_| keep_unwritten(&self.db))
+        self.db.persist(PersistMode::Buffer).inspect_err(|_| leak_journal_writer(&self.db))
     }
 
     /// The number of the active journal and a handle to it.
@@ -99,7 +99,7 @@ impl fmt::Debug for JournalFile {
 /// worker thread. That may be after `Database::drop` has returned, which only waits until the threads have left their
 /// loops, and the folder may be open again with other batches at that offset. Leaking the supervisor keeps a file
 /// handle and the block cache alive; memtables and locks go with the database.
-pub(crate) fn keep_unwritten(db: &Database) {
+pub(crate) fn leak_journal_writer(db: &Database) {
     std::mem::forget(db.supervisor.clone());
 }
 

@@ -25,7 +25,7 @@ pub(super) enum Rows {
     /// Encoded rows, or the encoding error: it is reported only if the conditions hold.
     Encoded(StoreResult<EncodedRows>),
     /// Rows of a batch that creates or drops tables; they are encoded under the lock, where their placements are known.
-    AsTheyCame(Vec<Mutation>),
+    Unencoded(Vec<Mutation>),
 }
 
 impl Pipeline {
@@ -40,7 +40,7 @@ impl Pipeline {
         let room = OwnedWriteBatch::with_capacity(self.db.clone(), mutations.len() + 2);
         let mut conditions = Conditions::new(conditions);
         if !tables.is_empty() {
-            return Ok(Prepared { tables, conditions, rows: Rows::AsTheyCame(mutations), batch: room });
+            return Ok(Prepared { tables, conditions, rows: Rows::Unencoded(mutations), batch: room });
         }
         let newest = self.publisher.newest().clone();
         if conditions.len() > FEW_CONDITIONS {
@@ -57,7 +57,7 @@ impl Prepared {
     pub(super) fn is_for(&self, tables: &TableMap) -> bool {
         match &self.rows {
             Rows::Encoded(Ok(rows)) => rows.are_in(tables),
-            Rows::Encoded(Err(_)) | Rows::AsTheyCame(_) => true,
+            Rows::Encoded(Err(_)) | Rows::Unencoded(_) => true,
         }
     }
 
@@ -79,7 +79,7 @@ impl Rows {
     pub(super) fn encoded(self, tables: &TableMap) -> StoreResult<EncodedRows> {
         match self {
             Self::Encoded(rows) => rows,
-            Self::AsTheyCame(mutations) => EncodedRows::of(tables, mutations),
+            Self::Unencoded(mutations) => EncodedRows::of(tables, mutations),
         }
     }
 }

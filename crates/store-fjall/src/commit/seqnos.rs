@@ -1,6 +1,6 @@
 //! Writes batches to fjall, with a mark where their sequence numbers may leave a gap (`journal/seqno_chain.rs`).
 
-use crate::commit::journal_file::keep_unwritten;
+use crate::commit::journal_file::leak_journal_writer;
 use crate::journal::seqno_chain::SeqnoMark;
 use crate::meta;
 use crate::seam::Mutex;
@@ -65,7 +65,7 @@ fn write(
     if let Some(mark) = mark {
         meta::put_seqno_mark(&mut batch, meta, &mark);
     }
-    batch.durability(None).commit().inspect_err(|_| keep_unwritten(db))?;
+    batch.durability(None).commit().inspect_err(|_| leak_journal_writer(db))?;
     Ok(Last { range: Some(low..db.seqno()), before_opening: false })
 }
 

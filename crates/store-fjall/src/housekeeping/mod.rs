@@ -42,7 +42,7 @@ impl Housekeeper {
         let interval = inner.options.buffered_sync_interval;
         let sync_thread = spawn("bennu-sync", move || group_sync.run(interval))?;
         let (housed, until) = (inner.clone(), stop.clone());
-        let keeper = spawn("bennu-keeper", move || keep_house(&housed, &until))?;
+        let keeper = spawn("bennu-keeper", move || run_housekeeper(&housed, &until))?;
         let mut threads = vec![sync_thread, keeper];
         threads.extend(compaction::start(inner, &stop)?);
         threads.extend(engine_threads::start(inner, &stop)?);
@@ -67,7 +67,7 @@ pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> StoreRe
     thread::spawn(name, body).map_err(io("starting a background thread"))
 }
 
-fn keep_house(inner: &Inner, stop: &Stop) {
+fn run_housekeeper(inner: &Inner, stop: &Stop) {
     let mut budget = Budget::default();
     let mut purge = Purge::default();
     let mut follower = Follower::default();

@@ -18,7 +18,7 @@
 //! All of this is an optimization. If flushes are running, or the meta keyspace needs compaction first, the store
 //! continues with the old journal.
 
-use crate::commit::journal_file::{JournalFile, journal_ids, journal_path, keep_unwritten};
+use crate::commit::journal_file::{JournalFile, journal_ids, journal_path, leak_journal_writer};
 use crate::error::{engine, io};
 use crate::seam::{engine_threads, files, thread};
 use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch};
@@ -35,7 +35,7 @@ pub(crate) const BYTES: usize = 1 << 20;
 /// before the store is open.
 const MOST_TABLES: usize = 8;
 /// A key that no record has.
-const NOBODYS: [u8; 1] = [0xFF];
+const UNUSED_KEY: [u8; 1] = [0xFF];
 
 /// Makes fjall begin a new journal in `folder`, its journal folder. The last journal is durable and nobody commits
 /// meanwhile.
@@ -79,8 +79,8 @@ fn lengthened(folder: &Path) -> StoreResult<Option<(PathBuf, File, u64)>> {
 
 fn flush_a_tombstone(db: &Database, meta: &Keyspace, journal: &JournalFile) -> fjall::Result<()> {
     let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1).durability(None);
-    batch.remove(meta, NOBODYS);
-    batch.commit().inspect_err(|_| keep_unwritten(db))?;
+    batch.remove(meta, UNUSED_KEY);
+    batch.commit().inspect_err(|_| leak_journal_writer(db))?;
     journal.write_out()?;
     meta.rotate_memtable()?;
     while meta.tree.sealed_memtable_count() > 0 {

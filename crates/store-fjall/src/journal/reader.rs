@@ -92,13 +92,13 @@ pub(crate) fn read_batches(input: impl Read) -> io::Result<JournalEnd> {
 }
 
 /// An unused keyspace id: fjall does not replay rows of it.
-const NOBODY: u64 = 0;
+const UNUSED_KEYSPACE: u64 = 0;
 
 /// Changes the keyspace id of the rows for which `is_out(keyspace, seqno)` holds to an unused one, so that they are not
 /// replayed. Cuts bytes after the last whole batch. Returns the number of changed rows.
-pub(crate) fn withdraw(bytes: &mut Vec<u8>, is_out: impl Fn(u64, u64) -> bool) -> usize {
+pub(crate) fn exclude_from_replay(bytes: &mut Vec<u8>, is_out: impl Fn(u64, u64) -> bool) -> usize {
     let (mut at, mut rows) = (0, 0);
-    while let Some((len, out)) = bytes.get_mut(at..).and_then(|rest| withdraw_from_batch(rest, &is_out)) {
+    while let Some((len, out)) = bytes.get_mut(at..).and_then(|rest| exclude_from_batch(rest, &is_out)) {
         (at, rows) = (at + len, rows + out);
     }
     bytes.truncate(at);
@@ -106,7 +106,7 @@ pub(crate) fn withdraw(bytes: &mut Vec<u8>, is_out: impl Fn(u64, u64) -> bool) -
 }
 
 /// The length of the batch at the start of `bytes` and the number of changed rows; `None` if there is no whole batch.
-fn withdraw_from_batch(bytes: &mut [u8], is_out: impl Fn(u64, u64) -> bool) -> Option<(usize, usize)> {
+fn exclude_from_batch(bytes: &mut [u8], is_out: impl Fn(u64, u64) -> bool) -> Option<(usize, usize)> {
     const HEAD: usize = 13;
     const ITEM_HEAD: usize = 21;
     let (&START, rest) = bytes.split_first()? else { return None };
@@ -122,7 +122,7 @@ fn withdraw_from_batch(bytes: &mut [u8], is_out: impl Fn(u64, u64) -> bool) -> O
                 let stored = u32::from_le_bytes(*item.get(17..)?.first_chunk()?);
                 let keyspace = item.get_mut(3..)?.first_chunk_mut()?;
                 if is_out(u64::from_le_bytes(*keyspace), seqno) {
-                    *keyspace = NOBODY.to_le_bytes();
+                    *keyspace = UNUSED_KEYSPACE.to_le_bytes();
                     rows += 1;
                 }
                 at += ITEM_HEAD + usize::from(key) + stored as usize;
@@ -346,7 +346,7 @@ mod tests {
         let whole = read_to_end(bytes.as_slice()).unwrap();
         let first = whole.last_seqno.unwrap() - 19;
         let mut left = bytes.clone();
-        assert_eq!(withdraw(&mut left, |_, seqno| seqno < first + 7), 21);
+        assert_eq!(exclude_from_replay(&mut left, |_, seqno| seqno < first + 7), 21);
         assert_eq!(read_to_end(left.as_slice()).unwrap(), whole);
         let folder = tempfile::tempdir().unwrap();
         drop(Database::builder(folder.path()).open().unwrap().keyspace("k", Default::default).unwrap());
@@ -355,7 +355,7 @@ mod tests {
         let keyspace = db.keyspace("k", Default::default).unwrap();
         let found: Vec<u8> = keyspace.iter().map(|row| row.key().unwrap()[0]).collect();
         assert_eq!(found, (7..20).flat_map(|round| [round, round]).collect::<Vec<u8>>());
-        assert_eq!(withdraw(&mut left, |_, _| false), 0);
+        assert_eq!(exclude_from_replay(&mut left, |_, _| false), 0);
     }
 
     #[test]

@@ -15,7 +15,7 @@
 
 use crate::commit::journal_file::{journal_ids, journal_path};
 use crate::error::{io, storage};
-use crate::journal::reader::withdraw;
+use crate::journal::reader::exclude_from_replay;
 use crate::open::folder::{Folder, sync_folder};
 use crate::seam::{Mutex, files};
 use fjall::{AbstractTree, Keyspace};
@@ -136,7 +136,7 @@ fn replace(path: &Path, new: &Path, bytes: &[u8]) -> StoreResult<()> {
 fn clean(journal: &Path, folder: &Path, floors: &Floors) -> StoreResult<()> {
     let mut bytes = fs::read(journal).map_err(io(format!("reading {}", journal.display())))?;
     let is_below = |keyspace: u64, seqno: u64| floors.get(&keyspace).is_some_and(|floor| seqno < *floor);
-    match withdraw(&mut bytes, is_below) {
+    match exclude_from_replay(&mut bytes, is_below) {
         0 => Ok(()),
         rows => {
             tracing::info!(journal = %journal.display(), rows, "rows of the journal are in tables, or were deleted there");

@@ -62,7 +62,7 @@ impl Chain {
             Some(mark) => {
                 self.strict = true;
                 match (self.last, &mark.previous) {
-                    (Some(last), Some(range)) if !range.contains(&last.seqno) => return Err(self.blame_previous()),
+                    (Some(last), Some(range)) if !range.contains(&last.seqno) => return Err(self.reject_previous()),
                     _ => Some(mark.low),
                 }
             }
@@ -78,7 +78,7 @@ impl Chain {
     }
 
     /// Ends the chain at the previous batch.
-    fn blame_previous(&mut self) -> Wrong {
+    fn reject_previous(&mut self) -> Wrong {
         self.last = None;
         Wrong::Previous
     }
@@ -86,7 +86,7 @@ impl Chain {
     /// The number after the last batch, which has no mark after it.
     fn follows(&mut self) -> Result<Option<u64>, Wrong> {
         match self.last {
-            Some(Last { seqno, low: Some(low) }) if seqno != low => Err(self.blame_previous()),
+            Some(Last { seqno, low: Some(low) }) if seqno != low => Err(self.reject_previous()),
             Some(Last { seqno, .. }) => Ok(Some(seqno.saturating_add(1))),
             None => Ok(None),
         }

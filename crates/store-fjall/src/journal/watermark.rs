@@ -125,7 +125,7 @@ impl Watermark {
     ///
     /// # Errors
     /// I/O failures.
-    pub(crate) fn keyspace_made(&self, id: u64) -> StoreResult<()> {
+    pub(crate) fn reserve_keyspace_id(&self, id: u64) -> StoreResult<()> {
         if id < self.mark().keyspace_ceiling {
             return Ok(());
         }
@@ -316,7 +316,7 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         let watermark = Watermark::open(&path, false).unwrap();
         assert_eq!(watermark.mark(), old);
-        watermark.keyspace_made(5).unwrap();
+        watermark.reserve_keyspace_id(5).unwrap();
         watermark.marks_begin_behind(3).unwrap();
         watermark.marks_begin_behind(8).unwrap();
         let new = Mark { sequence: 11, keyspace_ceiling: 5 + RESERVE_KEYSPACES, marked_from: 4, ..old };
@@ -328,7 +328,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let watermark = Watermark::open(&folder.path().join("watermark"), true).unwrap();
         for (id, ceiling) in [(1, 65), (2, 65), (64, 65), (65, 129), (7, 129)] {
-            watermark.keyspace_made(id).unwrap();
+            watermark.reserve_keyspace_id(id).unwrap();
             assert_eq!(watermark.mark().keyspace_ceiling, ceiling, "after {id}");
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn finish(
     durability: Durability,
 ) -> StoreResult<CommitNo> {
     let pipeline = &inner.pipeline;
-    let _alone = inner.admission.alone_blocking();
+    let _alone = inner.admission.lock_gate_exclusively();
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
     checks.fences.iter().try_for_each(|fence| fence.check(&newest.tables))?;

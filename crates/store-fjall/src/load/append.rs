@@ -82,7 +82,7 @@ fn append_one(inner: &Inner, part: &Part) -> StoreResult<CommitNo> {
         writer.stamp_new(fragment, origin)?;
         ingestion.write(key.into(), Some(&*fragment))
     })?;
-    let _alone = inner.admission.alone_blocking();
+    let _alone = inner.admission.lock_gate_exclusively();
     let mut last = pipeline.lock_to_write()?;
     let newest = pipeline.publisher.newest().clone();
     fence.check(&newest.tables)?;

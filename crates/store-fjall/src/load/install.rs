@@ -25,7 +25,7 @@ use super::merge::{Origin, Source, Stored};
 use super::moving::{self, Move, Moved, RowsFrom};
 use super::stream::Streamed;
 use super::table::TableLoad;
-use super::writer::Homes;
+use super::writer::NewKeyspaces;
 use crate::commit::pipeline::Dropped;
 use crate::commit::publish::State;
 use crate::inner::Inner;
@@ -47,7 +47,7 @@ pub(super) struct Part {
     loaded: Arc<Loaded>,
     pub(super) streamed: Option<Streamed>,
     /// Keyspaces that contain exactly the rows of the load: the streamed rows and those added to them.
-    all_in: Option<Arc<Homes>>,
+    all_in: Option<Arc<NewKeyspaces>>,
     moved: Option<Moved>,
 }
 
@@ -101,7 +101,7 @@ pub(super) async fn install(inner: &Arc<Inner>, parts: Vec<Part>) -> StoreResult
         parts = move_all(inner, parts).await?;
         let of = inner.clone();
         let (back, shown) = blocking(move || {
-            let _alone = of.admission.alone_blocking();
+            let _alone = of.admission.lock_gate_exclusively();
             let shown = flip(&of, &mut parts);
             Ok((parts, shown))
         })
@@ -200,7 +200,7 @@ pub(super) fn stored_rows(state: &State, family: FamilyId, place: &Place, keys: 
 }
 
 /// The rows of a load that are in keyspaces already.
-pub(super) fn rows_of(inner: &Inner, homes: &Homes) -> Vec<Source> {
+pub(super) fn rows_of(inner: &Inner, homes: &NewKeyspaces) -> Vec<Source> {
     let snapshot = inner.pipeline.nonces.take(&inner.pipeline.db);
     let rows = homes.made.iter().map(|(family, home)| {
         let row = (Slice::from([]), Slice::from([]));

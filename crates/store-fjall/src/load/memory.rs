@@ -39,16 +39,16 @@ impl Memory {
 pub(super) struct InFlight(Arc<AtomicUsize>);
 
 /// A share of [`InFlight`], subtracted on drop.
-pub(super) struct Flying {
+pub(super) struct InFlightBytes {
     all: InFlight,
     bytes: usize,
 }
 
 impl InFlight {
     /// Adds `bytes`.
-    pub(super) fn add(&self, bytes: usize) -> Flying {
+    pub(super) fn add(&self, bytes: usize) -> InFlightBytes {
         self.0.fetch_add(bytes, Ordering::Relaxed);
-        Flying { all: self.clone(), bytes }
+        InFlightBytes { all: self.clone(), bytes }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -56,7 +56,7 @@ impl InFlight {
     }
 }
 
-impl Drop for Flying {
+impl Drop for InFlightBytes {
     fn drop(&mut self) {
         self.all.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }

@@ -58,7 +58,7 @@ pub(crate) struct Load {
 /// Minimum bytes in a buffer for a run,
 const SMALLEST_RUN: usize = 1 << 20;
 /// and the minimum if memory is refused.
-const RUN_OF_NEED: usize = 64 << 10;
+const SMALLEST_FORCED_RUN: usize = 64 << 10;
 /// Copies of a row in a small load besides the buffer: in the batch, and encoded for fjall.
 const TIMES_IN_A_BATCH: usize = 2;
 
@@ -83,7 +83,7 @@ impl Load {
         if self.hold_with(at, rows, bytes) {
             return Ok(());
         }
-        for least in [SMALLEST_RUN, RUN_OF_NEED] {
+        for least in [SMALLEST_RUN, SMALLEST_FORCED_RUN] {
             let is_long = |table: &&mut TableLoad| table.buffered() >= least;
             while let Some(table) = self.tables.iter_mut().filter(is_long).max_by_key(|table| table.buffered()) {
                 table.empty().await?;

@@ -6,7 +6,7 @@ use super::install::{rows_of, stored_rows};
 use super::loaded::Loaded;
 use super::merge::Merge;
 use super::stream::Streamed;
-use super::writer::{Homes, Writer};
+use super::writer::{NewKeyspaces, Writer};
 use crate::commit::pipeline::{Fence, Last};
 use crate::commit::publish::State;
 use crate::error::engine;
@@ -19,7 +19,7 @@ use store::{FamilyId, KeyRange, LoadTable, OnDuplicate, StoreResult};
 /// Rows in new keyspaces, not published yet.
 pub(super) struct Moved {
     pub(super) stamp: Last,
-    pub(super) homes: Homes,
+    pub(super) homes: NewKeyspaces,
     pub(super) fence: Fence,
     /// Whether these are only the rows of the load, without stored rows of the table.
     pub(super) alone: bool,
@@ -42,7 +42,7 @@ pub(super) struct Move {
 pub(super) enum RowsFrom {
     Loaded(Arc<Loaded>),
     /// Keyspaces that contain exactly the rows of the load.
-    Keyspaces(Arc<Homes>),
+    Keyspaces(Arc<NewKeyspaces>),
 }
 
 impl Move {
@@ -60,7 +60,7 @@ impl Move {
         let state = inner.pipeline.publisher.newest().clone();
         let table = state.tables.table(of.table)?.clone();
         let stamp = inner.pipeline.reserve_stamp()?;
-        let mut homes = Homes::none(inner);
+        let mut homes = NewKeyspaces::none(inner);
         for family in &table.families {
             homes.make(of.table, family.id, stamp.commit)?;
         }

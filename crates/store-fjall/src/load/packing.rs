@@ -68,7 +68,7 @@ impl Differences {
             let Some(rest) = left.checked_sub(width) else { break };
             (left, taken) = (rest, taken + 1);
             let next = Field::within(at, width);
-            match fields.last_mut().filter(|field| field.goes_on_with(&next)) {
+            match fields.last_mut().filter(|field| field.is_followed_by(&next)) {
                 Some(field) => (field.shift, field.width) = (next.shift, field.width + width),
                 None => fields.push(next),
             }
@@ -108,7 +108,7 @@ impl Field {
     }
 
     /// Returns true if `next` is the whole following byte of the same word.
-    fn goes_on_with(&self, next: &Self) -> bool {
+    fn is_followed_by(&self, next: &Self) -> bool {
         self.at == next.at && next.width == u8::BITS && next.shift + next.width == self.shift
     }
 

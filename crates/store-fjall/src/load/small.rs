@@ -46,7 +46,7 @@ fn apply(inner: &Inner, tables: &[TableLoad], fences: &[Fence]) -> StoreResult<C
         }
     }
     let batch = inner.pipeline.prepare(batch)?;
-    let _alone = inner.admission.alone_blocking();
+    let _alone = inner.admission.lock_gate_exclusively();
     Ok(inner.pipeline.apply(batch, Durability::Sync, fences)?.0)
 }
 

@@ -7,10 +7,10 @@
 //! No run is written and read again, and the blocks are compressed while the next rows are encoded. The rows are
 //! invisible until the end, because no table refers to the keyspace before the placement changes.
 
-use super::memory::{Flying, InFlight};
+use super::memory::{InFlight, InFlightBytes};
 use super::merge::Origin;
 use super::rows::Rows;
-use super::writer::{Homes, Writer};
+use super::writer::{NewKeyspaces, Writer};
 use crate::commit::pipeline::Last;
 use crate::commit::publish::State;
 use crate::error::engine;
@@ -33,14 +33,14 @@ pub(crate) struct SortedStream {
 }
 
 enum Message {
-    Rows(Rows, Flying),
+    Rows(Rows, InFlightBytes),
     /// Ends the stream. A closed channel without this message means that the stream was dropped.
     End,
 }
 
 /// The result of a stream: a keyspace that no table refers to yet, and the stamp of its rows.
 pub(crate) struct Streamed {
-    pub(crate) homes: Homes,
+    pub(crate) homes: NewKeyspaces,
     pub(crate) stamp: Last,
     /// The commit at which the table was found empty.
     pub(crate) empty_at: CommitNo,
@@ -57,7 +57,7 @@ impl SortedStream {
             let table = of.table;
             let Some(family) = only_family_without_rows(&state, table)? else { return Ok(None) };
             let writer = Writer::new(&inner, of)?;
-            let mut homes = Homes::none(&inner);
+            let mut homes = NewKeyspaces::none(&inner);
             homes.make(table, family, writer.stamp.commit)?;
             Ok(Some((writer, homes, state.commit)))
         });
@@ -110,7 +110,7 @@ impl SortedStream {
     }
 }
 
-fn write(writer: &mut Writer, homes: Homes, mut receiver: mpsc::Receiver<Message>) -> StoreResult<Homes> {
+fn write(writer: &mut Writer, homes: NewKeyspaces, mut receiver: mpsc::Receiver<Message>) -> StoreResult<NewKeyspaces> {
     let home = homes.only()?.clone();
     let mut ingestion = home.start_ingestion().map_err(engine("beginning an ingestion"))?;
     loop {

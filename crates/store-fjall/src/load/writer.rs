@@ -14,12 +14,12 @@ use std::sync::Arc;
 use store::{CommitNo, FamilyId, LoadTable, StoreError, StoreResult, TableId};
 
 /// New keyspaces, deleted on drop unless the load takes them.
-pub(crate) struct Homes {
+pub(crate) struct NewKeyspaces {
     inner: Arc<Inner>,
     pub(super) made: Vec<(FamilyId, Keyspace)>,
 }
 
-impl Homes {
+impl NewKeyspaces {
     pub(super) fn none(inner: &Arc<Inner>) -> Self {
         Self { inner: inner.clone(), made: Vec::new() }
     }
@@ -41,7 +41,7 @@ impl Homes {
     }
 }
 
-impl Drop for Homes {
+impl Drop for NewKeyspaces {
     fn drop(&mut self) {
         let unused = self.made.drain(..).map(|(_, keyspace)| keyspace);
         self.inner.reclaim.lock().keyspaces.extend(unused);

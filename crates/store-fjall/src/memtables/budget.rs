@@ -62,7 +62,7 @@ impl Budget {
             rotate(inner, &load.keyspace)?;
         }
         self.journals_held.tick(inner, &keyspaces)?;
-        self.let_go(inner, &keyspaces)
+        self.release_replaced(inner, &keyspaces)
     }
 
     fn choose<'a>(&mut self, inner: &Inner, loads: &'a [Load], unflushed: u64) -> Vec<&'a Load> {
@@ -103,7 +103,7 @@ impl Budget {
 
     /// Frees memtables and files that states hold although flushes and compactions replaced them, and old tree
     /// versions. Commits and flushes replace both regularly; without them it is done here.
-    fn let_go(&mut self, inner: &Inner, keyspaces: &[Keyspace]) -> StoreResult<()> {
+    fn release_replaced(&mut self, inner: &Inner, keyspaces: &[Keyspace]) -> StoreResult<()> {
         if self.refreshed.is_some_and(|at| at.elapsed() < REFRESH_EVERY) {
             return Ok(());
         }
@@ -132,7 +132,7 @@ pub(crate) async fn room(inner: &Inner, bytes: usize) -> StoreResult<()> {
         inner.check_open()?;
         inner.pipeline.read_only.check()?;
         if !std::mem::replace(&mut waits, true) {
-            inner.admission.note_pause();
+            inner.admission.count_pause();
         }
         task::sleep(WAIT_FOR_ROOM).await;
     }

@@ -50,7 +50,7 @@ pub(crate) fn rotate(inner: &Inner, keyspace: &Keyspace) -> StoreResult<()> {
     let sync = || pipeline.group_sync.journal().sync().map_err(|error| pipeline.read_only.set(&error));
     // Synced before the lock, too, so that the sync under the lock is short.
     sync()?;
-    let _alone = inner.admission.alone_blocking();
+    let _alone = inner.admission.lock_gate_exclusively();
     let _last = pipeline.lock();
     sync()?;
     inner.memtables.note(keyspace);
@@ -78,7 +78,7 @@ pub(crate) fn refresh(inner: &Inner) {
 pub(crate) fn at_close(inner: &Inner) -> StoreResult<()> {
     let pipeline = &inner.pipeline;
     if !is_left_out("the end of commits in close") {
-        let _alone = inner.admission.alone_blocking();
+        let _alone = inner.admission.lock_gate_exclusively();
         pipeline.end();
     }
     // No commits follow, so the newest commit is the last one and the numbers after it can be released.

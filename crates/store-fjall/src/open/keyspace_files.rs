@@ -14,9 +14,9 @@ const CURRENT: &str = "current";
 
 /// The stand-in files, deleted when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct StandIns(Vec<PathBuf>);
+pub(crate) struct PlaceholderFiles(Vec<PathBuf>);
 
-impl StandIns {
+impl PlaceholderFiles {
     /// Creates a stand-in for each missing file of a database that has commits.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl StandIns {
     }
 }
 
-impl Drop for StandIns {
+impl Drop for PlaceholderFiles {
     fn drop(&mut self) {
         for file in &self.0 {
             // Usually fjall has deleted it with its folder.

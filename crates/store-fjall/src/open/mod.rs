@@ -23,7 +23,7 @@ use crate::journal::watermark::{Mark, Watermark};
 use crate::large::redo;
 use crate::meta;
 use crate::open::folder::{Folder, sync_folder};
-use crate::open::keyspace_files::StandIns;
+use crate::open::keyspace_files::PlaceholderFiles;
 use crate::open::keyspace_folders::KeyspaceFolders;
 use crate::open::keyspace_names::Names;
 use crate::options::{FEWEST_FILES, Options};
@@ -56,16 +56,17 @@ pub(crate) fn open(path: &Path, options: Options) -> StoreResult<Inner> {
     let floors = ReplayFloors::open(&folder)?;
     let prepared = prepare(&folders, names, &mark, journals.next_seqno)?;
     watermark.marks_begin_behind(journals.active.unwrap_or(0))?;
-    let stand_ins = if written { StandIns::put(&folder.database())? } else { StandIns::default() };
+    let placeholder_files =
+        if written { PlaceholderFiles::put(&folder.database())? } else { PlaceholderFiles::default() };
     if let Some(last) = prepared.last_id {
-        watermark.keyspace_made(last)?;
+        watermark.reserve_keyspace_id(last)?;
         folders.reserve(last)?;
     }
-    let db = open_database(&folder, &options).map_err(|error| stand_ins.explain(error))?;
-    drop(stand_ins);
+    let db = open_database(&folder, &options).map_err(|error| placeholder_files.explain(error))?;
+    drop(placeholder_files);
     advance_seqno(&db, prepared.next_seqno);
     if written {
-        meta::must_be_there(&db)?;
+        meta::check_keyspaces_exist(&db)?;
     }
     let meta = keyspace(&db, &watermark, meta::META)?;
     let shared = keyspace(&db, &watermark, meta::SHARED)?;
@@ -161,7 +162,7 @@ fn open_database(folder: &Folder, options: &Options) -> StoreResult<Database> {
 /// I/O failures.
 pub(crate) fn keyspace(db: &Database, watermark: &Watermark, name: &str) -> StoreResult<Keyspace> {
     let opened = db.keyspace(name, keyspace_options).map_err(engine(format!("opening keyspace {name}")))?;
-    watermark.keyspace_made(opened.id())?;
+    watermark.reserve_keyspace_id(opened.id())?;
     // fjall syncs the content of a new keyspace's folder, but not its parent: without this sync a power loss may delete
     // the whole keyspace (crates/sim demonstrates it).
     opened.path().parent().map_or(Ok(()), sync_folder)?;

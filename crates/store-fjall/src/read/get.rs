@@ -1,7 +1,7 @@
 //! Point reads. Bloom filters exclude runs that lack the key.
 
 use super::ReadSource;
-use super::blocks::{GROUP, Lent, Points};
+use super::blocks::{GROUP, Points, SharedSlice};
 use crate::limits::is_possible_key;
 use bytes::Bytes;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(crate) fn get<'a>(source: &ReadSource, rowkeys: impl Iterator<Item = &'a [u8
     };
     let rowkeys: Vec<&[u8]> = rowkeys.collect();
     if rowkeys.len() < MANY {
-        let copied = |found: Lent| Bytes::copy_from_slice(found.bytes());
+        let copied = |found: SharedSlice| Bytes::copy_from_slice(found.bytes());
         return rowkeys.into_iter().map(|rowkey| Ok(get(rowkey)?.map(copied))).collect();
     }
     let mut in_order: Vec<(usize, &[u8])> = rowkeys.iter().copied().enumerate().collect();

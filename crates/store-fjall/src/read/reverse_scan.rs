@@ -2,7 +2,7 @@
 //! each is a row. Otherwise the iterator is used.
 
 use super::ReadSource;
-use super::blocks::{BackCursor, DataBlock, Entries, Malformed, ScanCaching, View, compare_key};
+use super::blocks::{DataBlock, Entries, Malformed, ReverseCursor, ScanCaching, View, compare_key};
 use super::output::Output;
 use super::range::StoredRange;
 use store::StoreResult;
@@ -10,7 +10,7 @@ use store::StoreResult;
 /// A backward scan of one range.
 pub(crate) struct ReverseScan {
     range: StoredRange,
-    blocks: BackCursor,
+    blocks: ReverseCursor,
     caching: ScanCaching,
     /// Whether the next block is the first one, in which the range may end.
     first: bool,
@@ -34,7 +34,7 @@ impl ReverseScan {
         if !rest.is_empty() || view.memtable_has_any(range) {
             return Ok(None);
         }
-        let blocks = BackCursor::new(&view.files, base, range.end.as_deref(), source.seqno())?;
+        let blocks = ReverseCursor::new(&view.files, base, range.end.as_deref(), source.seqno())?;
         Ok(blocks.map(|blocks| Self {
             range: range.clone(),
             blocks,

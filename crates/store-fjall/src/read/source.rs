@@ -1,6 +1,6 @@
 //! The location of the rows of one (table, family), and the state to read.
 
-use super::blocks::{Image, Lent, Points, View, Views};
+use super::blocks::{Image, Points, SharedSlice, View, Views};
 use crate::error::engine;
 use bytes::Bytes;
 use fjall::{AbstractTree, Keyspace, Readable, Snapshot};
@@ -89,7 +89,12 @@ impl ReadSource {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn get(&self, rowkey: &[u8], view: Option<&View>, points: &mut Points) -> StoreResult<Option<Lent>> {
+    pub(crate) fn get(
+        &self,
+        rowkey: &[u8],
+        view: Option<&View>,
+        points: &mut Points,
+    ) -> StoreResult<Option<SharedSlice>> {
         // Reuses one buffer for the keys of all gets.
         let mut key = std::mem::take(&mut points.key);
         self.stored_key_into(rowkey, &mut key);
@@ -111,7 +116,7 @@ impl ReadSource {
         rowkeys: impl Iterator<Item = &'k [u8]>,
         view: Option<&View>,
         points: &mut Points,
-    ) -> StoreResult<Vec<Option<Lent>>> {
+    ) -> StoreResult<Vec<Option<SharedSlice>>> {
         let Some(view) = view else {
             return rowkeys.map(|rowkey| self.get(rowkey, None, points)).collect();
         };
@@ -127,11 +132,11 @@ impl ReadSource {
     }
 
     /// Returns the fragment of a stored key by a merging read.
-    pub(super) fn merged_get(&self, key: &[u8]) -> StoreResult<Option<Lent>> {
+    pub(super) fn merged_get(&self, key: &[u8]) -> StoreResult<Option<SharedSlice>> {
         match &self.position {
             Position::Live(snapshot) => {
                 let found = snapshot.get(&self.keyspace, key).map_err(engine("reading a row"))?;
-                Ok(found.map(Lent::whole))
+                Ok(found.map(SharedSlice::whole))
             }
             Position::Image { seqno, image } => image.get(key, *seqno),
         }

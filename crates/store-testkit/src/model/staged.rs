@@ -53,7 +53,7 @@ impl<'a> Staged<'a> {
                 return Err(StoreError::TableExists { table: spec.id });
             }
             TableChange::Create(spec) => {
-                spec.families.iter().try_for_each(store::FamilySpec::must_be_plain)?;
+                spec.families.iter().try_for_each(store::FamilySpec::check_default_options)?;
                 self.changes.created.insert(spec.id, ModelTable::new(spec, self.commit));
             }
             TableChange::Drop(table) => {

@@ -57,7 +57,7 @@ impl DualStore {
         for (written, ((table, key), group)) in groups.iter().enumerate() {
             if looked.elapsed() > LOOK_EVERY {
                 self.0
-                    .look_at_definitions(epochs, (*table, key))
+                    .check_definitions(epochs, (*table, key))
                     .await
                     .map_err(|source| broken(written, total, source))?;
                 looked = Instant::now();
@@ -79,7 +79,7 @@ fn broken(written: usize, total: usize, source: StoreError) -> TxnError {
 }
 
 impl Shared {
-    async fn look_at_definitions(&self, epochs: &BTreeMap<TableId, u64>, row: (TableId, &Bytes)) -> StoreResult<()> {
+    async fn check_definitions(&self, epochs: &BTreeMap<TableId, u64>, row: (TableId, &Bytes)) -> StoreResult<()> {
         let Some(definitions) = self.definitions.get() else { return Ok(()) };
         match definitions.are_unchanged(epochs).await? {
             true => Ok(()),
@@ -206,7 +206,7 @@ impl Shared {
                     ahead.reserved.push((entry, reserved));
                 }
                 false => {
-                    let leaving = self.mark_leaving(value, ahead.row.1, durability).await?;
+                    let leaving = self.mark_released(value, ahead.row.1, durability).await?;
                     ahead.leaving.extend(leaving.map(|stamp| (entry, stamp)));
                 }
             }

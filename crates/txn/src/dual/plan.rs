@@ -105,13 +105,13 @@ fn in_order(mut groups: Vec<((TableId, Bytes), RowGroup)>) -> StoreResult<Vec<((
         let values = came.filter_map(|entry| Some((entry.storage, entry.value.clone()?)));
         values.filter_map(|value| left_by.get(&value).copied()).filter(|other| *other != at).collect()
     };
-    let order = after_those_before(groups.len(), before)?;
+    let order = topological_order(groups.len(), before)?;
     let mut places: Vec<Option<_>> = groups.into_iter().map(Some).collect();
     Ok(order.into_iter().filter_map(|at| places.get_mut(at).and_then(Option::take)).collect())
 }
 
 /// A topological order of the numbers below `count`: each follows the numbers in `before`.
-fn after_those_before(count: usize, before: impl Fn(usize) -> BTreeSet<usize>) -> StoreResult<Vec<usize>> {
+fn topological_order(count: usize, before: impl Fn(usize) -> BTreeSet<usize>) -> StoreResult<Vec<usize>> {
     let mut order = Vec::with_capacity(count);
     let (mut done, mut open) = (BTreeSet::new(), BTreeSet::new());
     for first in 0..count {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     fn order(count: usize, edges: &[(usize, usize)]) -> StoreResult<Vec<usize>> {
-        after_those_before(count, |at| edges.iter().filter(|edge| edge.1 == at).map(|edge| edge.0).collect())
+        topological_order(count, |at| edges.iter().filter(|edge| edge.1 == at).map(|edge| edge.0).collect())
     }
 
     #[test]

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 /// The interval between two checks of a value that a writer is about to take or release.
 const PAUSE: Duration = Duration::from_millis(2);
 /// After this multiple of the patience, the statement is retried.
-const PATIENCE_TIMES: u32 = 4;
+const PATIENCE_FACTOR: u32 = 4;
 
 /// A new or renewed reservation.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,7 @@ impl Shared {
         let began = Instant::now();
         // At least one attempt, even if the thread was delayed before.
         let mut attempts = 0;
-        while attempts == 0 || began.elapsed() < self.patience * PATIENCE_TIMES {
+        while attempts == 0 || began.elapsed() < self.patience * PATIENCE_FACTOR {
             attempts += 1;
             let held = self.there(value.0, value.1).await?;
             let stamp = stamp_of(held.as_ref());
@@ -110,7 +110,7 @@ impl Shared {
     }
 
     /// Rewrites the reservation of a value that a row is about to release; `None` if it is another row's.
-    pub(super) async fn mark_leaving(
+    pub(super) async fn mark_released(
         &self,
         value: (TableId, &Bytes),
         rowkey: &Bytes,

@@ -12,7 +12,7 @@ impl Transaction {
     ///
     /// # Errors
     /// As [`Self::put`].
-    pub async fn set_aside(
+    pub async fn defer_row(
         &mut self,
         table: TableId,
         family: FamilyId,
@@ -28,27 +28,27 @@ impl Transaction {
     }
 
     /// Takes all rows that were set aside.
-    pub fn take_aside(&mut self) -> Aside {
-        Aside(Arc::new(std::mem::take(&mut self.aside)))
+    pub fn take_deferred(&mut self) -> DeferredWrites {
+        DeferredWrites(Arc::new(std::mem::take(&mut self.aside)))
     }
 }
 
 /// Rows that were set aside.
 #[derive(Debug)]
-pub struct Aside(Arc<WriteSet>);
+pub struct DeferredWrites(Arc<WriteSet>);
 
-impl Aside {
+impl DeferredWrites {
     /// The rows of one family, in key order.
-    pub fn rows(&self, table: TableId, family: FamilyId) -> AsideRows {
-        AsideRows(OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false))
+    pub fn rows(&self, table: TableId, family: FamilyId) -> DeferredRows {
+        DeferredRows(OwnRows::new(Arc::clone(&self.0), (table, family), &[KeyRange::all()], false))
     }
 }
 
 /// An iterator over rows that were set aside.
 #[derive(Debug)]
-pub struct AsideRows(OwnRows);
+pub struct DeferredRows(OwnRows);
 
-impl AsideRows {
+impl DeferredRows {
     /// The next row.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use store::{
     Bytes, Durability, EntryRows, FamilyId, FamilySpec, KeyRange, PointRead, ScanRequest, Store, StoreError,
     StoreResult, SystemClock, TableChange, TableId, TableSpec, WriteBatch,
 };
-use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, Random, from_environment, least_store};
+use store_testkit::{FaultPlan, FaultStore, ModelStore, Point, Random, from_environment, minimal_store};
 use txn::{DualStore, LockTable, Transaction, TransactionOptions, TxnError, TxnResult};
 
 const F: FamilyId = FamilyId(0);
@@ -71,7 +71,7 @@ impl EntryRows for Of {
 }
 
 async fn shared() -> Arc<dyn Store> {
-    let store = least_store(ModelStore::new());
+    let store = minimal_store(ModelStore::new());
     for id in [ROWS, PLAIN, UNIQUE] {
         let table = TableSpec { id, families: vec![FamilySpec::new(F)], splits: Vec::new() };
         let batch = WriteBatch { tables: vec![TableChange::Create(table)], ..WriteBatch::default() };

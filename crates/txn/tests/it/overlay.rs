@@ -38,7 +38,7 @@ fn begin_with(store: &Arc<MapStore>, max_write_bytes: usize) -> Transaction {
     let store: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
     let options = TransactionOptions { max_write_bytes, ..TransactionOptions::default() };
     let mut txn = Transaction::begin(store, &Arc::new(LockTable::new()), options);
-    txn.hold_writes_by(Arc::new(Anything));
+    txn.set_write_memory(Arc::new(Anything));
     txn
 }
 

@@ -5,14 +5,14 @@ use store::{
     Bytes, CommitNo, Condition, Durability, FamilyId, FamilySpec, PointRead, Store, StoreError, TableChange, TableId,
     TableSpec, WriteBatch,
 };
-use store_testkit::{ModelStore, least_store};
+use store_testkit::{ModelStore, minimal_store};
 use txn::{LockMode, LockTable, LockWait, Transaction, TransactionOptions, TxnError, TxnResult};
 
 const T: TableId = TableId(7);
 const F: FamilyId = FamilyId(0);
 
 async fn shared() -> Arc<dyn Store> {
-    let store = least_store(ModelStore::new());
+    let store = minimal_store(ModelStore::new());
     let table = TableSpec { id: T, families: vec![FamilySpec::new(F)], splits: Vec::new() };
     let batch = WriteBatch { tables: vec![TableChange::Create(table)], ..WriteBatch::default() };
     store.apply(batch, Durability::Sync).await.unwrap();

@@ -57,7 +57,7 @@ fn begin(store: &Arc<MapStore>, max_write_bytes: usize) -> Transaction {
     let options = TransactionOptions { max_write_bytes, ..TransactionOptions::default() };
     let store: Arc<dyn Store> = Arc::clone(store) as Arc<dyn Store>;
     let mut txn = Transaction::begin(store, &Arc::new(LockTable::new()), options);
-    txn.hold_writes_by(Arc::new(Anything));
+    txn.set_write_memory(Arc::new(Anything));
     txn
 }
 
@@ -223,7 +223,7 @@ async fn many_times_the_memory_is_written_and_committed() {
     let store = MapStore::new();
     let mut txn = begin(&store, 4 << 20);
     let memory = Shared::new(8 << 20, Path::new("/tmp"));
-    txn.hold_writes_by(Arc::clone(&memory) as Arc<dyn WriteMemory>);
+    txn.set_write_memory(Arc::clone(&memory) as Arc<dyn WriteMemory>);
     // Keys in random order, so that every run has keys of every range.
     for n in 0..100_000u32 {
         let n = n.wrapping_mul(2_654_435_761);
@@ -242,7 +242,7 @@ async fn others_that_hold_the_memory_send_a_transaction_to_files_too() {
     let store = MapStore::new();
     let mut txn = begin(&store, usize::MAX);
     let memory = Shared::new(2 << 20, Path::new("/tmp"));
-    txn.hold_writes_by(Arc::clone(&memory) as Arc<dyn WriteMemory>);
+    txn.set_write_memory(Arc::clone(&memory) as Arc<dyn WriteMemory>);
     for n in 0..20_000 {
         txn.put(T, F, key(n), Bytes::from(vec![7; 300])).await.unwrap();
     }
@@ -252,7 +252,7 @@ async fn others_that_hold_the_memory_send_a_transaction_to_files_too() {
         txn.put(T, F, key(n), Bytes::from(vec![7; 300])).await.unwrap();
     }
     let mut other = begin(&store, usize::MAX);
-    other.hold_writes_by(memory);
+    other.set_write_memory(memory);
     let refused = other.put(T, F, key(1), Bytes::new()).await;
     assert!(matches!(refused, Err(TxnError::NoMemory { .. })), "{refused:?}");
 }
@@ -261,7 +261,7 @@ async fn others_that_hold_the_memory_send_a_transaction_to_files_too() {
 async fn a_folder_that_takes_no_file_is_named() {
     let store = MapStore::new();
     let mut txn = begin(&store, 1 << 20);
-    txn.hold_writes_by(Shared::new(usize::MAX, Path::new("/nonexistent")));
+    txn.set_write_memory(Shared::new(usize::MAX, Path::new("/nonexistent")));
     let mut done = Ok(());
     for n in 0..10_000 {
         done = done.and(txn.put(T, F, key(n), Bytes::from(vec![7; 300])).await);
@@ -276,10 +276,10 @@ async fn rows_set_aside_come_back_in_key_order_and_each_key_once() {
     let store = MapStore::new();
     let mut txn = begin(&store, 1 << 20);
     for n in (0..20_000).rev() {
-        assert!(txn.set_aside(T, F, key(n), Bytes::from(vec![7; 100])).await.unwrap());
+        assert!(txn.defer_row(T, F, key(n), Bytes::from(vec![7; 100])).await.unwrap());
     }
-    assert!(!txn.set_aside(T, F, key(19_999), Bytes::new()).await.unwrap());
-    let mut rows = txn.take_aside().rows(T, F);
+    assert!(!txn.defer_row(T, F, key(19_999), Bytes::new()).await.unwrap());
+    let mut rows = txn.take_deferred().rows(T, F);
     for n in 0..20_000 {
         assert_eq!(rows.next_row().unwrap().unwrap().0, key(n));
     }

@@ -5,7 +5,7 @@ use super::names::part_names;
 use super::no_index;
 use super::{NewIndex, NewIndexExpr, NewIndexPart, NewPartOf};
 use crate::draft::build::encode_key_splits;
-use crate::index::key_keeps_value;
+use crate::index::key_preserves_value;
 use crate::{
     CatalogError, CatalogResult, ColumnId, Draft, Index, IndexExpr, IndexPart, IndexState, PartOf, PreparedTable,
     Table, TableOid,
@@ -177,7 +177,7 @@ fn take_part(table: &mut Table, new: &NewIndexPart, name: String) -> CatalogResu
         );
         return Err(CatalogError::Unsupported { feature });
     }
-    let keeps = table.column(column).is_some_and(|column| key_keeps_value(column.ty));
+    let keeps = table.column(column).is_some_and(|column| key_preserves_value(column.ty));
     let entry = if keeps { column } else { new_column_id(table)? };
     Ok(IndexPart { of: PartOf::Column(column), entry, descending, nulls_first })
 }

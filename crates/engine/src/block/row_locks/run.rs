@@ -55,7 +55,7 @@ impl Session {
             // As in UPDATE, repeated runs ignore rows that the first run did not find, unless rows may have moved to
             // other keys.
             let any = attempt == 0 || (attempt < MAX_ATTEMPTS && (changes.gone || !program.own));
-            let pass = self.one_pass(work, program, (scope.params, most), changes.seen, (&mut seen, any)).await?;
+            let pass = self.run_and_lock(work, program, (scope.params, most), changes.seen, (&mut seen, any)).await?;
             match pass.changes {
                 None => break pass.rows,
                 Some(found) => changes = found,
@@ -71,7 +71,7 @@ impl Session {
         Ok(skipped.map(shown).collect())
     }
 
-    async fn one_pass(
+    async fn run_and_lock(
         &mut self,
         work: &mut Work,
         program: &LockProgram,

@@ -76,7 +76,7 @@ impl Session {
     ) -> EngineResult<Option<Step>> {
         let Some(default) = &def.default else { return Ok(None) };
         check_default(self, Some(default), &def.name, def.data_type).await?;
-        let column = new_column(def).with_default(self.kept_default(default)?);
+        let column = new_column(def).with_default(self.resolve_default_sequences(default)?);
         let volatile = self.is_volatile(&default.expr, AssignedTo { ty: def.data_type, column: Some(&def.name) })?;
         if column.sequence.is_none() && !volatile {
             return Ok(None);
@@ -149,7 +149,7 @@ impl Session {
         let Some(default) = default else { return Ok(Step::SetDefault(column.to_string(), None)) };
         let ty = table.must_get_column(column)?.ty;
         check_default(self, Some(default), column, ty).await?;
-        Ok(Step::SetDefault(column.to_string(), Some(self.kept_default(default)?)))
+        Ok(Step::SetDefault(column.to_string(), Some(self.resolve_default_sequences(default)?)))
     }
 
     /// 23502 for existing rows with NULL.

@@ -45,7 +45,7 @@ impl Session {
             return not_materialized(alter);
         }
         // The checks below have to read all rows written before the lock.
-        let last = self.last_of_all().await?;
+        let last = self.latest_commit().await?;
         self.note_commit(last);
         if let [AlterAction::AddUnique(unique)] = alter.actions.as_slice()
             && !unique.primary
@@ -66,7 +66,7 @@ impl Session {
         let (steps, rewrite) = self.steps_of(&mut locks, &table, &alter.actions).await?;
         if rewrite.is_due() {
             let others = self.rewrite_table(&table, steps, &rewrite).await?;
-            self.tell_dropped(&others);
+            self.notice_dropped(&others);
             return Ok(());
         }
         self.check_changed_references(&table, &steps, &rewrite, None).await?;
@@ -78,7 +78,7 @@ impl Session {
             Ok(others)
         };
         let others = self.change_catalog(change).await?;
-        self.tell_dropped(&others);
+        self.notice_dropped(&others);
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl Session {
             AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
             AlterAction::ChangeIdentity { column, change } => self.changed_identity(now, column, change).await?,
             AlterAction::WithoutEffect { column, index, words, reason } => {
-                self.told_without_effect(now, (column.as_deref(), index.as_deref()), words, reason)?;
+                self.notice_without_effect(now, (column.as_deref(), index.as_deref()), words, reason)?;
                 return Ok(None);
             }
             AlterAction::SetSchema { schema } => Step::SetSchema(schema.clone()),
@@ -233,7 +233,7 @@ fn pass(action: &AlterAction) -> u8 {
 
 impl Session {
     /// Issues the notice that an action has no effect, after checking that its column and index exist.
-    pub(in crate::ddl) fn told_without_effect(
+    pub(in crate::ddl) fn notice_without_effect(
         &mut self,
         table: &Table,
         (column, index): (Option<&str>, Option<&str>),

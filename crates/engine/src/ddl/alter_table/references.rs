@@ -53,7 +53,7 @@ impl Session {
         }
         let catalog = Arc::new(draft.catalog().clone());
         // Commits from before the tables were locked may not be published yet.
-        let last = self.last_of_all().await?;
+        let last = self.latest_commit().await?;
         self.note_commit(last);
         for (child, key) in changed_keys(&catalog, old, rewrite) {
             self.check_references(&catalog, &child, &key).await?;

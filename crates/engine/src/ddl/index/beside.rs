@@ -5,7 +5,7 @@
 //! ```
 //! The states are those of an online build (`jobs/index_build`). Writers of other processes hold no lock to wait for,
 //! but they read the catalog right before they write and again while they write, so all use the new state after
-//! [`WRITERS_LOOK_AGAIN`]. Writing a row's entry makes a concurrent writer that read the row before fail, so no row is
+//! [`CATALOG_CHECK_INTERVAL`]. Writing a row's entry makes a concurrent writer that read the row before fail, so no row is
 //! missed.
 //!
 //! The statement builds the index itself, without a job. If its process dies, the index stays in one of the first two
@@ -24,15 +24,15 @@ use store::{Durability, KeyRange, ScanRequest, WriteBatch};
 use types::interrupt;
 
 /// A running commit reads the catalog every 50 ms; the rest allows for its last row and for clock skew.
-const WRITERS_LOOK_AGAIN: Duration = Duration::from_millis(250);
+const CATALOG_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Cost of building an entry, as `types::interrupt` counts it.
 const STEPS_OF_AN_ENTRY: usize = 512;
 
 impl Session {
     /// CREATE INDEX, ADD UNIQUE.
-    pub(in crate::ddl) async fn add_index_beside(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
+    pub(in crate::ddl) async fn add_index_dual_write(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
         let index = self.change_catalog(|draft| draft.begin_index(table.oid, new)).await?;
-        let built = self.build_beside(table.oid, index.oid).await;
+        let built = self.build_index_dual_write(table.oid, index.oid).await;
         let built = match built {
             Ok(()) => {
                 let public = IndexState::Public;
@@ -40,13 +40,13 @@ impl Session {
             }
             Err(error) => Err(error),
         };
-        self.or_drop(built, table.oid, &index).await
+        self.drop_index_on_error(built, table.oid, &index).await
     }
 
     /// REINDEX, ALTER INDEX … REBUILD: builds a second index and swaps its entries into the first.
-    pub(in crate::ddl) async fn rebuild_index_beside(&mut self, table: &Table, old: &Index) -> EngineResult<()> {
+    pub(in crate::ddl) async fn rebuild_index_dual_write(&mut self, table: &Table, old: &Index) -> EngineResult<()> {
         let index = self.change_catalog(|draft| draft.begin_reindex(table.oid, old.oid)).await?;
-        let built = match self.build_beside(table.oid, index.oid).await {
+        let built = match self.build_index_dual_write(table.oid, index.oid).await {
             Ok(()) => {
                 self.change_catalog(|draft| {
                     draft.swap_index(table.oid, old.oid, index.oid)?;
@@ -57,11 +57,11 @@ impl Session {
             }
             Err(error) => Err(error),
         };
-        self.or_drop(built, table.oid, &index).await
+        self.drop_index_on_error(built, table.oid, &index).await
     }
 
     /// Drops the index if its build has failed.
-    async fn or_drop(&self, built: EngineResult<()>, table: TableOid, index: &Index) -> EngineResult<()> {
+    async fn drop_index_on_error(&self, built: EngineResult<()>, table: TableOid, index: &Index) -> EngineResult<()> {
         let Err(error) = built else { return Ok(()) };
         match self.engine.catalog().change(|draft| draft.drop_index(table, index.oid).map(drop)).await {
             Ok(()) | Err(CatalogError::NoSuchTable { .. }) => {}
@@ -73,7 +73,7 @@ impl Session {
     }
 
     /// Takes an index in state DeleteOnly to WriteOnly, and builds the entries of all rows.
-    async fn build_beside(&mut self, table: TableOid, index: u32) -> EngineResult<()> {
+    async fn build_index_dual_write(&mut self, table: TableOid, index: u32) -> EngineResult<()> {
         self.wait_for_other_writers().await?;
         self.change_catalog(|draft| draft.set_build_state(table, index, IndexState::WriteOnly).map(drop)).await?;
         self.wait_for_other_writers().await?;
@@ -95,7 +95,7 @@ impl Session {
         index: &Index,
     ) -> EngineResult<()> {
         self.compile_indexes(catalog, table).await?;
-        self.know_indexes_of(table)?;
+        self.register_indexes_of(table)?;
         self.make_entries_of_rows(catalog, table, index).await
     }
 
@@ -106,7 +106,7 @@ impl Session {
             return Ok(());
         }
         let wait = async {
-            tokio::time::sleep(WRITERS_LOOK_AGAIN).await;
+            tokio::time::sleep(CATALOG_CHECK_INTERVAL).await;
             Ok(())
         };
         self.running().stoppable(wait).await

@@ -36,14 +36,14 @@ impl Session {
     /// Adds an index to a table.
     pub(in crate::ddl) async fn add_index(&mut self, table: &Table, new: NewIndex) -> EngineResult<()> {
         if self.engine.dual().is_some() {
-            return self.add_index_beside(table, new).await;
+            return self.add_index_dual_write(table, new).await;
         }
         let prepared = self.change_catalog(|draft| draft.prepare_index(table.oid, new)).await?;
         let filled = match self.fill_index(&prepared).await {
             Ok(()) => self.change_catalog(|draft| draft.publish_index(&prepared).map(drop)).await,
             Err(error) => Err(error),
         };
-        self.or_give_up(filled, &prepared, "CREATE INDEX").await
+        self.discard_index_on_error(filled, &prepared, "CREATE INDEX").await
     }
 
     /// Rebuilds an index.
@@ -52,17 +52,17 @@ impl Session {
             return self.refresh_index(table, index).await;
         }
         if self.engine.dual().is_some() {
-            return self.rebuild_index_beside(table, index).await;
+            return self.rebuild_index_dual_write(table, index).await;
         }
         let prepared = self.change_catalog(|draft| draft.prepare_reindex(table.oid, index.oid)).await?;
         let filled = match self.fill_index(&prepared).await {
             Ok(()) => self.change_catalog(|draft| draft.publish_reindex(&prepared).map(drop)).await,
             Err(error) => Err(error),
         };
-        self.or_give_up(filled, &prepared, "REINDEX").await
+        self.discard_index_on_error(filled, &prepared, "REINDEX").await
     }
 
-    pub(in crate::ddl) async fn or_give_up(
+    pub(in crate::ddl) async fn discard_index_on_error(
         &self,
         done: EngineResult<()>,
         prepared: &PreparedIndex,
@@ -88,7 +88,7 @@ impl Session {
         let target = Target::new(&catalog, table, self.time_zone())?;
         let codec = index_codec(table, index)?;
         let store = self.engine.store().clone();
-        let rows = store.snapshot(self.last_of_all().await?).await?;
+        let rows = store.snapshot(self.latest_commit().await?).await?;
         let mut load = txn::load_unseen(&store, codec.index().storage_id()).await?;
         self.load_entries(rows, &target, &codec, load.as_mut()).await?;
         let guard = self.running();

@@ -2,10 +2,10 @@
 
 use crate::Session;
 use crate::ddl::alter_table::{Step, apply};
-use crate::ddl::check::{names_in, renamed_text, without_table};
+use crate::ddl::check::{renamed_text, strip_table_qualifier, unqualified_names};
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
-use bind::{Clause, Environment, OverTable, bind_over};
+use bind::{Clause, Environment, TableExpression, bind_table_expression};
 use catalog::{ColumnId, IndexText, NewIndexExpr, Table};
 use sql::ast::Expr;
 use sql::{WrittenExpr, folded};
@@ -26,7 +26,7 @@ impl Session {
     ) -> EngineResult<NewIndexExpr> {
         let catalog = self.engine.catalog().current();
         let schema = catalog.schema_name(table).to_string();
-        let (text, expr) = without_table((&def.text, &def.expr), &schema, &table.name)?;
+        let (text, expr) = strip_table_qualifier((&def.text, &def.expr), &schema, &table.name)?;
         let compiled = self.compile_index_expr(&catalog, &RowTable::of(table), &expr, clause).await?;
         let ty = match compiled.types().first().copied().unwrap_or(DataType::Text) {
             // The scale of a computed numeric may differ from row to row.
@@ -39,7 +39,7 @@ impl Session {
                 format!("a constant in an {} that depends on the time zone of the session", clause.singular());
             return fail(Fault::Unsupported { feature });
         }
-        let mut columns = names_in(&expr);
+        let mut columns = unqualified_names(&expr);
         columns.retain(|name| table.visible_columns().any(|column| column.name == *name));
         let shown = shown(table, &text, &expr);
         Ok(NewIndexExpr { name: name_of(&expr).unwrap_or_else(|| "expr".to_string()), text, ty, columns, shown })
@@ -119,8 +119,8 @@ pub(in crate::ddl) fn renamed_index_texts(
     texts.collect()
 }
 
-fn bound(table: &Arc<Table>, text: &str, expr: &Expr) -> Option<OverTable> {
-    bind_over(table, expr, &Environment { text, rules: &Utc }).ok()
+fn bound(table: &Arc<Table>, text: &str, expr: &Expr) -> Option<TableExpression> {
+    bind_table_expression(table, expr, &Environment { text, rules: &Utc }).ok()
 }
 
 /// The expression's plain and pretty forms as PostgreSQL prints them; the original text if it cannot be deparsed.
@@ -135,8 +135,8 @@ fn shown(table: &Arc<Table>, text: &str, expr: &Expr) -> (String, String) {
 }
 
 /// Whether the value of a literal depends on the session's time zone.
-fn depends_on_zone(in_utc: &OverTable, table: &Arc<Table>, text: &str, expr: &Expr) -> bool {
-    let elsewhere = bind_over(table, expr, &Environment { text, rules: &Elsewhere });
+fn depends_on_zone(in_utc: &TableExpression, table: &Arc<Table>, text: &str, expr: &Expr) -> bool {
+    let elsewhere = bind_table_expression(table, expr, &Environment { text, rules: &Elsewhere });
     elsewhere.is_ok_and(|elsewhere| !bind::is_same(&in_utc.value, &elsewhere.value))
 }
 

@@ -24,7 +24,7 @@ impl Session {
         if self.is_shared() {
             // Builds without a job and without the table lock, so writers continue here too.
             drop(locks);
-            return self.add_index_beside(&table, new).await;
+            return self.add_index_dual_write(&table, new).await;
         }
         let job = self.begin_build(&table, None, |draft| draft.begin_index(table.oid, new)).await?;
         drop(locks);
@@ -57,7 +57,7 @@ impl Session {
                 drop(locks);
                 self.wait_for_job(job).await?;
             }
-            self.tell_reindexed(&index, verbose);
+            self.notice_reindexed(&index, verbose);
         }
         Ok(())
     }

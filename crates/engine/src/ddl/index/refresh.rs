@@ -72,7 +72,7 @@ impl Session {
             Ok(()) => self.publish_refreshed(&prepared, began).await,
             Err(error) => Err(error),
         };
-        self.or_give_up(done, &prepared, "CREATE INDEX").await
+        self.discard_index_on_error(done, &prepared, "CREATE INDEX").await
     }
 
     /// Publishes the index and begins its refresh job.
@@ -106,7 +106,7 @@ impl Session {
             }
             Err(error) => Err(error),
         };
-        self.or_give_up(done, &prepared, "a refresh of an index").await?;
+        self.discard_index_on_error(done, &prepared, "a refresh of an index").await?;
         self.engine.jobs().look_again();
         Ok(())
     }

@@ -64,7 +64,7 @@ impl Session {
             Some((_, index)) if is_under_way(&index) => fail(Fault::IndexNotBuilt { name: index.name }),
             Some((table, index)) => {
                 self.rebuild_index(&table, &index).await?;
-                self.tell_reindexed(&index, reindex.verbose);
+                self.notice_reindexed(&index, reindex.verbose);
                 Ok(())
             }
             None => no_such_index(name),
@@ -88,13 +88,13 @@ impl Session {
         }
         for index in table.indexes.iter().filter(|index| is_read(index)) {
             self.rebuild_index(&table, index).await?;
-            self.tell_reindexed(index, reindex.verbose);
+            self.notice_reindexed(index, reindex.verbose);
         }
         Ok(())
     }
 
     /// Issues the message of VERBOSE.
-    pub(super) fn tell_reindexed(&mut self, index: &Index, verbose: bool) {
+    pub(super) fn notice_reindexed(&mut self, index: &Index, verbose: bool) {
         if verbose {
             let message = format!("index \"{}\" was reindexed", index.name);
             self.notices.push(Notice { severity: "INFO", ..Notice::info("00000", message) });

@@ -99,7 +99,7 @@ impl Session {
             }
             return fail(Fault::NoSuchIndex { name: index.to_string() });
         };
-        check_is_fit(found)?;
+        check_constraint_index(found)?;
         if let Some(name) = name.filter(|name| *name != index) {
             if catalog.has_relation(catalog.schema_name(table), name) {
                 return Err(CatalogError::DuplicateTable { name: name.to_string() }.into());
@@ -113,7 +113,7 @@ impl Session {
 }
 
 /// Refuses an index that cannot serve a UNIQUE constraint. Source: `transformIndexConstraint` of PostgreSQL.
-pub(in crate::ddl) fn check_is_fit(index: &Index) -> EngineResult<()> {
+pub(in crate::ddl) fn check_constraint_index(index: &Index) -> EngineResult<()> {
     let name = &index.name;
     if index.constraint.is_some() {
         let message = format!("index \"{name}\" is already associated with a constraint");

@@ -39,7 +39,7 @@ impl Session {
                 }
                 AlterAction::SetSchema { schema } => steps.push(Step::SetSchema(schema.clone())),
                 AlterAction::WithoutEffect { column, index, words, reason } => {
-                    self.told_without_effect(table, (column.as_deref(), index.as_deref()), words, reason)?;
+                    self.notice_without_effect(table, (column.as_deref(), index.as_deref()), words, reason)?;
                 }
                 other => {
                     let (action, name) = (action_name(other), &table.name);

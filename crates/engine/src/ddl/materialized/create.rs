@@ -85,7 +85,7 @@ impl Session {
             let base = self.lock_by_oid(locks, shape.base.oid, LockMode::Exclusive).await?;
             if base.version == shape.base.version {
                 // Makes the next snapshot include all rows written before the lock.
-                let last = self.last_of_all().await?;
+                let last = self.latest_commit().await?;
                 self.note_commit(last);
                 return Ok(shape);
             }

@@ -43,7 +43,7 @@ impl Session {
         work.txn.note_epoch(table.storage_id(), table.version);
         let keys = self.pairing_columns(&table)?;
         // Makes the next snapshot include all rows written before the lock.
-        let last = self.last_of_all().await?;
+        let last = self.latest_commit().await?;
         self.note_commit(last);
         let staged = self.stage_rows(&table).await?;
         let done = match self.write_differences(&mut work, &table, keys, &staged).await {
@@ -110,7 +110,7 @@ impl Session {
         draft.publish_table(staged)?;
         let both = Arc::new(draft.catalog().clone());
         let differences = Differences { target, catalog: both, new: staged.table().name.clone(), keys };
-        self.refuse_doubled(&differences).await?;
+        self.refuse_duplicate_rows(&differences).await?;
         let path = self.search_path();
         let leaving = self.plan_keys(&differences.catalog, &path, &differences.leaving()).await?;
         self.delete_many(work, &differences.target, &leaving, &[]).await?;
@@ -120,7 +120,7 @@ impl Session {
     }
 
     /// Returns 21000 for two equal rows without NULLs, as PostgreSQL does, because one of them would be lost.
-    async fn refuse_doubled(&mut self, differences: &Differences) -> EngineResult<()> {
+    async fn refuse_duplicate_rows(&mut self, differences: &Differences) -> EngineResult<()> {
         let plan = self.plan_text(&differences.catalog, &differences.doubled()).await?;
         let view = self.read_view().await?;
         let rows = self.collect(self.query_context(view), plan, Vec::new(), self.hold_rows()).await?;
@@ -223,7 +223,7 @@ impl Differences {
         let items: Vec<String> = columns
             .iter()
             .enumerate()
-            .map(|(at, column)| format!("min({}) AS c{at}", look_of_text("n", column)))
+            .map(|(at, column)| format!("min({}) AS c{at}", text_of_column("n", column)))
             .collect();
         let looks: Vec<String> = columns.iter().map(|column| look("n", column)).collect();
         format!(
@@ -251,10 +251,10 @@ fn look(row: &str, column: &Column) -> String {
     );
     match exact {
         true => format!("{row}.{}", quote(&column.name)),
-        false => look_of_text(row, column),
+        false => text_of_column(row, column),
     }
 }
 
-fn look_of_text(row: &str, column: &Column) -> String {
+fn text_of_column(row: &str, column: &Column) -> String {
     format!("CAST({row}.{} AS text)", quote(&column.name))
 }

@@ -98,7 +98,7 @@ impl Session {
         scalars: &[&Scalar],
         inputs: &[RowInput],
     ) -> EngineResult<Exprs> {
-        Ok(self.compiled_exprs(writing, scalars, inputs).await?.judged_by(scalars))
+        Ok(self.compiled_exprs(writing, scalars, inputs).await?.with_scalar_properties(scalars))
     }
 
     async fn compiled_exprs(

@@ -2,14 +2,14 @@
 
 use super::Writing;
 use super::exprs::inputs_of;
-use super::value::{AtHand, value_of};
+use super::value::{AssignableColumns, value_of};
 use crate::Session;
 use crate::dml::arbiters::Arbiters;
 use crate::dml::insert::{Defaults, InsertProgram, Rows};
 use crate::dml::on_conflict::{Action, OnUpdate};
 use crate::dml::row_exprs::Exprs;
 use crate::dml::row_source::RowSource;
-use crate::dml::sequence_values::Taker;
+use crate::dml::sequence_values::SequenceSource;
 use crate::dml::target::Target;
 use crate::dml::value::Value;
 use crate::error::{EngineResult, Fault, fail};
@@ -63,7 +63,7 @@ impl Session {
             insert.defaults.iter().filter(|(at, _)| !insert.columns.contains(at)).collect();
         let mut evaluated = Vec::new();
         for (at, new) in left_out {
-            match value_of(target, *at, new, AtHand::default(), &mut Vec::new())? {
+            match value_of(target, *at, new, AssignableColumns::default(), &mut Vec::new())? {
                 Value::Constant(value) => defaults.constants.push((*at, value)),
                 _ => {
                     columns.push(*at);
@@ -80,10 +80,10 @@ impl Session {
                     NewValue::Default => default_of(*at).unwrap_or(new),
                     new => new,
                 };
-                all.push(value_of(target, *at, new, AtHand::default(), &mut computed)?);
+                all.push(value_of(target, *at, new, AssignableColumns::default(), &mut computed)?);
             }
             for (at, new) in &evaluated {
-                all.push(value_of(target, *at, new, AtHand::default(), &mut computed)?);
+                all.push(value_of(target, *at, new, AssignableColumns::default(), &mut computed)?);
             }
             values.push(all);
         }
@@ -103,7 +103,7 @@ impl Session {
         let plan = self.lowered(writing.catalog, &bound, parameters).await?;
         let (mut defaults, mut evaluated) = (Defaults::default(), Vec::new());
         for (at, new) in &insert.defaults {
-            match value_of(target, *at, new, AtHand::default(), &mut Vec::new())? {
+            match value_of(target, *at, new, AssignableColumns::default(), &mut Vec::new())? {
                 Value::Constant(value) => defaults.constants.push((*at, value)),
                 Value::Next(sequence) => defaults.sequences.push((*at, sequence)),
                 _ => {
@@ -129,7 +129,7 @@ impl Session {
         if !once {
             refuse_keys(target, set)?;
         }
-        let rows = AtHand { own: &insert.target.old.cols, excluded: &insert.target.excluded.cols };
+        let rows = AssignableColumns { own: &insert.target.old.cols, excluded: &insert.target.excluded.cols };
         let (mut assignments, mut computed) = (Vec::with_capacity(set.len()), Vec::new());
         for (at, new) in set {
             assignments.push((*at, value_of(target, *at, new, rows, &mut computed)?));
@@ -139,7 +139,7 @@ impl Session {
         let filter = self.bound_exprs(writing, filter.as_ref().as_slice(), &inputs).await?;
         let computed = self.bound_exprs(writing, &computed, &inputs).await?;
         let asks = assignments.iter().any(|(_, value)| matches!(value, Value::Next(_)));
-        let taker = asks.then(|| Taker { engine: Arc::clone(&self.engine), taken: Arc::clone(&self.taken) });
+        let taker = asks.then(|| SequenceSource { engine: Arc::clone(&self.engine), taken: Arc::clone(&self.taken) });
         Ok(Action::Update(Box::new(OnUpdate::new(assignments, computed, filter, once, taker))))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Writing;
 use super::returning::joined_columns;
-use super::value::{AtHand, value_of};
+use super::value::{AssignableColumns, value_of};
 use crate::Session;
 use crate::dml::delete::DeleteProgram;
 use crate::dml::target::Target;
@@ -19,7 +19,7 @@ impl Session {
         update: &Update,
     ) -> EngineResult<UpdateProgram> {
         let mut computed = Vec::new();
-        let rows = AtHand { own: &update.target.old.cols, ..AtHand::default() };
+        let rows = AssignableColumns { own: &update.target.old.cols, ..AssignableColumns::default() };
         let mut assignments = Vec::with_capacity(update.set.len());
         for (at, new) in &update.set {
             assignments.push((*at, value_of(&target, *at, new, rows, &mut computed)?));

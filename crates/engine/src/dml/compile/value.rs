@@ -10,12 +10,12 @@ use types::{DataType, Datum};
 
 /// Columns of the rows that assignments may read: the existing row, and `excluded`.
 #[derive(Clone, Copy, Default)]
-pub(super) struct AtHand<'a> {
+pub(super) struct AssignableColumns<'a> {
     pub(super) own: &'a [(usize, ColId)],
     pub(super) excluded: &'a [(usize, ColId)],
 }
 
-impl AtHand<'_> {
+impl AssignableColumns<'_> {
     fn value(&self, id: ColId) -> Option<Value> {
         let place = |cols: &[(usize, ColId)]| cols.iter().find(|(_, col)| *col == id).map(|(at, _)| *at);
         place(self.own).map(Value::Own).or_else(|| place(self.excluded).map(Value::Excluded))
@@ -27,7 +27,7 @@ pub(super) fn value_of<'b>(
     target: &Target,
     at: usize,
     new: &'b NewValue,
-    rows: AtHand<'_>,
+    rows: AssignableColumns<'_>,
     computed: &mut Vec<&'b Scalar>,
 ) -> EngineResult<Value> {
     let scalar = match new {

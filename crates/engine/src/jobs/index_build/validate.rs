@@ -49,7 +49,7 @@ pub(crate) async fn check_unique(
             interrupt::spend(STEPS_OF_AN_ENTRY).map_err(QueryError::from)?;
             let Some(prefix) = codec.unique_prefix(key)?.and_then(|prefix| key.get(..prefix)) else { continue };
             if !before.is_empty() && prefix == before.as_ref() {
-                return Err(target.duplicate_in(codec, &codec.part_values_of_key(key)?).of_new_key());
+                return Err(target.duplicate_in(codec, &codec.part_values_of_key(key)?).for_new_unique_index());
             }
             before = Bytes::copy_from_slice(prefix);
         }

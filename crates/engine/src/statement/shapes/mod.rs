@@ -188,7 +188,7 @@ impl Session {
         if self.block.status() == TransactionStatus::Failed || self.engine.catalog().follow().await.is_err() {
             return None;
         }
-        self.know_indexes().await.ok()?;
+        self.register_indexes().await.ok()?;
         self.take_hints(&[]);
         let version = self.engine.catalog().version();
         let Candidate { known, shape, text } = candidate;

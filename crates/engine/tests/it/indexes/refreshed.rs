@@ -15,7 +15,7 @@ async fn make(c: &mut Client) {
 }
 
 /// Makes a session read stale entries.
-async fn puts_up(c: &mut Client) {
+async fn accept_stale_entries(c: &mut Client) {
     c.ok("SET bennu.max_staleness = '1d'; SET bennu.row_programs = off; SET bennu.index_choice = force").await;
 }
 
@@ -26,7 +26,7 @@ async fn a_job_refreshes_the_entries_beside_writers_and_after_a_restart() {
     let engine = engine_over(open()).await;
     let (mut c, mut old) = (Client::of(&engine), Client::of(&engine));
     make(&mut c).await;
-    puts_up(&mut old).await;
+    accept_stale_entries(&mut old).await;
     let plan = old.run(&format!("EXPLAIN {SUMS}")).await;
     assert!(plan.contains("Index only scan using t_b"), "{plan}");
     assert_eq!(old.run(SUMS).await, "600|0\nSELECT 1");
@@ -45,7 +45,7 @@ async fn a_job_refreshes_the_entries_beside_writers_and_after_a_restart() {
     drop(engine);
     let engine = engine_over(open()).await;
     let (mut c, mut old) = (Client::of(&engine), Client::of(&engine));
-    puts_up(&mut old).await;
+    accept_stale_entries(&mut old).await;
     c.ok("INSERT INTO t VALUES (5000, 1, 'x'), (5001, -1, 'y')").await;
     old.until(SUMS, "682|0").await;
 }

@@ -9,7 +9,7 @@
 use crate::error::QueryError;
 use crate::functions::aggregate::interval_extremes::of_intervals;
 use crate::functions::aggregate::moving_frame::moving;
-use crate::functions::aggregate::of_own::as_own;
+use crate::functions::aggregate::of_own::delegate_to_own;
 use arrow::array::cast::AsArray;
 use arrow::array::{Array, ArrayRef, BooleanArray};
 use arrow::datatypes::{DataType as ArrowType, Field, Float32Type, Float64Type, Int32Type, Int64Type};
@@ -33,7 +33,7 @@ struct Extreme {
 }
 
 impl AggregateUDFImpl for Extreme {
-    as_own!();
+    delegate_to_own!();
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
         self.own.order_sensitivity()
@@ -127,11 +127,13 @@ fn each(arrays: &[ArrayRef], map: fn(&ArrayRef) -> Result<ArrayRef>) -> Result<V
 fn ordered(array: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
         ArrowType::Float32 => {
-            let place = |value: f32| flipped32(if value.is_nan() { f32::NAN } else { value }.to_bits().cast_signed());
+            let place =
+                |value: f32| sortable_bits32(if value.is_nan() { f32::NAN } else { value }.to_bits().cast_signed());
             Ok(Arc::new(array.as_primitive::<Float32Type>().unary::<_, Int32Type>(place)))
         }
         ArrowType::Float64 => {
-            let place = |value: f64| flipped64(if value.is_nan() { f64::NAN } else { value }.to_bits().cast_signed());
+            let place =
+                |value: f64| sortable_bits64(if value.is_nan() { f64::NAN } else { value }.to_bits().cast_signed());
             Ok(Arc::new(array.as_primitive::<Float64Type>().unary::<_, Int64Type>(place)))
         }
         _ => Err(QueryError::internal("no floats to order").into()),
@@ -141,11 +143,11 @@ fn ordered(array: &ArrayRef) -> Result<ArrayRef> {
 fn float(array: &ArrayRef) -> Result<ArrayRef> {
     match array.data_type() {
         ArrowType::Int32 => {
-            let value = |place: i32| f32::from_bits(flipped32(place).cast_unsigned());
+            let value = |place: i32| f32::from_bits(sortable_bits32(place).cast_unsigned());
             Ok(Arc::new(array.as_primitive::<Int32Type>().unary::<_, Float32Type>(value)))
         }
         ArrowType::Int64 => {
-            let value = |place: i64| f64::from_bits(flipped64(place).cast_unsigned());
+            let value = |place: i64| f64::from_bits(sortable_bits64(place).cast_unsigned());
             Ok(Arc::new(array.as_primitive::<Int64Type>().unary::<_, Float64Type>(value)))
         }
         _ => Err(QueryError::internal("no places of floats").into()),
@@ -154,10 +156,10 @@ fn float(array: &ArrayRef) -> Result<ArrayRef> {
 
 /// Maps the bits of a float to an integer of the same order: the bits of negative floats grow as the values decrease.
 /// The map is its own inverse.
-fn flipped64(bits: i64) -> i64 {
+fn sortable_bits64(bits: i64) -> i64 {
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-fn flipped32(bits: i32) -> i32 {
+fn sortable_bits32(bits: i32) -> i32 {
     if bits < 0 { bits ^ i32::MAX } else { bits }
 }

@@ -5,7 +5,7 @@
 
 use crate::error::QueryError;
 use crate::functions::aggregate::counted::{by_argument, counted};
-use crate::functions::aggregate::of_own::as_own;
+use crate::functions::aggregate::of_own::delegate_to_own;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::concat;
 use arrow::datatypes::{FieldRef, Schema};
@@ -37,16 +37,16 @@ const NAMES: [&str; 11] = [
 /// Returns DataFusion's aggregates of these names, recomputed for each row of a moving frame.
 pub(crate) fn recomputed_per_row() -> Vec<Arc<AggregateUDF>> {
     let all = all_default_aggregate_functions().into_iter().filter(|own| NAMES.contains(&own.name()));
-    all.map(|own| Arc::new(AggregateUDF::new_from_impl(Afresh { own }))).collect()
+    all.map(|own| Arc::new(AggregateUDF::new_from_impl(RecomputedPerRow { own }))).collect()
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Afresh {
+struct RecomputedPerRow {
     own: Arc<AggregateUDF>,
 }
 
-impl AggregateUDFImpl for Afresh {
-    as_own!();
+impl AggregateUDFImpl for RecomputedPerRow {
+    delegate_to_own!();
 
     /// `string_agg` sorts its input itself. DataFusion 55.2 nevertheless requires sorted input, and rejects two calls
     /// with different orders.

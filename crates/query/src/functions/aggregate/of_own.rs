@@ -1,7 +1,7 @@
 //! Delegation for aggregates that replace one of DataFusion's own.
 
 /// Delegates methods of `AggregateUDFImpl` to `self.own`.
-macro_rules! as_own {
+macro_rules! delegate_to_own {
     () => {
         fn name(&self) -> &str {
             self.own.name()
@@ -35,4 +35,4 @@ macro_rules! as_own {
     };
 }
 
-pub(in crate::functions) use as_own;
+pub(in crate::functions) use delegate_to_own;

@@ -20,7 +20,7 @@ fn at_share(types: &[DataType], one: Body, several: Body) -> Option<Form> {
     }
 }
 
-fn refuse_beyond(share: f64) -> QueryResult<()> {
+fn check_fraction(share: f64) -> QueryResult<()> {
     if (0.0..=1.0).contains(&share) {
         return Ok(());
     }
@@ -29,7 +29,7 @@ fn refuse_beyond(share: f64) -> QueryResult<()> {
 
 fn value_at_share(args: &[Datum]) -> QueryResult<Datum> {
     let [Datum::Array(sorted), Datum::Float8(share)] = args else { return Err(wrong(args)) };
-    refuse_beyond(*share)?;
+    check_fraction(*share)?;
     let number = (share * sorted.len() as f64).ceil().max(1.0) as usize;
     Ok(sorted.get(number - 1).cloned().unwrap_or(Datum::Null))
 }
@@ -41,7 +41,7 @@ fn values_at_shares(args: &[Datum]) -> QueryResult<Datum> {
 /// Interpolates linearly between the two values next to the fraction.
 fn value_between(args: &[Datum]) -> QueryResult<Datum> {
     let [Datum::Array(sorted), Datum::Float8(share)] = args else { return Err(wrong(args)) };
-    refuse_beyond(*share)?;
+    check_fraction(*share)?;
     let place = share * sorted.len().saturating_sub(1) as f64;
     let (before, behind) = (place.floor(), place.ceil());
     let part = place - before;

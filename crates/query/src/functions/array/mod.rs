@@ -10,7 +10,7 @@ pub(super) mod series;
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::allowance::may_make;
+use crate::functions::allowance::check_allocation;
 use crate::functions::array::forms::{Returns, of_array};
 use crate::functions::sql::{Definition, Form, define_any, wrong};
 use crate::functions::text::may_have;
@@ -258,7 +258,7 @@ fn fill(args: &[Datum]) -> QueryResult<Datum> {
     match sizes.as_slice() {
         [] => Ok(Datum::Array(Vec::new())),
         [size] => {
-            may_make(element.memory_size().saturating_mul(*size))?;
+            check_allocation(element.memory_size().saturating_mul(*size))?;
             Ok(Datum::Array(vec![element.clone(); *size]))
         }
         _ => Err(QueryError::Unsupported { feature: "array_fill() of several dimensions".to_owned() }),

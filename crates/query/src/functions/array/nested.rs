@@ -20,7 +20,7 @@ pub(crate) fn is_nested(ty: &ArrowType) -> bool {
 }
 
 /// Nests the list type `ty` to as many dimensions as the deepest of `others` has.
-pub(crate) fn as_deep<'a>(mut ty: ArrowType, others: impl Iterator<Item = &'a ArrowType>) -> ArrowType {
+pub(crate) fn nest_to_deepest<'a>(mut ty: ArrowType, others: impl Iterator<Item = &'a ArrowType>) -> ArrowType {
     let wanted = others.map(dimensions).max().unwrap_or(0);
     while dimensions(&ty) < wanted {
         let ArrowType::List(item) = &ty else { break };
@@ -41,7 +41,7 @@ pub(crate) fn dimensions(ty: &ArrowType) -> usize {
 ///
 /// # Errors
 /// 0A000 if `lists` has more dimensions.
-pub(crate) fn in_dimensions(lists: ArrayRef, promised: &ArrowType) -> QueryResult<ArrayRef> {
+pub(crate) fn nest_to_dimensions(lists: ArrayRef, promised: &ArrowType) -> QueryResult<ArrayRef> {
     let (own, wanted) = (dimensions(lists.data_type()), dimensions(promised));
     if own > wanted && wanted > 0 {
         let feature = "an array of several dimensions from a text that is computed".to_owned();

@@ -2,7 +2,7 @@
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::allowance::{may_make, size_of_items};
+use crate::functions::allowance::{check_allocation, size_of_items};
 use crate::functions::number::numeric;
 use crate::functions::operators::shift_by;
 use crate::functions::sql::wrong;
@@ -26,7 +26,7 @@ fn may_grow(values: &[Datum]) -> QueryResult<()> {
     if values.len() == MOST {
         return Err(too_many());
     }
-    if values.len().is_power_of_two() { may_make(size_of_items(2 * values.len())) } else { Ok(()) }
+    if values.len().is_power_of_two() { check_allocation(size_of_items(2 * values.len())) } else { Ok(()) }
 }
 
 fn zero_step() -> QueryError {

@@ -94,7 +94,7 @@ impl ScalarUDFImpl for Checked {
             _ => Err(QueryError::internal("arithmetic takes one operand or two").into()),
         };
         if args.return_field.data_type().is_floating() {
-            return sound_floats(result?, &args.args, self.symbol);
+            return recompute_special_floats(result?, &args.args, self.symbol);
         }
         result.map_err(|error| {
             let overflow = matches!(
@@ -148,18 +148,18 @@ fn float_body(symbol: &str) -> Option<FloatBody> {
 
 /// Computes results that are zero, infinite or NaN again by `builtins`, which reports errors and returns a NaN without
 /// a sign.
-fn sound_floats(result: ColumnarValue, operands: &[ColumnarValue], symbol: &str) -> Result<ColumnarValue> {
+fn recompute_special_floats(result: ColumnarValue, operands: &[ColumnarValue], symbol: &str) -> Result<ColumnarValue> {
     let ([left, right], Some(body)) = (operands, float_body(symbol)) else { return Ok(result) };
     let array = result.to_array(1)?;
     let (left, right) = (left.to_array(array.len())?, right.to_array(array.len())?);
     let sound: ArrayRef = match array.data_type() {
-        ArrowType::Float32 => sound_array::<Float32Type>(&array, [&left, &right], |[a, b]| {
+        ArrowType::Float32 => recompute_special_values::<Float32Type>(&array, [&left, &right], |[a, b]| {
             match body(&[Datum::Float4(a), Datum::Float4(b)])? {
                 Datum::Float4(value) => Ok(value),
                 _ => Ok(f32::NAN),
             }
         })?,
-        ArrowType::Float64 => sound_array::<Float64Type>(&array, [&left, &right], |[a, b]| {
+        ArrowType::Float64 => recompute_special_values::<Float64Type>(&array, [&left, &right], |[a, b]| {
             match body(&[Datum::Float8(a), Datum::Float8(b)])? {
                 Datum::Float8(value) => Ok(value),
                 _ => Ok(f64::NAN),
@@ -170,7 +170,7 @@ fn sound_floats(result: ColumnarValue, operands: &[ColumnarValue], symbol: &str)
     like_operand(&result, sound)
 }
 
-fn sound_array<T: ArrowPrimitiveType>(
+fn recompute_special_values<T: ArrowPrimitiveType>(
     array: &ArrayRef,
     [left, right]: [&ArrayRef; 2],
     body: impl Fn([T::Native; 2]) -> QueryResult<T::Native>,

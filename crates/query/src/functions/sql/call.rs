@@ -7,7 +7,7 @@ use crate::convert::{arrow_type, expression_field, sql_type};
 use crate::error::{QueryError, QueryResult};
 use crate::functions::allowance::{self, Allowance};
 use crate::functions::short_name::short_name;
-use crate::functions::{as_deep, in_dimensions};
+use crate::functions::{nest_to_deepest, nest_to_dimensions};
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
@@ -122,7 +122,7 @@ impl ScalarUDFImpl for SqlFunction {
         if !matches!(self.form.returns, DataType::Array(_)) || !KEEP_DIMENSIONS.contains(&self.definition.name) {
             return Ok(Arc::new(field));
         }
-        let ty = as_deep(field.data_type().clone(), args.arg_fields.iter().map(|field| field.data_type()));
+        let ty = nest_to_deepest(field.data_type().clone(), args.arg_fields.iter().map(|field| field.data_type()));
         Ok(Arc::new(field.with_data_type(ty)))
     }
 
@@ -133,7 +133,7 @@ impl ScalarUDFImpl for SqlFunction {
         let arrays: Vec<ArrayRef> = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<_>>()?;
         let allowance = Allowance::of(&args.config_options);
         let computed = allowance.during(rows, || evaluate(&self.form, &arrays, rows))?;
-        let result = in_dimensions(computed, args.return_field.data_type())?;
+        let result = nest_to_dimensions(computed, args.return_field.data_type())?;
         Ok(if constant {
             ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?)
         } else {
@@ -148,7 +148,7 @@ fn coerced(ty: &DataType, given: &ArrowType) -> ArrowType {
         DataType::Numeric(None) if given.is_decimal() => given.clone(),
         DataType::Array(_) if sql_type(given) == Some(*ty) => given.clone(),
         // An array keeps its dimensions when its items are cast.
-        DataType::Array(_) => as_deep(arrow_type(ty), std::iter::once(given)),
+        DataType::Array(_) => nest_to_deepest(arrow_type(ty), std::iter::once(given)),
         ty => arrow_type(ty),
     }
 }

@@ -10,7 +10,7 @@ use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
 use crate::functions::PATTERN_ENDS;
 use crate::functions::WITH_TIES;
-use crate::functions::allowance::{may_make, size_of_items};
+use crate::functions::allowance::{check_allocation, size_of_items};
 use crate::functions::sql::{Definition, Overload, arguments, define, lenient, strict, wrong};
 use crate::functions::text::parts::{OVERLAY, SUBSTR, SUBSTRING};
 use builtins::bodies::texts;
@@ -189,7 +189,7 @@ pub(in crate::functions) fn may_have(bytes: usize) -> QueryResult<()> {
     if bytes > MOST_BYTES {
         return Err(Refusal::Size.because("requested length too large"));
     }
-    may_make(bytes)
+    check_allocation(bytes)
 }
 
 fn pad(args: &[Datum], in_front: bool) -> QueryResult<Datum> {
@@ -283,7 +283,7 @@ fn string_to_array(args: &[Datum]) -> QueryResult<Datum> {
         Some(Datum::Text(separator)) if !separator.is_empty() => text.matches(separator.as_str()).count() + 1,
         _ => 1,
     };
-    may_make(size_of_items(parts).saturating_add(text.len()))?;
+    check_allocation(size_of_items(parts).saturating_add(text.len()))?;
     Ok(Datum::Array(match args.get(1) {
         // Each character is an item.
         Some(Datum::Null) => text.chars().map(|letter| item(letter.encode_utf8(&mut [0; 4]))).collect(),

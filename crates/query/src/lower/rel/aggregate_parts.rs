@@ -1,10 +1,10 @@
 //! Builds aggregates from simpler ones: averages and variances from sums, and sums in the types that PostgreSQL uses.
 
 use crate::convert::NUMERIC_PRECISION;
-use crate::functions::{Spread, average_of, labelled, own_sum, postgres_cast, square};
+use crate::functions::{Spread, average_of, labelled, postgres_cast, postgres_sum, square};
 use crate::lower::error::LowerResult;
 use crate::lower::scalar::comparable::Side;
-use crate::lower::scalar::one_type::needs_name;
+use crate::lower::scalar::one_type::needs_type_label;
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::DFSchema;
 use datafusion::functions_aggregate::array_agg::array_agg_udaf;
@@ -35,7 +35,7 @@ pub(in crate::lower) fn picked_from(name: &str, arg: Option<&Expr>, value: Expr,
         "array_agg" => ElementType::of(&own).map(DataType::Array),
         name => PICKS.contains(&name).then_some(own),
     };
-    match ty.filter(needs_name) {
+    match ty.filter(needs_type_label) {
         Some(ty) => labelled(value, ty),
         None => value,
     }
@@ -85,7 +85,7 @@ impl Call<'_> {
     fn sum(&self, arg: Expr, part: Part<'_>) -> Expr {
         let cast = |arg: Expr, to| Expr::Cast(Cast::new(Box::new(arg), to));
         let Ok(ty) = arg.get_type(self.schema) else { return part(sum_udaf(), vec![arg]) };
-        match (&ty, own_sum(&ty)) {
+        match (&ty, postgres_sum(&ty)) {
             (ArrowType::Int64, _) => part(sum_udaf(), vec![cast(arg, ArrowType::Decimal128(19, 0))]),
             (ArrowType::Decimal128(_, scale), Some(_)) if self.distinct => {
                 part(sum_udaf(), vec![cast(arg, ArrowType::Decimal256(NUMERIC_PRECISION, *scale))])

@@ -6,7 +6,7 @@ use crate::lower::error::{LowerResult, internal, unsupported};
 use crate::lower::rel::computed;
 use crate::lower::scalar::call::parameter_types;
 use crate::lower::scalar::cast::written_literal;
-use crate::lower::scalar::catalog::begins_with_zero;
+use crate::lower::scalar::catalog::has_zero_based_subscripts;
 use ::bind::tree::{ColId, Kind, Rel, Scalar, SetCall};
 use arrow::datatypes::DataType as ArrowType;
 use builtins::{Ty, TypeId};
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         };
         if plan.is_none() {
             let input = self.rel(input)?;
-            plan = Some(self.taken_apart(input, calls, outer)?);
+            plan = Some(self.unnest_arrays(input, calls, outer)?);
         }
         let Some(plan) = plan else { return internal("a set of no calls") };
         match ordinality {
@@ -42,7 +42,7 @@ impl Lowering<'_> {
     }
 
     /// Adds a column per array, and unnests all of them together.
-    fn taken_apart(&mut self, input: LogicalPlan, calls: &[SetCall], outer: bool) -> LowerResult<LogicalPlan> {
+    fn unnest_arrays(&mut self, input: LogicalPlan, calls: &[SetCall], outer: bool) -> LowerResult<LogicalPlan> {
         let schema = Arc::clone(input.schema());
         let mut exprs: Vec<Expr> = schema.columns().into_iter().map(Expr::Column).collect();
         let (mut arrays, mut shown) = (Vec::with_capacity(calls.len()), schema.columns());
@@ -113,7 +113,7 @@ impl Lowering<'_> {
 
     /// The first and the last subscript of a dimension of an array; subscripts of vectors start at 0.
     fn bounds(&self, call: &SetCall, array: &Expr, dimension: &Expr, types: &[DataType]) -> LowerResult<(Expr, Expr)> {
-        let of_vector = call.args.first().is_some_and(begins_with_zero);
+        let of_vector = call.args.first().is_some_and(has_zero_based_subscripts);
         let ends = vec![array.clone(), dimension.clone()];
         let types = types.get(..2).unwrap_or_default();
         let bound = |name: &str| {

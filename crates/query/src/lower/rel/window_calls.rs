@@ -6,7 +6,7 @@ use crate::error::QueryResult;
 use crate::functions::ByRow;
 use crate::functions::ntile;
 use crate::lower::scalar::comparable::Side;
-use crate::lower::scalar::one_type::{as_named, unify};
+use crate::lower::scalar::one_type::{label_type, unify};
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -59,7 +59,7 @@ impl Call<'_> {
                     Side::Known(ty) => Some(ty),
                     _ => None,
                 };
-                as_named(chosen.otherwise(default.clone())?, ty)
+                label_type(chosen.otherwise(default.clone())?, ty)
             }
             ("lag" | "lead" | "nth_value", [value, offset]) if !is_constant(offset) => {
                 self.shifted(value.clone(), offset)

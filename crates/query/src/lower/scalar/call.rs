@@ -7,7 +7,7 @@ use crate::functions::{
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal, unsupported};
 use crate::lower::scalar::cast::written_literal;
-use crate::lower::scalar::catalog::{begins_with_zero, prints};
+use crate::lower::scalar::catalog::{has_zero_based_subscripts, prints};
 use crate::lower::scalar::comparable::pad;
 use crate::lower::scalar::constant::value_type;
 use crate::lower::scalar::operator::negative;
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         let value = self.by_value(name, types, lowered, ty, schema)?;
         // Vectors of catalogs are represented as arrays, whose subscripts start at 1.
         let is_bound = matches!(name, "array_lower" | "array_upper");
-        let of_vector = is_bound && args.first().is_some_and(begins_with_zero);
+        let of_vector = is_bound && args.first().is_some_and(has_zero_based_subscripts);
         Ok(if of_vector { value - lit(1_i32) } else { value })
     }
 
@@ -265,9 +265,9 @@ pub(crate) fn parameter_types(function: &Function, args: &[Scalar]) -> Vec<DataT
 pub(crate) fn parameter_type(function: &Function, at: usize, arg: Ty) -> DataType {
     let declared = parameter(function, at).filter(|id| !is_of_any_type(*id)).map(Ty::plain);
     let held = match declared {
-        Some(declared) => declared.held_type(),
+        Some(declared) => declared.runtime_type(),
         None if prints(function, at) => arg.answer_type(),
-        None => arg.held_type(),
+        None => arg.runtime_type(),
     };
     held.unwrap_or(DataType::Text).unlimited()
 }

@@ -1,7 +1,7 @@
 //! Casts.
 
 use crate::convert::{expression_field, sql_type_of};
-use crate::functions::{cast_in_zone, in_digits, postgres_cast, session_moment};
+use crate::functions::{cast_in_zone, postgres_cast, round_to_precision, session_date_time};
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal, unsupported};
 use crate::lower::scalar::constant::value_type;
@@ -54,9 +54,9 @@ impl Lowering<'_> {
     pub(in crate::lower) fn written(&self, value: Expr, ty: &DataType, schema: &DFSchema) -> LowerResult<Expr> {
         let zone = self.zone.as_ref();
         if let Expr::Literal(ScalarValue::Utf8(Some(text)), _) = &value
-            && let Some(moment) = session_moment(text, ty, zone)
+            && let Some(moment) = session_date_time(text, ty, zone)
         {
-            return Ok(in_digits(moment, *ty));
+            return Ok(round_to_precision(moment, *ty));
         }
         let (_, from) = value.to_field(schema)?;
         let own = sql_type_of(&from).filter(|_| !from.data_type().is_null());

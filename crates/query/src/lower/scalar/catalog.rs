@@ -173,13 +173,13 @@ pub(in crate::lower) fn prints(function: &Function, at: usize) -> bool {
 
 /// Converts a subscript to that of the array; subscripts of vectors start at 0.
 pub(in crate::lower) fn place(at: Expr, array: &Scalar) -> Expr {
-    if begins_with_zero(array) { at + lit(1_i32) } else { at }
+    if has_zero_based_subscripts(array) { at + lit(1_i32) } else { at }
 }
 
 /// Do the subscripts of an array start at 0? Those of vectors do, also after a cast to an array of their elements.
-pub(in crate::lower) fn begins_with_zero(array: &Scalar) -> bool {
+pub(in crate::lower) fn has_zero_based_subscripts(array: &Scalar) -> bool {
     match &array.kind {
-        Kind::Cast { via: CastVia::Relabel | CastVia::Elements, arg, .. } => begins_with_zero(arg),
+        Kind::Cast { via: CastVia::Relabel | CastVia::Elements, arg, .. } => has_zero_based_subscripts(arg),
         _ => array.ty.id.is_vector(),
     }
 }

@@ -56,8 +56,8 @@ impl Lowering<'_> {
                 trim_text(left, &other);
             }
             (Side::Known(own), Side::Known(other)) => {
-                self.among_moments(left, &own, &other);
-                self.among_moments(right, &other, &own);
+                self.cast_for_timestamp_comparison(left, &own, &other);
+                self.cast_for_timestamp_comparison(right, &other, &own);
             }
             _ => {}
         }
@@ -79,7 +79,7 @@ impl Lowering<'_> {
     /// Casts a date beside a timestamp to its midnight, and a local time beside a `timestamptz` in the session's time
     /// zone. DataFusion would compare dates in nanoseconds, which end in the year 2262 and support neither key ranges
     /// nor byte predicates; its cast of local times fails for infinite ones.
-    fn among_moments(&self, value: &mut Expr, own: &DataType, other: &DataType) {
+    fn cast_for_timestamp_comparison(&self, value: &mut Expr, own: &DataType, other: &DataType) {
         use DataType as T;
         // The style does not affect conversions between timestamps.
         let zone = self.zone.as_ref().filter(|zone| !zone.rules().is_utc());

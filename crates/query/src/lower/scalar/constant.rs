@@ -14,7 +14,7 @@ use types::{DataType, Datum};
 
 /// The type that values are represented in. A numeric has the precision and scale that all its values share.
 pub(in crate::lower) fn value_type(ty: Ty) -> LowerResult<DataType> {
-    match ty.held_type() {
+    match ty.runtime_type() {
         Some(DataType::Numeric(_)) => Ok(DataType::Numeric(ty.digits)),
         Some(known) => Ok(known),
         None => unsupported(format!("type {}", ty.sql_name())),

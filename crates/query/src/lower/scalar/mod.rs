@@ -26,7 +26,7 @@ use crate::lower::rel::sort::ordered;
 use crate::lower::scalar::call::with_type;
 use crate::lower::scalar::comparable::Side;
 use crate::lower::scalar::constant::{constant, plain, value_type};
-use crate::lower::scalar::one_type::{as_named, chosen, unify};
+use crate::lower::scalar::one_type::{chosen, label_type, unify};
 use crate::lower::scalar::row_compare::join as join_all;
 use ::bind::tree::{BoolTest, CastVia, ColId, Kind, PhoenixForm, Scalar, SessionValue, SubqueryKind};
 use builtins::TypeId;
@@ -145,10 +145,10 @@ impl Lowering<'_> {
         // DataFusion's `nullif` does not support these types.
         let strange = matches!(left.ty.id, TypeId::BOOL | TypeId::UUID);
         if compared == value && left.ty.id == args.1.ty.id && !strange {
-            return Ok(as_named(nullif().call(vec![value, other]), ty));
+            return Ok(label_type(nullif().call(vec![value, other]), ty));
         }
         let null = Expr::Literal(ScalarValue::Null, None);
-        Ok(as_named(when(compared.eq(other), null).otherwise(value)?, ty))
+        Ok(label_type(when(compared.eq(other), null).otherwise(value)?, ty))
     }
 
     /// Lowers a value that is compared by bits: an interval by its length, a float without the sign of zero.
@@ -210,7 +210,7 @@ fn case(mut case: Case, schema: &DFSchemaRef) -> LowerResult<Expr> {
     let last = case.else_expr.iter_mut().map(AsMut::as_mut);
     let branches = last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut()));
     let ty = unify(&mut branches.collect::<Vec<_>>(), schema)?;
-    Ok(as_named(Expr::Case(case), ty))
+    Ok(label_type(Expr::Case(case), ty))
 }
 
 fn outer_column(outer: &DFSchemaRef, column: &Column) -> Option<Expr> {

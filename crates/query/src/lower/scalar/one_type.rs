@@ -50,15 +50,15 @@ pub(in crate::lower) fn without_limits(a: DataType, b: DataType) -> DataType {
 }
 
 /// Labels a value whose SQL type is not determined by its Arrow type, such as `char(n)`.
-pub(in crate::lower) fn as_named(value: Expr, ty: Option<DataType>) -> Expr {
+pub(in crate::lower) fn label_type(value: Expr, ty: Option<DataType>) -> Expr {
     match ty {
-        Some(ty) if needs_name(&ty) || ty.digits().is_some() => labelled(value, ty),
+        Some(ty) if needs_type_label(&ty) || ty.digits().is_some() => labelled(value, ty),
         _ => value,
     }
 }
 
 /// Is it a type that its Arrow type does not determine, and that an expression may have?
-pub(in crate::lower) fn needs_name(ty: &DataType) -> bool {
+pub(in crate::lower) fn needs_type_label(ty: &DataType) -> bool {
     matches!(
         ty,
         DataType::Char(_) | DataType::Oid | DataType::Json | DataType::Array(ElementType::Oid | ElementType::Varchar)
@@ -75,7 +75,7 @@ pub(in crate::lower) fn chosen(
     make: impl FnOnce(Vec<Expr>, Option<DataType>) -> Expr,
 ) -> QueryResult<Expr> {
     let ty = unify(&mut values.iter_mut().collect::<Vec<_>>(), schema)?;
-    Ok(as_named(make(values, ty), ty))
+    Ok(label_type(make(values, ty), ty))
 }
 
 /// ARRAY[…]: unifies the elements, and checks that nested arrays have the same dimensions.
@@ -92,7 +92,7 @@ pub(in crate::lower) fn array(mut items: Vec<Expr>, schema: &DFSchema) -> QueryR
     if array.get_type(schema).is_ok_and(|ty| is_nested(&ty)) {
         return Ok(even(array));
     }
-    Ok(as_named(array, ty.and_then(|ty| ElementType::of(&ty)).map(DataType::Array)))
+    Ok(label_type(array, ty.and_then(|ty| ElementType::of(&ty)).map(DataType::Array)))
 }
 
 /// Is it an empty array literal, as lowering builds it?

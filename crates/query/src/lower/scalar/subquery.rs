@@ -27,7 +27,7 @@ impl Lowering<'_> {
         match &subquery.kind {
             SubqueryKind::Scalar => {
                 let subquery = query(self.inner(subquery, schema)?);
-                Ok(Expr::ScalarSubquery(self.perhaps_without_row(subquery)?))
+                Ok(Expr::ScalarSubquery(self.mark_nullable_if_empty(subquery)?))
             }
             SubqueryKind::Exists => self.exists(subquery, false, schema),
             SubqueryKind::Quantified { .. } => self.quantified(subquery, false, schema),
@@ -115,20 +115,20 @@ impl Lowering<'_> {
         // For NOT IN, DataFusion tests the value for NULL only if a compared column is nullable; of an expression it
         // looks at the columns inside, but `nullif(id, 0)` can be NULL even if `id` is NOT NULL.
         if negated && !matches!(value, Expr::Column(_)) && value.nullable(schema)? {
-            subquery = maybe_null(subquery)?;
+            subquery = mark_columns_nullable(subquery)?;
         }
         Ok(Expr::InSubquery(InSubquery::new(Box::new(value), subquery, negated)))
     }
 
     /// Marks the column of an uncorrelated subquery that may return no row as nullable, because DataFusion infers NOT
     /// NULL. Correlated subqueries become outer joins, which are nullable anyway.
-    fn perhaps_without_row(&self, subquery: Query) -> LowerResult<Query> {
+    fn mark_nullable_if_empty(&self, subquery: Query) -> LowerResult<Query> {
         let rows = &subquery.subquery;
         let never_null = rows.schema().fields().first().is_some_and(|field| !field.is_nullable());
         if !never_null || !subquery.outer_ref_columns.is_empty() || has_a_row(rows) {
             return Ok(subquery);
         }
-        maybe_null(subquery)
+        mark_columns_nullable(subquery)
     }
 
     /// The values of the only column as an array, in the order of the rows; NULL if there are no rows.
@@ -196,7 +196,7 @@ fn needs_subquery(value: &Expr) -> bool {
 }
 
 /// Marks the columns of a subquery as nullable, also after constant folding.
-fn maybe_null(subquery: Query) -> LowerResult<Query> {
+fn mark_columns_nullable(subquery: Query) -> LowerResult<Query> {
     let rows = Arc::clone(&subquery.subquery);
     let columns = rows.schema().columns().into_iter();
     let columns = columns.map(|column| {

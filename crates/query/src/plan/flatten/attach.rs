@@ -106,7 +106,7 @@ fn unknown(node: &LogicalPlan, expressions: &[Expr]) -> Vec<Expr> {
     let mut found: Vec<Expr> = Vec::new();
     for expr in expressions {
         let _ = expr.apply(|expr| {
-            if !shape::planner_knows(node, expr) && !found.contains(expr) {
+            if !shape::datafusion_can_decorrelate(node, expr) && !found.contains(expr) {
                 found.push(expr.clone());
             }
             Ok(TreeNodeRecursion::Continue)

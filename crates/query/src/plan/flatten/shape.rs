@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 const DEEPEST: usize = 3;
 
 /// Can DataFusion plan this subquery expression of `node`?
-pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
+pub(super) fn datafusion_can_decorrelate(node: &LogicalPlan, expr: &Expr) -> bool {
     let Some(subquery) = references::subquery_in(expr) else { return true };
     if node.inputs().len() == 1 && nesting(&subquery.subquery) >= DEEPEST {
         return false;
@@ -41,7 +41,7 @@ pub(super) fn planner_knows(node: &LogicalPlan, expr: &Expr) -> bool {
             // comparison with a constant into a filter, which drops the NULLs that decide the result.
             LogicalPlan::Filter(_) if *negated && (correlated || left.column_refs().is_empty()) => false,
             LogicalPlan::Filter(filter) => {
-                (!correlated || is_filtered(plan)) && decides_alone(&filter.predicate, expr, true)
+                (!correlated || is_filtered(plan)) && null_counts_as_false(&filter.predicate, expr, true)
             }
             _ => false,
         },
@@ -107,14 +107,14 @@ fn has_key(plan: &LogicalPlan) -> bool {
 
 /// Does NULL count as false wherever `IN (…)` occurs? DataFusion's join returns false for NULL. NOT IN qualifies only
 /// as a conjunct (`top`): elsewhere DataFusion negates the mark.
-fn decides_alone(predicate: &Expr, wanted: &Expr, top: bool) -> bool {
+fn null_counts_as_false(predicate: &Expr, wanted: &Expr, top: bool) -> bool {
     match predicate {
         found if found == wanted => top || matches!(wanted, Expr::InSubquery(InSubquery { negated: false, .. })),
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
-            decides_alone(left, wanted, top) && decides_alone(right, wanted, top)
+            null_counts_as_false(left, wanted, top) && null_counts_as_false(right, wanted, top)
         }
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
-            decides_alone(left, wanted, false) && decides_alone(right, wanted, false)
+            null_counts_as_false(left, wanted, false) && null_counts_as_false(right, wanted, false)
         }
         other => !other.exists(|part| Ok(part == wanted)).unwrap_or(true),
     }

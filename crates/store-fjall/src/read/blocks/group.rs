@@ -7,7 +7,7 @@
 use super::index::BlockRef;
 use super::points::{Found, Points, find};
 use super::table::{Caching, DataBlock, TableReader};
-use super::{Lent, Run, View};
+use super::{Run, SharedSlice, View};
 use lsm_tree::table::filter::standard_bloom::Builder as Bloom;
 use std::sync::Arc;
 use store::StoreResult;
@@ -16,14 +16,14 @@ use store::StoreResult;
 pub(crate) const GROUP: usize = 16;
 
 /// A key, by its index in the group, and the block that may contain it.
-struct Approached {
+struct CandidateBlock {
     key: usize,
     table: Arc<TableReader>,
     at: BlockRef,
     block: DataBlock,
 }
 
-impl Approached {
+impl CandidateBlock {
     /// Returns true if this block is also the first that may contain `key`. `key` must not be below this key.
     fn serves(&self, table: &TableReader, key: &[u8]) -> bool {
         self.table.is_same(table) && key <= self.at.end_key()
@@ -39,16 +39,21 @@ impl Points {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn get_group(&mut self, view: &View, seqno: u64, keys: &[&[u8]]) -> StoreResult<Vec<Option<Lent>>> {
+    pub(crate) fn get_group(
+        &mut self,
+        view: &View,
+        seqno: u64,
+        keys: &[&[u8]],
+    ) -> StoreResult<Vec<Option<SharedSlice>>> {
         // `None`: not found so far. `Some(None)`: found a tombstone.
-        let mut found: Vec<Option<Option<Lent>>> = keys.iter().map(|key| view.in_memtable(key, seqno)).collect();
+        let mut found: Vec<Option<Option<SharedSlice>>> = keys.iter().map(|key| view.in_memtable(key, seqno)).collect();
         for (number, run) in view.runs.iter().enumerate() {
             let open = keys.iter().copied().enumerate().filter(|(key, _)| matches!(found.get(*key), Some(None)));
             let approached = self.approach(view, (number, run), open)?;
             // Reads the heads of all intervals at once; a binary search would wait for each in turn.
-            let blocks = approached.chunk_by(Approached::shares_block).filter_map(<[_]>::first);
+            let blocks = approached.chunk_by(CandidateBlock::shares_block).filter_map(<[_]>::first);
             std::hint::black_box(blocks.fold(0, |sum, near| sum ^ near.block.touch_intervals()));
-            for Approached { key: place, table, at, block } in approached {
+            for CandidateBlock { key: place, table, at, block } in approached {
                 let (Some(key), Some(found)) = (keys.get(place), found.get_mut(place)) else { continue };
                 let visible_below = seqno.saturating_sub(table.table.global_seqno());
                 match find(&block, key, visible_below).map_err(|damage| table.damaged(at.offset, damage))? {
@@ -68,9 +73,9 @@ impl Points {
         view: &View,
         (number, run): (usize, &Run),
         keys: impl Iterator<Item = (usize, &'k [u8])>,
-    ) -> StoreResult<Vec<Approached>> {
+    ) -> StoreResult<Vec<CandidateBlock>> {
         let is_oldest = number + 1 == view.runs.len();
-        let mut approached: Vec<Approached> = Vec::with_capacity(GROUP);
+        let mut approached: Vec<CandidateBlock> = Vec::with_capacity(GROUP);
         for (place, key) in keys {
             let Some(table) = self.reader(number, run, view, key) else { continue };
             let may_hold = || table.may_hold(key, Bloom::get_hash(key));
@@ -79,7 +84,7 @@ impl Points {
             }
             if let Some(last) = approached.last().filter(|last| last.serves(&table, key)) {
                 let (at, block) = (last.at.clone(), last.block.clone());
-                approached.push(Approached { key: place, table, at, block });
+                approached.push(CandidateBlock { key: place, table, at, block });
                 continue;
             }
             let Some(index) = Self::index_at(&mut self.open, number, &table, key)? else { continue };
@@ -89,7 +94,7 @@ impl Points {
                 None if is_oldest && !may_hold()? => continue,
                 None => table.data_block(&at, Caching::Fill)?,
             };
-            approached.push(Approached { key: place, table, at, block });
+            approached.push(CandidateBlock { key: place, table, at, block });
         }
         Ok(approached)
     }

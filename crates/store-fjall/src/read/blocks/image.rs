@@ -7,7 +7,7 @@
 //! table's file with the last handle.
 
 use super::lens::{self, Iterate, Rows};
-use super::overlay::Lent;
+use super::overlay::SharedSlice;
 use super::{Memtable, View};
 use crate::error::storage;
 use crate::read::range::StoredRange;
@@ -59,11 +59,11 @@ impl Image {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn get(&self, key: &[u8], seqno: u64) -> StoreResult<Option<Lent>> {
+    pub(crate) fn get(&self, key: &[u8], seqno: u64) -> StoreResult<Option<SharedSlice>> {
         let range = StoredRange { start: key.to_vec(), end: Some([key, &[0]].concat()) };
         let found = self.rows(&range, seqno).next().transpose();
         let found = found.map_err(|error| storage("reading a row")(&error))?;
-        Ok(found.map(|(_, fragment)| Lent::whole(fragment)))
+        Ok(found.map(|(_, fragment)| SharedSlice::whole(fragment)))
     }
 
     /// Returns true if the image is also valid at `seqno`. Always false for images without a view.

@@ -32,11 +32,11 @@ pub(super) struct Seen {
     pub(super) iterate: Iterate,
     pub(super) memtable: Arc<Memtable>,
     /// The memtables' size and the tables, if there is a lens.
-    pub(super) parts: Option<SeenParts>,
+    pub(super) parts: Option<TreeParts>,
 }
 
 /// The parts of a version that the lens exposes.
-pub(super) struct SeenParts {
+pub(super) struct TreeParts {
     /// Number of memtables that wait for a flush. They are not accessible individually.
     pub(super) sealed: usize,
     pub(super) sealed_bytes: u64,
@@ -68,7 +68,7 @@ pub(super) fn look(tree: &AnyTree, seqno: u64, alone: bool) -> Seen {
         lens.get_version_history_lock().replace_latest_version(empty);
         drop(lens);
         let levels = current.iter_levels().flat_map(|level| level.iter());
-        SeenParts {
+        TreeParts {
             sealed,
             sealed_bytes: memtables.saturating_sub(memtable.size()),
             runs: levels.map(|run| run.iter().cloned().collect()).collect(),

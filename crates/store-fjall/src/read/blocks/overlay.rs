@@ -24,18 +24,18 @@ pub(crate) struct Change {
     pub(crate) key: Slice,
     pub(crate) seqno: u64,
     /// `None` for a tombstone.
-    pub(crate) fragment: Option<Lent>,
+    pub(crate) fragment: Option<SharedSlice>,
 }
 
 /// A slice of a block or memtable entry, which it keeps in memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Lent {
+pub(crate) struct SharedSlice {
     owner: Slice,
     start: u32,
     end: u32,
 }
 
-impl Lent {
+impl SharedSlice {
     /// A slice of `owner`.
     pub(super) fn new(owner: &Slice, (start, end): (u32, u32)) -> Self {
         Self { owner: owner.clone(), start, end }
@@ -229,7 +229,7 @@ impl MemtableEntries {
             }
             let InternalValue { key, value } = self.chunk.pop_front()?;
             if key.seqno < self.seqno {
-                let fragment = (!key.is_tombstone()).then(|| Lent::whole(value));
+                let fragment = (!key.is_tombstone()).then(|| SharedSlice::whole(value));
                 return Some(Change { key: key.user_key, seqno: key.seqno, fragment });
             }
         }
@@ -315,7 +315,7 @@ impl OpenBlock {
                 continue;
             }
             self.pause = entries.pause();
-            let fragment = (!entry.tombstone).then(|| Lent::new(&self.data.bytes, entry.span()));
+            let fragment = (!entry.tombstone).then(|| SharedSlice::new(&self.data.bytes, entry.span()));
             let seqno = entry.seqno.saturating_add(self.base_seqno);
             return Ok(Some(Change { key: Slice::from(key.as_slice()), seqno, fragment }));
         }

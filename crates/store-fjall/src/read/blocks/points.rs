@@ -3,7 +3,7 @@
 
 use super::format::Entries;
 use super::index::{BlockRef, IndexCursor};
-use super::overlay::Lent;
+use super::overlay::SharedSlice;
 use super::table::{Caching, DataBlock, TableReader};
 use super::{Malformed, Run, View};
 use lsm_tree::table::filter::standard_bloom::Builder as Bloom;
@@ -37,7 +37,7 @@ struct LastBlock {
 /// The result of searching a key in a block.
 pub(super) enum Found {
     /// The newest visible version; `None` for a tombstone.
-    Version(Option<Lent>),
+    Version(Option<SharedSlice>),
     /// No visible version here or in later blocks.
     Nothing,
     /// No visible version here; later blocks may have one.
@@ -49,7 +49,7 @@ impl Points {
     ///
     /// # Errors
     /// I/O failures and damaged bytes.
-    pub(crate) fn get(&mut self, view: &View, seqno: u64, key: &[u8]) -> StoreResult<Option<Lent>> {
+    pub(crate) fn get(&mut self, view: &View, seqno: u64, key: &[u8]) -> StoreResult<Option<SharedSlice>> {
         if let Some(version) = view.in_memtable(key, seqno) {
             return Ok(version);
         }
@@ -117,7 +117,7 @@ impl Points {
         key: &[u8],
         visible_below: u64,
         mut may_hold: impl FnMut() -> StoreResult<bool>,
-    ) -> StoreResult<Option<Option<Lent>>> {
+    ) -> StoreResult<Option<Option<SharedSlice>>> {
         let Some(index) = Self::index_at(&mut self.open, run, table, key)? else { return Ok(None) };
         while let Some(at) = index.next_block(table)? {
             let data = match table.cached_block(&at)? {
@@ -170,7 +170,7 @@ pub(super) fn find(data: &DataBlock, key: &[u8], visible_below: u64) -> Result<F
         };
         match order {
             Ordering::Equal if entry.seqno < visible_below => {
-                return Ok(Found::Version((!entry.tombstone).then(|| Lent::new(&data.bytes, entry.span()))));
+                return Ok(Found::Version((!entry.tombstone).then(|| SharedSlice::new(&data.bytes, entry.span()))));
             }
             Ordering::Greater => return Ok(Found::Nothing),
             Ordering::Less | Ordering::Equal => {}

@@ -252,7 +252,7 @@ impl RunCursor {
 }
 
 /// A backward cursor over the data blocks of a run.
-pub(crate) struct BackCursor {
+pub(crate) struct ReverseCursor {
     files: Files,
     /// Upper bound of the keys, exclusive.
     end: Option<Vec<u8>>,
@@ -263,7 +263,7 @@ pub(crate) struct BackCursor {
     offset: u64,
 }
 
-impl BackCursor {
+impl ReverseCursor {
     /// Positions at the last block of `run` that may contain a key below `end`. `None` if some entries may not be rows,
     /// or if there are too many tables to check.
     ///

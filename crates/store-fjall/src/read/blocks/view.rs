@@ -1,8 +1,8 @@
 //! The content of a keyspace: its memtable and its runs of tables.
 
-use super::lens::SeenParts;
+use super::lens::TreeParts;
 use super::overlay::MemtableEntries;
-use super::{Lent, Run, RunCursor};
+use super::{Run, RunCursor, SharedSlice};
 use crate::read::ReadSource;
 use crate::read::range::StoredRange;
 use fjall::{AbstractTree, AnyTree};
@@ -42,11 +42,11 @@ impl View {
     /// The view of `tree` for readers at `seqno`. `None` if the blocks do not contain all rows: some are in sealed
     /// memtables, which are inaccessible until they are flushed and a newer snapshot is taken, or values are separated
     /// from keys.
-    pub(super) fn of(tree: &AnyTree, seqno: u64, memtable: Arc<Memtable>, parts: SeenParts) -> Option<Self> {
+    pub(super) fn of(tree: &AnyTree, seqno: u64, memtable: Arc<Memtable>, parts: TreeParts) -> Option<Self> {
         if matches!(tree, AnyTree::Blob(_)) || parts.sealed > 0 {
             return None;
         }
-        let SeenParts { runs, version, data_blocks, .. } = parts;
+        let TreeParts { runs, version, data_blocks, .. } = parts;
         Some(Self { version, seqno, ..Self::new(tree, memtable, runs, data_blocks) })
     }
 
@@ -94,12 +94,12 @@ impl View {
     }
 
     /// The newest version of the stored key `key` visible at `seqno` in the memtable. `Some(None)` for a tombstone.
-    pub(super) fn in_memtable(&self, key: &[u8], seqno: u64) -> Option<Option<Lent>> {
+    pub(super) fn in_memtable(&self, key: &[u8], seqno: u64) -> Option<Option<SharedSlice>> {
         if self.memtable.is_empty() {
             return None;
         }
         let found = self.memtable.get(key, seqno)?;
-        Some((!found.key.is_tombstone()).then(|| Lent::whole(found.value)))
+        Some((!found.key.is_tombstone()).then(|| SharedSlice::whole(found.value)))
     }
 
     /// Estimates the size of `range` in each memtable.

@@ -1,7 +1,7 @@
 //! Random histories: after each, and at each snapshot held in between, every scan returns the rows of the map.
 
 use super::bed::{Bed, Form, Kind, Rows, between, collect, fragment, request};
-use crate::read::blocks::{Lent, Points};
+use crate::read::blocks::{Points, SharedSlice};
 use crate::read::{ReadSource, get};
 use fragment::Verdict;
 use proptest::collection::vec;
@@ -206,7 +206,7 @@ fn check_points(source: &ReadSource, rows: &Rows) {
         source.stored_key_into(&key, &mut stored);
         let plain = source.merged_get(&stored).unwrap();
         for found in [near, alone, plain] {
-            assert_eq!(found.as_ref().map(Lent::bytes), expected, "key {n}");
+            assert_eq!(found.as_ref().map(SharedSlice::bytes), expected, "key {n}");
         }
     }
     // Many rows at once: neighbours, distant ones, and repeated ones.

@@ -66,7 +66,7 @@ impl Session {
         let table = self.lock_materialized(work.txn.locks(), name).await?;
         let found = self.lock_base(&mut work, &table).await?;
         // Makes the next snapshot include all rows written before the locks.
-        let last = self.last_of_all().await?;
+        let last = self.latest_commit().await?;
         self.note_commit(last);
         let groups = self.plan_groups(&found).await?;
         let known = !in_full && !table.is_unpopulated() && found.base.storage == found.made_of.of_storage;

@@ -139,9 +139,9 @@ fn shape_of(query: &Query) -> EngineResult<Shape> {
         return Err(refused("it has a WITH clause", "Write its queries into the query, or leave incremental out."));
     }
     let mut computed = BTreeMap::new();
-    let aggregate = beneath(&query.rel, &mut computed, "it has no GROUP BY")?;
+    let aggregate = skip_projections(&query.rel, &mut computed, "it has no GROUP BY")?;
     let Rel::Aggregate { input, keys, sets, calls, groupings } = aggregate else {
-        return Err(not_plain(aggregate, "it has no GROUP BY"));
+        return Err(unsupported_node(aggregate, "it has no GROUP BY"));
     };
     if keys.is_empty() {
         let reason = "without GROUP BY all rows are one group, which would be made anew each time";
@@ -153,8 +153,8 @@ fn shape_of(query: &Query) -> EngineResult<Shape> {
     for (_, call) in calls {
         check_aggregate(call.func)?;
     }
-    let scan = beneath(input, &mut computed, "it reads no table")?;
-    let Rel::Scan { table, cols, .. } = scan else { return Err(not_plain(scan, "it reads no table")) };
+    let scan = skip_projections(input, &mut computed, "it reads no table")?;
+    let Rel::Scan { table, cols, .. } = scan else { return Err(unsupported_node(scan, "it reads no table")) };
     check_base(table)?;
     let resolve = |col| origin(col, &computed);
     let places = keys.iter().map(|key| {
@@ -175,7 +175,7 @@ fn shape_of(query: &Query) -> EngineResult<Shape> {
 }
 
 /// Descends through projections and filters. Collects the projected expressions in `computed`.
-fn beneath<'t>(
+fn skip_projections<'t>(
     mut rel: &'t Rel,
     computed: &mut BTreeMap<ColId, &'t Scalar>,
     missing: &'static str,
@@ -193,13 +193,13 @@ fn beneath<'t>(
             }
             Rel::Filter { input, .. } => input,
             Rel::Aggregate { .. } | Rel::Scan { .. } => return Ok(rel),
-            other => return Err(not_plain(other, missing)),
+            other => return Err(unsupported_node(other, missing)),
         };
     }
 }
 
 /// The error for an unsupported node.
-fn not_plain(rel: &Rel, missing: &'static str) -> EngineError {
+fn unsupported_node(rel: &Rel, missing: &'static str) -> EngineError {
     let out = "Leave incremental out.";
     match rel {
         Rel::Join { .. } => refused("it joins tables", "Group the rows of one table, or leave incremental out."),

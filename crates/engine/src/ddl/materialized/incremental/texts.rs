@@ -12,7 +12,7 @@
 //! in `touched` under the same alias, so the key expressions compile against the log unchanged.
 
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{Catalog, EVERYTHING_COLUMN, Incremental, Table};
+use catalog::{ALL_GROUPS_COLUMN, Catalog, Incremental, Table};
 use sql::ast::{Expr, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins};
 use types::ident::quote;
 
@@ -51,7 +51,7 @@ impl Texts {
 
     /// SELECT that returns a row if the log demands a full refresh.
     pub(super) fn everything(&self) -> String {
-        format!("SELECT 1 FROM {} WHERE {} LIMIT 1", self.log, quote(EVERYTHING_COLUMN))
+        format!("SELECT 1 FROM {} WHERE {} LIMIT 1", self.log, quote(ALL_GROUPS_COLUMN))
     }
 
     /// DELETE of the log rows.

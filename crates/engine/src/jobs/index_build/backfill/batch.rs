@@ -3,7 +3,7 @@
 use super::Backfill;
 use crate::dml::{FAMILY, Target};
 use crate::error::EngineResult;
-use crate::row_writer::{index_codec, know_index};
+use crate::row_writer::{index_codec, register_index};
 use crate::{Engine, SessionStart};
 use builtins::TimeZone;
 use catalog::TableOid;
@@ -139,7 +139,7 @@ impl Backfill {
                 // Expressions of an index do not depend on the session that compiles them.
                 engine.session(SessionStart::default())?.compile_indexes(&catalog, table).await?;
             }
-            know_index(engine, table, index)?;
+            register_index(engine, table, index)?;
             let target = Target::new(&catalog, table, TimeZone::UTC)?;
             *known = Some(Codecs { version: catalog.version(), target, index: index_codec(table, index)? });
         }

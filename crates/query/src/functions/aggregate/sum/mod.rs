@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 use std::sync::{Arc, LazyLock};
 
 /// Returns the function that sums values of type `ty`, if DataFusion's own differs from PostgreSQL's.
-pub(crate) fn own_sum(ty: &ArrowType) -> Option<Arc<AggregateUDF>> {
+pub(crate) fn postgres_sum(ty: &ArrowType) -> Option<Arc<AggregateUDF>> {
     (floats::takes(ty) || decimals::takes(ty)).then(|| Arc::clone(&SUM))
 }
 

@@ -15,7 +15,7 @@ pub(in crate::functions) use similar::substring_similar;
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::allowance::{may_make, size_of_items};
+use crate::functions::allowance::{check_allocation, size_of_items};
 use crate::functions::sql::{Definition, Overload, define, strict};
 use crate::functions::text::{may_have, size, text};
 use flags::Flags;
@@ -118,7 +118,7 @@ fn all(args: &[Datum]) -> QueryResult<Datum> {
         bytes = bytes.saturating_add(shown.len());
         found.push(Datum::Text(shown));
         if found.len().is_power_of_two() {
-            may_make(size_of_items(2 * found.len()).saturating_add(bytes))?;
+            check_allocation(size_of_items(2 * found.len()).saturating_add(bytes))?;
         }
     }
     Ok(Datum::Array(found))
@@ -234,7 +234,7 @@ fn split(args: &[Datum]) -> QueryResult<Datum> {
         parts.push(Datum::Text(whole.get(copied..found.start()).unwrap_or_default().to_owned()));
         copied = found.end();
         if parts.len().is_power_of_two() {
-            may_make(size_of_items(2 * parts.len()).saturating_add(whole.len()))?;
+            check_allocation(size_of_items(2 * parts.len()).saturating_add(whole.len()))?;
         }
     }
     parts.push(Datum::Text(whole.get(copied..).unwrap_or_default().to_owned()));
