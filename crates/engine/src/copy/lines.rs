@@ -113,23 +113,27 @@ impl Fields {
         let mut at = start;
         let mut from = start;
         let mut escaped = false;
+        // The end of the field's last escape: a carriage return before it is data.
+        let mut plain = start;
         loop {
             let Some(&byte) = buffer.get(at) else {
                 if !last {
                     return Line::Partial;
                 }
-                self.push_text(format, buffer, from..trim_return(buffer, from, at), escaped);
-                return Line::Whole { text: start..at, next: at + 1 };
+                let end = buffer.len();
+                self.push_text(format, buffer, from..trim_return(buffer, plain, end), escaped);
+                return Line::Whole { text: start..end, next: end + 1 };
             };
             match byte {
                 b'\\' if is_corrupt_end_marker(buffer, at) => return Line::Bad("end-of-copy marker corrupt"),
                 b'\\' => {
                     escaped = true;
                     at += 2;
+                    plain = at;
                     continue;
                 }
                 b'\n' => {
-                    let end = trim_return(buffer, from, at);
+                    let end = trim_return(buffer, plain, at);
                     self.push_text(format, buffer, from..end, escaped);
                     return Line::Whole { text: start..end, next: at + 1 };
                 }
@@ -139,6 +143,7 @@ impl Fields {
                 byte if byte == format.delimiter => {
                     self.push_text(format, buffer, from..at, escaped);
                     from = at + 1;
+                    plain = from;
                     escaped = false;
                 }
                 _ => {}

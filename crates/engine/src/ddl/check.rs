@@ -55,7 +55,7 @@ impl Session {
         Ok(checks)
     }
 
-    /// Refuses a constraint that a row violates.
+    /// Refuses a constraint that a row violates; `added` are the columns of `table` that the rows do not have yet.
     pub(super) async fn check_rows(
         &mut self,
         table: &Table,
@@ -64,8 +64,12 @@ impl Session {
         name: &str,
         condition: &str,
     ) -> EngineResult<()> {
-        let new = added.iter().map(|column| format!(", {} AS {}", column.value(), quote(&column.name)));
-        let from = format!("(SELECT *{} FROM {}.{})", new.collect::<String>(), quote(schema), quote(&table.name));
+        let columns = table.visible_columns().map(|column| match added.iter().find(|new| new.name == column.name) {
+            Some(new) => format!("{} AS {}", new.value(), quote(&new.name)),
+            None => quote(&column.name),
+        });
+        let columns = columns.collect::<Vec<_>>().join(", ");
+        let from = format!("(SELECT {columns} FROM {}.{})", quote(schema), quote(&table.name));
         let text = format!("SELECT 1 FROM {from} AS {} WHERE NOT ({condition}) LIMIT 1", quote(&table.name));
         match self.own_query(&text).await?.is_empty() {
             true => Ok(()),

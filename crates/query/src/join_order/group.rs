@@ -163,9 +163,6 @@ struct Found<'p> {
 
 impl<'p> Found<'p> {
     fn take(&mut self, plan: &'p LogicalPlan) -> Option<()> {
-        if self.leaves.len() > MOST_LEAVES {
-            return None;
-        }
         match plan {
             LogicalPlan::Join(join) if is_plain(join) => match join.join_type {
                 JoinType::Inner => {
@@ -178,16 +175,22 @@ impl<'p> Found<'p> {
                     self.take(&join.left)?;
                     self.takers.push((self.leaves.len(), join));
                     let kind = if join.join_type == JoinType::LeftSemi { Kind::Semi } else { Kind::Anti };
-                    self.leaves.push((&join.right, kind));
+                    self.add_leaf(&join.right, kind)?;
                 }
-                _ => self.leaves.push((plan, Kind::Inner)),
+                _ => self.add_leaf(plan, Kind::Inner)?,
             },
             LogicalPlan::Projection(projection) if chooses(projection) && is_join(&projection.input) => {
                 self.take(&projection.input)?;
             }
-            leaf => self.leaves.push((leaf, Kind::Inner)),
+            leaf => self.add_leaf(leaf, Kind::Inner)?,
         }
         Some(())
+    }
+
+    /// `None` if there are too many leaves.
+    fn add_leaf(&mut self, plan: &'p LogicalPlan, kind: Kind) -> Option<()> {
+        let has_room = self.leaves.len() < MOST_LEAVES;
+        has_room.then(|| self.leaves.push((plan, kind)))
     }
 }
 

@@ -30,13 +30,13 @@ pub(crate) fn ranges(schema: &KeySchema, conjunction: &Conjunction, limits: &Ran
         emit(key_box, depth, schema.parts.len(), &mut Vec::new(), 0, &mut runs);
     }
     let runs = merge(runs);
-    let widened = runs.iter().map(|run| if run.point { 1 } else { buckets }).sum::<usize>() > limit;
+    let widened = runs.iter().map(|run| if has_bucket(schema, run) { 1 } else { buckets }).sum::<usize>() > limit;
     // A widened point may touch the next run, so the runs are merged again.
     let runs = if widened { merge(widen(runs, (limit / buckets).max(1))) } else { runs };
     let covered: Vec<usize> = boxes.iter().map(|key_box| covered(key_box, depth)).collect();
     KeyRanges {
         exact: exact_conditions(conjunction, &covered, widened),
-        access: access(&runs),
+        access: access(schema, &runs),
         parts_used: covered.iter().copied().max().unwrap_or(0),
         equal_parts: equal_parts(&boxes, &covered),
         buckets: schema.salt_buckets.map(|count| buckets_of(schema, count, &runs)),
@@ -75,7 +75,7 @@ fn depth_within(schema: &KeySchema, boxes: &[&KeyBox], buckets: usize, limits: &
     let fitting = |depth: usize| {
         let ranges = sum(&|key_box| {
             let full_keys = covered(key_box, depth) == parts && is_points(key_box);
-            count(key_box, depth).saturating_mul(if full_keys { 1 } else { buckets })
+            count(key_box, depth).saturating_mul(if full_keys && !schema.salted_by_row { 1 } else { buckets })
         });
         let multiplied = sum(&|key_box| count(key_box, depth)) > listed;
         let allowed = if multiplied { limit } else { limit.max(limits.max_listed) };
@@ -189,11 +189,14 @@ fn first_parts(count: usize) -> u128 {
     u32::try_from(count).ok().and_then(|bits| 1_u128.checked_shl(bits)).map_or(u128::MAX, |bit| bit - 1)
 }
 
-fn access(runs: &[Run]) -> Access {
+fn access(schema: &KeySchema, runs: &[Run]) -> Access {
     match runs {
         [] => Access::Empty,
         [one] if one.start.is_empty() && one.end.is_none() => Access::Full,
-        _ if runs.iter().all(|run| run.point) => Access::Points(runs.len()),
+        _ if runs.iter().all(|run| run.point) => {
+            let buckets = schema.salt_buckets.filter(|_| schema.salted_by_row);
+            Access::Points(runs.len().saturating_mul(buckets.map_or(1, usize::from)))
+        }
         [_] => Access::Range,
         _ => Access::SkipScan,
     }
@@ -213,12 +216,20 @@ fn equal_parts(boxes: &[&KeyBox], covered: &[usize]) -> usize {
     first.sets.iter().enumerate().take(kept).take_while(is_equal).count()
 }
 
+/// The bucket of a run whose key determines it: a point, unless the salt is not a function of the key.
+fn bucket_of(schema: &KeySchema, run: &Run) -> Option<u8> {
+    schema.salt_of(&run.start).filter(|_| run.point)
+}
+
+/// Whether a run is one range.
+fn has_bucket(schema: &KeySchema, run: &Run) -> bool {
+    schema.salt_buckets.is_none() || bucket_of(schema, run).is_some()
+}
+
+/// The buckets that the runs are read from: all of them for a run without a bucket of its own.
 fn buckets_of(schema: &KeySchema, count: u16, runs: &[Run]) -> Vec<u8> {
-    let mut touched: Vec<u8> = if runs.iter().all(|run| run.point) {
-        runs.iter().filter_map(|run| schema.salt_of(&run.start)).collect()
-    } else {
-        all_buckets(count).collect()
-    };
+    let touched: Option<Vec<u8>> = runs.iter().map(|run| bucket_of(schema, run)).collect();
+    let mut touched = touched.unwrap_or_else(|| all_buckets(count).collect());
     touched.sort_unstable();
     touched.dedup();
     touched
@@ -233,12 +244,12 @@ fn salted(schema: &KeySchema, runs: Vec<Run>) -> Vec<ByteRange> {
     let Some(count) = schema.salt_buckets else {
         return runs.into_iter().map(range_of).collect();
     };
-    if access(&runs) == Access::Full {
+    if access(schema, &runs) == Access::Full {
         return vec![ByteRange::all()];
     }
     let mut keyed = Vec::with_capacity(runs.len() * usize::from(count));
     for run in &runs {
-        match schema.salt_of(&run.start).filter(|_| run.point) {
+        match bucket_of(schema, run) {
             Some(bucket) => keyed.push(in_bucket(bucket, run)),
             None => keyed.extend(all_buckets(count).map(|bucket| in_bucket(bucket, run))),
         }

@@ -215,11 +215,24 @@ fn small_part() -> impl Strategy<Value = KeyPart> {
 
 fn schema_and_conditions() -> impl Strategy<Value = (KeySchema, Vec<Condition>)> {
     let parts = proptest::collection::vec(small_part(), 1..4);
-    (parts, proptest::option::of(2_u16..5)).prop_flat_map(|(parts, salt_buckets)| {
-        let schema = KeySchema { parts, salt_buckets, salted_by_row: false };
+    (parts, proptest::option::of((2_u16..5, any::<bool>()))).prop_flat_map(|(parts, salt)| {
+        let (salt_buckets, salted_by_row) = (salt.map(|(buckets, _)| buckets), salt.is_some_and(|(_, by_row)| by_row));
+        let schema = KeySchema { parts, salt_buckets, salted_by_row };
         let conditions = proptest::collection::vec(condition(&schema), 0..4);
         (Just(schema), conditions)
     })
+}
+
+/// The keys that a row may have: one in each bucket if its salt is not a function of the key.
+fn keys_of(schema: &KeySchema, row: &[Datum]) -> Vec<Vec<u8>> {
+    let mut key = Vec::new();
+    if !schema.salted_by_row {
+        schema.encode(row, &mut key).unwrap();
+        return vec![key];
+    }
+    KeySchema { salt_buckets: None, ..schema.clone() }.encode(row, &mut key).unwrap();
+    let buckets = 0..u8::try_from(schema.salt_buckets.unwrap()).unwrap();
+    buckets.map(|bucket| [&[bucket], key.as_slice()].concat()).collect()
 }
 
 fn check_shape(schema: &KeySchema, ranges: &KeyRanges, limit: usize) -> Result<(), TestCaseError> {
@@ -257,9 +270,8 @@ proptest! {
         prop_assert_eq!(ranges.exact.len(), conditions.len());
         check_shape(&schema, &ranges, max_ranges)?;
         let mut equal: Option<Vec<Datum>> = None;
-        for row in all_rows(&schema) {
-            let mut key = Vec::new();
-            schema.encode(&row, &mut key).unwrap();
+        let keys = all_rows(&schema).into_iter().flat_map(|row| keys_of(&schema, &row).into_iter().map(move |key| (row.clone(), key)));
+        for (row, key) in keys {
             let inside = ranges.ranges.iter().any(|range| range.contains(&key));
             prop_assert_eq!(inside, ranges.contains(&key));
             let truths: Vec<bool> = conditions.iter().map(|c| truth(&schema, &row, c) == Some(true)).collect();

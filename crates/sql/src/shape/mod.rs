@@ -20,21 +20,22 @@ pub use parameterize::{Parameterized, parameterize};
 
 use std::ops::Range;
 
-/// A text and its literals.
+/// The shape of a statement and its literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The text with markers, which encode the kind of each literal.
+    /// The statement with markers, which encode the kind of each literal.
     pub text: String,
     /// The literals in the order of the text.
     pub literals: Vec<Literal>,
-    /// The statement's byte range in the text, without surrounding whitespace and without `;`.
+    /// The statement's byte range in the text, without surrounding whitespace and without `;`. The tree of the
+    /// statement and its literals count from the beginning of this range.
     pub span: Range<usize>,
 }
 
-/// A literal of a text.
+/// A literal of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
-    /// Its bytes in the text.
+    /// Its byte range in the statement, so relative to [`Shape::span`].
     pub span: Range<usize>,
     /// Its value.
     pub value: LiteralValue,

@@ -17,7 +17,8 @@ pub struct Parameterized {
     pub literals: Vec<usize>,
 }
 
-/// Replaces the literals that have the same meaning as parameters. Returns `None` for a statement of another kind, or
+/// Replaces the literals that have the same meaning as parameters; `text` is the part of the text that [`Shape::span`]
+/// names. Returns `None` for a statement of another kind, or
 /// one that has parameters.
 #[must_use]
 pub fn parameterize(text: &str, shape: &Shape, statement: &Statement) -> Option<Parameterized> {
@@ -142,8 +143,9 @@ mod tests {
     fn parameters(text: &str) -> (String, Vec<String>) {
         let shape = Shape::of(text).unwrap();
         let parsed = crate::parse(text).unwrap().remove(0);
-        let found = parameterize(text, &shape, &parsed.statement).unwrap();
-        let written = found.literals.iter().map(|at| text[shape.literals[*at].span.clone()].to_owned());
+        let own = &text[shape.span.clone()];
+        let found = parameterize(own, &shape, &parsed.statement).unwrap();
+        let written = found.literals.iter().map(|at| own[shape.literals[*at].span.clone()].to_owned());
         let shown = match &found.statement {
             Statement::Query(query) => query.to_string(),
             other => format!("{other:?}"),
@@ -167,6 +169,17 @@ mod tests {
                     GROUP BY (1, 2) ORDER BY 2 LIMIT 10 OFFSET 3";
         let (_, literals) = parameters(text);
         assert_eq!(literals, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn blanks_around_a_statement_do_not_move_its_literals() {
+        for text in [
+            "  INSERT INTO t VALUES (1,2) ; ",
+            "\n\n SELECT 1 FROM t WHERE a IN (1,2)",
+            "\t( SELECT 1 FROM t WHERE (a, b) = (1,2))",
+        ] {
+            assert_eq!(parameters(text).1, ["1", "2"], "{text:?}");
+        }
     }
 
     #[test]

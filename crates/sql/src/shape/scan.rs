@@ -11,23 +11,24 @@ const TEXT: char = '\u{3}';
 const FIRST: [&str; 7] = ["select", "insert", "update", "delete", "upsert", "with", "values"];
 
 pub(super) fn scan(text: &str, max_literals: usize) -> Option<Shape> {
-    let text_end = text.trim_end_matches(|c: char| c.is_ascii_whitespace() || c == ';').len();
-    let start = text.len() - text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '(').len();
-    let word = text.get(start..text_end)?.split(|c: char| !c.is_ascii_alphabetic()).next()?;
+    let first = text.len() - text.trim_start().len();
+    let span = first..text.trim_end_matches(|c: char| c.is_ascii_whitespace() || c == ';').len();
+    let text = text.get(span.clone())?;
+    let words = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '(');
+    let word = words.split(|c: char| !c.is_ascii_alphabetic()).next()?;
     if !FIRST.iter().any(|first| word.eq_ignore_ascii_case(first)) {
         return None;
     }
-    let mut scan =
-        Scan { text, end: text_end, at: 0, copied: 0, shape: String::with_capacity(text_end), literals: Vec::new() };
+    let end = text.len();
+    let mut scan = Scan { text, end, at: 0, copied: 0, shape: String::with_capacity(end), literals: Vec::new() };
     while scan.at < scan.end {
         scan.token()?;
         if scan.literals.len() > max_literals {
             return None;
         }
     }
-    scan.copy_up_to(text_end)?;
-    let first = text.len() - text.trim_start().len();
-    Some(Shape { text: scan.shape, literals: scan.literals, span: first..text_end })
+    scan.copy_up_to(end)?;
+    Some(Shape { text: scan.shape, literals: scan.literals, span })
 }
 
 struct Scan<'t> {

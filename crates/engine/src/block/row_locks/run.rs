@@ -137,9 +137,11 @@ impl Session {
     ) -> EngineResult<Taken> {
         for (at, table) in program.tables.iter().enumerate() {
             let key = key_of(table, row)?;
-            let known = !seen.insert((at, key.clone()));
-            if !any && !known {
-                return Ok(Taken::No);
+            // A row that a repeated run finds first stays unknown to the runs after it.
+            match any {
+                true => drop(seen.insert((at, key.clone()))),
+                false if seen.contains(&(at, key.clone())) => {}
+                false => return Ok(Taken::No),
             }
             let keys = std::slice::from_ref(&key);
             let read = self.stamps_read(work, &table.target, view, keys).await?;

@@ -79,6 +79,8 @@ fn text_lines_have_escapes_and_null() {
     check(&f, "a\\tb\\nc\t\\x41\\102\\q\t\n", &["a\tb\nc|ABq|"]);
     check(&f, "a\\\tb\tc\\\nd\te\n", &["a\tb|c\nd|e"]);
     check(&f, "1\t2\r\n3\t4\r\n", &["1|2", "3|4"]);
+    check(&f, "a\\\r\nb\\\r\r\nc\n", &["a\r", "b\r", "c"]);
+    check(&f, "1\ta\\", &["1|a\\"]);
     check(&f, "1\t2", &["1|2"]);
     check(&f, "1\n\\.\nrest\n", &["1", "END"]);
 }

@@ -160,6 +160,7 @@ impl Session {
             return ByShape::Nothing;
         }
         let Some(shape) = Shape::of(text) else { return ByShape::Nothing };
+        let Some(text) = text.get(shape.span.clone()) else { return ByShape::Nothing };
         let shapes = &self.engine.shapes().known;
         let known = match shapes.get(shape.text.as_str()) {
             Some(known) => known,
@@ -175,8 +176,7 @@ impl Session {
         let Some(variant) = known.find(self, self.engine.catalog().version(), text, &shape) else {
             return ByShape::Candidate(Candidate { known, shape, text: Arc::from(text) });
         };
-        let own = text.get(shape.span.clone()).unwrap_or(text);
-        match variant.generic.as_ref().and_then(|generic| generic.ready(&shape, own, &self.time_zone())) {
+        match variant.generic.as_ref().and_then(|generic| generic.ready(&shape, text, &self.time_zone())) {
             Some(ready) => ByShape::Ready(ready),
             None => ByShape::Nothing,
         }
