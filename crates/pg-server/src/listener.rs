@@ -1,7 +1,7 @@
 //! Accepts connections and assigns them to worker threads; a connection stays on its worker.
 //!
-//! Each worker is a single-threaded runtime. Row programs run on the worker; DataFusion plans run on the engine's query
-//! threads, and other long computations leave the worker's thread too, so that it never stalls.
+//! Each worker is a runtime with one thread. Row programs run on that thread; DataFusion plans run on the engine's
+//! query threads, and other long computations are moved off the thread too, so that it never stalls.
 
 use crate::connection::Connection;
 use crate::idle_poll::{self, Pollers, Tide};
@@ -227,7 +227,7 @@ impl Failures {
 }
 
 fn start_worker(number: usize, options: &ServerOptions, shared: &Arc<Shared>) -> io::Result<(Worker, Handle)> {
-    // Each connection may use one blocking thread, and the others still need a thread.
+    // Each connection may compute on a thread of its own, and the others still need a thread.
     let most = options.max_connections.saturating_add(8);
     let runtime = engine::connection_runtime(&format!("bennu-wire-{number}"), most)?;
     let (connections, mut accepted) = mpsc::unbounded_channel();
