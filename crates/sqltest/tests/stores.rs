@@ -1,5 +1,5 @@
 //! Runs every file below `sql-tests` on two more stores: one with few capabilities, and a mirror of two stores. Both
-//! return commit numbers in reverse order, so that no layer above can rely on their order.
+//! reverse the bits of commit numbers, so that no layer above can rely on their order.
 //!
 //! `make test` runs a tenth of the files on each, chosen by a seed that is printed; `BENNU_STORES=all` (`make
 //! test-stores`) runs all. Records that need a missing capability are marked `skipif without_…`; they are listed in
