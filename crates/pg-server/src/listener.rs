@@ -1,7 +1,7 @@
 //! Accepts connections and assigns them to worker threads; a connection stays on its worker.
 //!
-//! Each worker is a runtime with one thread. Row programs run on that thread; DataFusion plans run on the engine's
-//! query threads, and other long computations are moved off the thread too, so that it never stalls.
+//! Each worker is a runtime with one thread. Key and row programs run on that thread; DataFusion plans run on the
+//! engine's query threads, and other long computations are moved off the thread too, so that it never stalls.
 
 use crate::connection::Connection;
 use crate::idle_poll::{self, Pollers, Tide};
