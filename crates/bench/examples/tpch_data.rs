@@ -1,5 +1,5 @@
-//! Writes the rows of TPC-H's tables: `tpch_data SCALE FOLDER` makes `FOLDER/lineitem.csv` and its like, to be read
-//! with `COPY lineitem FROM ... (FORMAT csv, DELIMITER '|')`.
+//! Writes the rows of TPC-H's tables: `tpch_data SCALE FOLDER` writes `FOLDER/lineitem.csv` and so on, for
+//! `COPY lineitem FROM ... (FORMAT csv, DELIMITER '|')`.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Why a benchmark could not be run.
+//! Errors of a benchmark run.
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {

@@ -1,4 +1,4 @@
-//! The benchmark: each figure is measured beside its peer, alternating in one run, and printed as a ratio.
+//! The benchmark: each metric is measured alternately with a peer's in one run, and printed as a ratio.
 //!
 //! ```text
 //!   bennu-bench postgres   PostgreSQL 15 and the release binary, both started here
@@ -19,7 +19,7 @@ use mimalloc::MiMalloc;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// In process Bennu runs with the allocator that its server has; so does bare fjall.
+/// The server's allocator, for Bennu in process and for bare fjall.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -38,34 +38,34 @@ enum Command {
     Store(Settings),
 }
 
-/// How much, and which.
+/// What to measure, and how long.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Settings {
     /// The Bennu binary.
     #[arg(long, default_value = "target/release/bennu")]
     pub(crate) bennu: PathBuf,
-    /// Rounds; each runs both sides, the medians are compared.
+    /// Rounds; each runs both sides, and the medians are compared.
     #[arg(long, default_value_t = 5)]
     pub(crate) rounds: usize,
     /// Seconds that a throughput measurement lasts.
     #[arg(long, default_value_t = 3)]
     pub(crate) seconds: u32,
-    /// Rounds of COPY lineitem, at most as many as of all else.
+    /// Rounds of COPY lineitem, at most as many as the other rounds.
     #[arg(long, default_value_t = 3)]
     pub(crate) loads: usize,
-    /// TPC-H scale factor; below 1, the other tables are as much smaller.
+    /// TPC-H scale factor; below 1, it scales the other tables too.
     #[arg(long, default_value_t = 1.0)]
     pub(crate) scale: f64,
     /// Only workloads whose name contains this.
     #[arg(long)]
     pub(crate) only: Option<String>,
-    /// A Python that has the wheel of DataFusion (`make bench-peers`).
+    /// A Python with the DataFusion wheel (`make bench-peers`).
     #[arg(long, default_value = "python3")]
     pub(crate) python: PathBuf,
-    /// Where the servers' folders are made.
+    /// Parent of the servers' data folders.
     #[arg(long, default_value_os_t = std::env::temp_dir())]
     pub(crate) folder: PathBuf,
-    /// A page whose tables of these figures are replaced, unless only some are measured.
+    /// A page whose result tables are replaced, unless only some workloads run.
     #[arg(long)]
     pub(crate) page: Option<PathBuf>,
 }

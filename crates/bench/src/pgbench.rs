@@ -1,16 +1,16 @@
-//! pgbench as the client of both sides: the same C program, the same script, the same protocol.
+//! pgbench, the client of both sides: the same C program, script and protocol.
 
 use crate::error::BenchError;
 use crate::peer::Peer;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How statements are sent.
+/// Query mode of pgbench.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Protocol {
-    /// Parsed once by each connection.
+    /// Prepared once per connection.
     Prepared,
-    /// As text each time.
+    /// Sent as text each time.
     Simple,
 }
 
@@ -23,16 +23,16 @@ impl Protocol {
     }
 }
 
-/// What a transaction is.
+/// The script of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Script<'a> {
-    /// A file. Its variable `n` is 0 at first and then the client's own.
+    /// A file. Its variable `n` is 0 at first, and each client has its own.
     File(&'a Path, Protocol),
-    /// One of these files, chosen by chance in proportion to their weights.
+    /// One of these files, chosen at random by weight.
     Mix(&'a [(PathBuf, u32)], Protocol),
-    /// One of those that pgbench brings, by its name.
+    /// A built-in script of pgbench, by name.
     Builtin(&'a str),
-    /// A file, with a connection for each transaction.
+    /// A file, with a new connection per transaction.
     Reconnecting(&'a Path),
 }
 

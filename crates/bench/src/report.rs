@@ -1,10 +1,10 @@
-//! The table: figure beside figure, their ratio beside its target. Printed as it grows, and kept on a page of
-//! the documentation, between two marks that name the part.
+//! The report: a table of the results of both sides, their ratio and its target. It is printed as it grows, and stored
+//! on a page of the documentation between two marks that name the part.
 
 use crate::error::BenchError;
 use std::path::Path;
 
-/// Which way is better.
+/// Whether more or less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Better {
     /// Rates.
@@ -13,7 +13,7 @@ pub(crate) enum Better {
     Less,
 }
 
-/// One line: the rounds of both sides.
+/// One line: the results of all rounds of both sides.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) name: String,
@@ -21,16 +21,16 @@ pub(crate) struct Line {
     pub(crate) better: Better,
     pub(crate) ours: Vec<f64>,
     pub(crate) theirs: Vec<f64>,
-    /// The ratio to reach, where one is set.
+    /// The target ratio, if there is one.
     pub(crate) target: Option<f64>,
 }
 
-/// All lines; printed as they come, so that a long run shows its progress.
+/// All lines, printed as they are added, so that a long run shows its progress.
 #[derive(Debug)]
 pub(crate) struct Report {
     head: &'static str,
     lines: Vec<String>,
-    /// What could not be measured.
+    /// Workloads that could not be measured.
     failures: Vec<String>,
 }
 
@@ -43,12 +43,12 @@ impl Default for Report {
 }
 
 impl Report {
-    /// A table of other columns; its rows are given to [`Report::print`].
+    /// A table with other columns; its rows are added by [`Report::print`].
     pub(crate) fn with_head(head: &'static str) -> Self {
         Self { head, lines: Vec::new(), failures: Vec::new() }
     }
 
-    /// Prints the line (and the head before the first).
+    /// Adds and prints a line, after the head if it is the first.
     pub(crate) fn add(&mut self, line: &Line) {
         let (ours, theirs) = (median(&line.ours), median(&line.theirs));
         let ratio = match line.better {
@@ -64,7 +64,7 @@ impl Report {
         self.print(format!("| {name} | {ours} | {theirs} | {unit} | {ratio:.2}x | {target} | {verdict} |"));
     }
 
-    /// Adds a row as it is.
+    /// Adds and prints a formatted row.
     pub(crate) fn print(&mut self, line: String) {
         if self.lines.is_empty() {
             println!("{}", self.head);
@@ -73,19 +73,19 @@ impl Report {
         self.lines.push(line);
     }
 
-    /// Notes why something is missing; the run fails in the end.
+    /// Records a failure; the run fails at its end.
     pub(crate) fn note(&mut self, failure: &str) {
         println!("missing: {failure}");
         self.failures.push(failure.into());
     }
 
-    /// What a workload returned, if it did not fail.
+    /// Returns the result of a workload, or records its failure.
     pub(crate) fn note_failure_of<T>(&mut self, workload: &str, done: Result<T, BenchError>) -> Option<T> {
         done.map_err(|error| self.note(&format!("{workload}: {error}"))).ok()
     }
 
     /// # Errors
-    /// When something was noted.
+    /// When a failure was recorded.
     pub(crate) fn end(self) -> Result<(), BenchError> {
         match self.failures.first() {
             None => Ok(()),
@@ -93,7 +93,7 @@ impl Report {
         }
     }
 
-    /// Replaces the table of `part` on `page`, which has its marks already.
+    /// Replaces the table of `part` on `page`, which must have its marks.
     ///
     /// # Errors
     /// When the page cannot be read or written, or has no such marks.
@@ -106,14 +106,14 @@ impl Report {
         Ok(std::fs::write(page, text)?)
     }
 
-    /// A figure without a peer, against a limit.
+    /// Adds a value without a peer, compared with a limit.
     pub(crate) fn limit(&mut self, name: &str, value: f64, unit: &'static str, limit: f64) {
         let verdict = if value <= limit { "met" } else { "short" };
         self.print(format!("| {name} | {} | | {unit} | | under {limit} | {verdict} |", figure(value)));
     }
 }
 
-/// The text with something else between the marks of `part`.
+/// Replaces the text between the marks of `part`; `None` without marks.
 fn between_marks(text: &str, part: &str, new: &str) -> Option<String> {
     let (begin, end) = (format!("<!-- {part}: begin -->"), format!("<!-- {part}: end -->"));
     let (before, rest) = text.split_once(&begin)?;
@@ -121,7 +121,7 @@ fn between_marks(text: &str, part: &str, new: &str) -> Option<String> {
     Some(format!("{before}{begin}\n{new}\n{end}{after}"))
 }
 
-/// The middle value; with an even count the lower of the two.
+/// The median; of an even count the lower middle value.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

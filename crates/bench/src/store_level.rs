@@ -1,4 +1,5 @@
-//! In process, beside bare fjall: what Bennu's own layers cost; and beside SQLite, if built with that feature.
+//! In process, beside bare fjall, which shows the cost of Bennu's own layers; and beside SQLite, if built with that
+//! feature.
 
 use crate::Settings;
 use crate::error::BenchError;
@@ -7,7 +8,7 @@ use bennu::{Bennu, Options, Row};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
 use std::time::Instant;
 
-/// At scale 1.
+/// Rows at scale 1.
 const ROWS: f64 = 1_000_000.0;
 const READS: u32 = 200_000;
 
@@ -52,7 +53,7 @@ pub(crate) async fn run(settings: &Settings) -> Result<(), BenchError> {
     Ok(db.close().await?)
 }
 
-/// The same hundred bytes on both sides.
+/// A hundred bytes, the same on both sides.
 fn filler(i: u64) -> String {
     format!("{i:016}{:084}", i * 7_919)
 }
@@ -87,7 +88,7 @@ async fn fill_bennu(path: &std::path::Path, rows: u64) -> Result<Bennu, BenchErr
     Ok(db)
 }
 
-/// Keys in an order that no cache can guess.
+/// Keys in a pseudorandom order, which defeats caches.
 fn key(rows: u64, round: u64, i: u64) -> u64 {
     (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round) % rows
 }

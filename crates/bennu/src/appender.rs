@@ -1,13 +1,14 @@
-//! Many rows into one table, fast.
+//! Bulk loading into one table.
 
 use crate::{Error, Session};
 use arrow::record_batch::RecordBatch;
 use engine::{Append, ColumnDesc};
 use types::Datum;
 
-/// Appends rows to a table at COPY's speed: they are sorted in memory and written as whole runs, past the log, and
-/// become visible together when [`Self::finish`] returns. Until then the table is locked; dropping the appender undoes
-/// it all. Inside a transaction the rows are writes like others.
+/// Appends rows to a table at the speed of COPY: rows are sorted in memory, written as whole sorted runs that bypass
+/// the
+/// log, and become visible together when [`Self::finish`] returns. The table is locked until then; dropping the
+/// appender discards all rows. Inside a transaction the rows are ordinary writes.
 ///
 /// ```
 /// # use bennu::Bennu;
@@ -34,7 +35,7 @@ impl<'a> Appender<'a> {
         Self { session, inner }
     }
 
-    /// The columns that a row has a value for.
+    /// The columns for which a row has values.
     pub fn columns(&self) -> &[ColumnDesc] {
         self.inner.columns()
     }
@@ -42,12 +43,13 @@ impl<'a> Appender<'a> {
     /// Appends a row: a tuple, or a vector of values.
     ///
     /// # Errors
-    /// A value that cannot be assigned to its column, or too few of them. Drop the appender then: it is all or nothing.
+    /// A value that cannot be assigned to its column, or a wrong number of values. Drop the appender then: no row is
+    /// kept.
     pub async fn row(&mut self, row: impl IntoRow) -> Result<(), Error> {
         Ok(self.inner.row(row.into_row()).await?)
     }
 
-    /// Appends all rows of an Arrow batch, whose columns come in the order of [`Self::columns`].
+    /// Appends all rows of an Arrow batch with its columns in the order of [`Self::columns`].
     ///
     /// # Errors
     /// As [`Self::row`].
@@ -55,10 +57,10 @@ impl<'a> Appender<'a> {
         Ok(self.inner.batch(batch).await?)
     }
 
-    /// Makes all rows visible and durable, and says how many they are.
+    /// Makes all rows visible and durable, and returns their number.
     ///
     /// # Errors
-    /// 23505 for a key that is there already, or comes twice. Nothing was appended then.
+    /// 23505 for a key that exists already or is given twice. No row is appended then.
     pub async fn finish(self) -> Result<u64, Error> {
         Ok(self.inner.finish(&mut self.session.inner).await?)
     }
@@ -66,7 +68,7 @@ impl<'a> Appender<'a> {
 
 /// A row to append: a tuple of up to twelve [`crate::ToValue`] types, or a vector of values.
 pub trait IntoRow {
-    /// The values in order.
+    /// Returns the values in order.
     fn into_row(self) -> Vec<Datum>;
 }
 

@@ -1,4 +1,4 @@
-//! An answer as Arrow batches.
+//! Results as Arrow batches.
 
 use crate::{ColumnDesc, Error};
 use arrow::datatypes::SchemaRef;
@@ -9,10 +9,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Rows of an answer, batch by batch as the query makes them: a [`Stream`], or [`Self::next`]. Only a few batches wait
-/// in memory. Dropping it ends the query.
+/// Result rows, batch by batch as the query produces them: a [`Stream`], or [`Self::next`]. At most a few batches are
+/// buffered. Dropping this ends the query.
 ///
-/// A field's metadata `bennu.type` is its SQL type, which is finer than Arrow's.
+/// A field's metadata `bennu.type` is its SQL type, which is more specific than Arrow's.
 pub struct Batches {
     rows: RowStream,
     schema: SchemaRef,
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Batches {
 }
 
 impl Batches {
-    /// The rows of an answer of the engine, for front ends.
+    /// Wraps the engine's rows, for front ends.
     pub fn new(rows: RowStream) -> Self {
         let schema = rows.schema();
         Self { rows, schema }
@@ -44,12 +44,12 @@ impl Batches {
     /// The next batch; `None` after the last.
     ///
     /// # Errors
-    /// What stopped the query. There are no more batches then.
+    /// The error that ended the query. No more batches follow.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         StreamExt::next(self).await.transpose()
     }
 
-    /// All batches that are left.
+    /// Returns all remaining batches.
     ///
     /// # Errors
     /// As [`Self::next`].

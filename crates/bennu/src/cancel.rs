@@ -1,9 +1,9 @@
-//! Stopping a statement from elsewhere.
+//! Cancels a statement from another task or thread.
 
 use engine::Engine;
 use std::sync::Arc;
 
-/// Stops what a session runs, from any task or thread. Made by [`crate::Session::cancel_handle`].
+/// Cancels a session's statement from any task or thread. Created by [`crate::Session::cancel_handle`].
 #[derive(Clone, Debug)]
 pub struct CancelHandle {
     pub(crate) engine: Arc<Engine>,
@@ -12,7 +12,7 @@ pub struct CancelHandle {
 }
 
 impl CancelHandle {
-    /// Cancels the statement that runs now, which fails with 57014. Nothing happens between statements.
+    /// Cancels the running statement, which fails with 57014. Does nothing between statements.
     pub fn cancel(&self) {
         self.engine.cancel(self.process, self.secret);
     }

@@ -1,4 +1,4 @@
-//! What is on disk, read whole and held against its checksums.
+//! Reads a whole data folder and verifies its checksums and indexes.
 
 use crate::Error;
 use engine::{Engine, EngineOptions, SessionStart};
@@ -6,17 +6,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use store::{FamilyId, Store, TableId};
 
-/// What [`crate::Bennu::check`] read and found.
+/// Result of [`crate::Bennu::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// Rows by table, the catalog's own first.
+    /// Row counts by table, the catalog's tables first.
     pub tables: Vec<(String, u64)>,
-    /// Tables that could not be read whole: their rows are not counted.
+    /// Tables that could not be read completely; their rows are not counted.
     pub damaged: Vec<String>,
-    /// Bytes of keys and rows that were read.
+    /// Bytes of keys and rows read.
     pub bytes: u64,
-    /// One line for each thing that is wrong, with its table. Empty means sound.
+    /// One line per problem, with its table. Empty if the folder is sound.
     pub problems: Vec<String>,
 }
 
@@ -28,13 +28,13 @@ pub(crate) async fn run(store: Arc<dyn Store>) -> Result<CheckReport, Error> {
     let mut differences = Vec::new();
     let names: HashMap<_, _> = match Engine::open(Arc::clone(&store), options).await {
         Ok(engine) => {
-            // What cannot be read is a problem already.
+            // Unreadable data is reported already, and would fail this check too.
             if found.problems.is_empty() {
                 differences = index_differences(&engine).await;
             }
             engine.tables_by_storage().into_iter().collect()
         }
-        // Rows may be whole and yet make no catalog.
+        // Rows with valid checksums may still form an invalid catalog.
         Err(error) => {
             problems.push(format!("the catalog cannot be read: {}", error.message()));
             HashMap::new()

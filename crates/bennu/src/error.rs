@@ -1,4 +1,4 @@
-//! The public error: a message for a person, and the SQLSTATE that clients know it by.
+//! The public error: a message and its SQLSTATE.
 
 use std::fmt;
 
@@ -21,37 +21,38 @@ struct Report {
 }
 
 impl Error {
-    /// Five characters of SQLSTATE.
+    /// The SQLSTATE, five characters.
     pub fn code(&self) -> &str {
         self.report.code
     }
 
-    /// One line for a person.
+    /// The primary message, one line.
     pub fn message(&self) -> &str {
         &self.report.message
     }
 
-    /// More about what happened.
+    /// The detail message.
     pub fn detail(&self) -> Option<&str> {
         self.report.detail.as_deref()
     }
 
-    /// What could be done.
+    /// A suggestion how to fix the problem.
     pub fn hint(&self) -> Option<&str> {
         self.report.hint.as_deref()
     }
 
-    /// Where in the statement, in characters from 1.
+    /// Position in the statement, in characters from 1.
     pub fn position(&self) -> Option<usize> {
         self.report.position
     }
 
-    /// Where it happened when that is not a place in the statement: `COPY t, line 3`, `append to t, row 7`.
+    /// Context of an error outside of the statement's text: `COPY t, line 3`, `append to t, row 7`.
     pub fn context(&self) -> Option<&str> {
         self.report.context.as_deref()
     }
 
-    /// May the same transaction succeed when it is run again? (40001, 40P01: another one came in between.)
+    /// Returns whether the same transaction may succeed when it is retried: 40001 (serialization failure) and 40P01
+    /// (deadlock).
     pub fn is_retryable(&self) -> bool {
         matches!(self.report.code, "40001" | "40P01")
     }

@@ -4,10 +4,10 @@ use crate::{Bennu, DataType, Datum, Error};
 use engine::RustFunction;
 use std::sync::Arc;
 
-/// A SQL function written in Rust; [`Bennu::register`] makes it known.
+/// A SQL function written in Rust, registered by [`Bennu::register`].
 ///
-/// It is called for one row at a time, with a value for each argument, and not at all when one of them is NULL: the
-/// result is NULL then. The same arguments are taken to give the same result, always. [`Self::called_on_null`] and
+/// It is called once per row with a value for each argument. By default it is strict, so a NULL argument gives NULL
+/// without a call, and immutable, so equal arguments always give equal results. [`Self::called_on_null`] and
 /// [`Self::volatile`] change that.
 ///
 /// ```
@@ -31,7 +31,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// A function with its types. An error of `body` fails the statement with 38000; its value is assigned to `returns`.
+    /// Defines a function. An error of `body` fails the statement with 38000; its value is assigned to `returns`.
     pub fn new(
         name: &str,
         arguments: impl Into<Vec<DataType>>,
@@ -43,14 +43,14 @@ impl Function {
         Self { inner: RustFunction { name, arguments, returns, immutable: true, strict: true, body: Arc::new(body) } }
     }
 
-    /// The same arguments may give another result: it is called for every row, and never while planning.
+    /// Makes it volatile: it is called for every row, and never while planning.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.inner.immutable = false;
         self
     }
 
-    /// It is called with NULLs too.
+    /// Makes it not strict: it is called with NULLs too.
     #[must_use]
     pub fn called_on_null(mut self) -> Self {
         self.inner.strict = false;
@@ -59,11 +59,12 @@ impl Function {
 }
 
 impl Bennu {
-    /// Makes `function` known to all sessions, served ones too, until the database is closed. One that was registered
-    /// before under its name is replaced.
+    /// Registers `function` for all sessions, those of served clients included, until the database is closed. Replaces
+    /// a
+    /// function registered under the same name.
     ///
     /// # Errors
-    /// 42723 when SQL has a function of that name itself.
+    /// 42723 if a built-in function has the name.
     pub fn register(&self, function: Function) -> Result<(), Error> {
         Ok(self.engine().register_function(function.inner)?)
     }

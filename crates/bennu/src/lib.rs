@@ -1,4 +1,4 @@
-//! Bennu as a library: SQL over ordered rowkeys in a folder of your program, or in memory.
+//! Bennu as a library: SQL over ordered rowkeys, stored in a folder or in memory.
 //!
 //! ```
 //! use bennu::Bennu;
@@ -17,36 +17,36 @@
 //! # }
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
 //! ```text
-//!   Bennu ──session()──> Session ──query──> Batches: Arrow, as they come
+//!   Bennu ──session()──> Session ──query──> Batches: Arrow, streamed
 //!     │                     ├─────rows────> Vec<T: FromRow>
-//!     │                     ├─────prepare─> Statement, to run again and again
+//!     │                     ├─────prepare─> Statement, to run many times
 //!     │                     ├─────transaction(async |tx| …)
-//!     │                     └─────appender─> rows past the log, at COPY's speed
+//!     │                     └─────appender─> rows that bypass the log, at COPY's speed
 //!     ├──register(Function)    a Rust closure as a SQL function
 //!     └──serve(listener)       PostgreSQL clients on the same handle (feature `server`)
 //! ```
 //!
 //! A [`Bennu`] is cheap to clone and shared by all threads; a [`Session`] runs one statement at a time. All calls are
-//! async and need a tokio runtime. What a statement changed is durable before its call returns.
+//! async and need a tokio runtime. The changes of a statement are durable when its call returns.
 //!
 //! # Features
 //!
 //! | feature | what |
 //! |---|---|
-//! | `server` | [`Bennu::serve`]: the PostgreSQL wire |
+//! | `server` | [`Bennu::serve`]: the PostgreSQL wire protocol |
 //! | `console` | [`Bennu::serve_http`]: health and metrics |
 //!
-//! Neither is on by default.
+//! Neither is a default feature.
 //!
 //! # Errors
 //!
-//! All are an [`Error`]: a message, the SQLSTATE that PostgreSQL would give, and the place in the statement.
-//! [`Error::is_retryable`] says that the same transaction may well succeed next time.
+//! Every error is an [`Error`]: a message, PostgreSQL's SQLSTATE, and the position in the statement.
+//! [`Error::is_retryable`] tells whether the same transaction may succeed when it is retried.
 //!
-//! This crate is the one place that picks a store. Read next: `engine`.
+//! This crate is the only place that chooses a store. Read next: `engine`.
 
 mod appender;
 mod batches;

@@ -1,4 +1,4 @@
-//! From a folder to a database: the one place that picks a store.
+//! Opens a database: the only place that chooses a store.
 
 use crate::own_folder::OwnFolder;
 use crate::{CheckReport, Error, Options, Session, check};
@@ -8,28 +8,28 @@ use std::sync::Arc;
 use store::Store;
 use store_fjall::FjallStore;
 
-/// Rows of a bulk load that are sorted in memory, at least and at most: an eighth of what queries may hold.
+/// Bounds of the sort buffer of a bulk load, which is an eighth of the query memory.
 const LEAST_LOAD_BUFFER: usize = 1 << 20;
 const MOST_LOAD_BUFFER: usize = 64 << 20;
 
-/// An open database. Clones share it; the folder is free again when the last one and all sessions are gone.
+/// An open database, shared by its clones. The folder is released when the last clone and all sessions are dropped.
 #[derive(Clone)]
 pub struct Bennu {
     engine: Arc<Engine>,
-    /// The folder of a database in memory, removed with the last handle.
+    /// The folder of an in-memory database, removed with the last handle.
     _folder: Option<Arc<OwnFolder>>,
 }
 
 impl Bennu {
-    /// Opens the folder `path`, making it if it does not exist.
+    /// Opens the folder `path`, and creates it if it does not exist.
     ///
     /// # Errors
-    /// A folder that is in use, foreign, of a newer version or damaged; each by name.
+    /// A folder that is in use, not Bennu's, of a newer version or damaged.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with_options(path, &Options::default()).await
     }
 
-    /// As [`Self::open`].
+    /// Like [`Self::open`], with options.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -45,10 +45,11 @@ impl Bennu {
         Self::open_in_memory(&Options::default()).await
     }
 
-    /// A database that is gone when its last handle is: the same code on a folder that is thrown away.
+    /// Opens a database in a temporary folder, which is removed with the last handle. It runs the same code as a stored
+    /// one.
     ///
     /// # Errors
-    /// When no folder for temporary files can be made.
+    /// When the temporary folder cannot be created.
     pub async fn open_in_memory(options: &Options) -> Result<Self, Error> {
         let folder = OwnFolder::make(&std::env::temp_dir(), "bennu-in-memory-")?;
         let path = folder.path().join("data");
@@ -57,15 +58,15 @@ impl Bennu {
 
     async fn start(path: &Path, options: &Options, folder: Option<Arc<OwnFolder>>) -> Result<Self, Error> {
         let store = open_store(path, options)?;
-        // In the data folder unless another is named: where there is room for the data there is room for runs of it.
+        // In the data folder by default: a disk with room for the data has room for spilled runs of it.
         let spill = OwnFolder::make(options.spill_dir.as_deref().unwrap_or(path), "spill-")?;
         Self::on_store(store, options, spill, folder).await
     }
 
-    /// A database on a store of the program's own; [`Options`] of the embedded store do not concern it.
+    /// Opens a database on the program's own store; [`Options`] of the embedded store do not apply.
     ///
     /// # Errors
-    /// A catalog that cannot be read, and the store's.
+    /// A catalog that cannot be read, or an error of the store.
     pub async fn with_store(store: Arc<dyn Store>, options: &Options) -> Result<Self, Error> {
         let temporary = std::env::temp_dir();
         let spill = OwnFolder::make(options.spill_dir.as_deref().unwrap_or(&temporary), "bennu-spill-")?;
@@ -100,7 +101,7 @@ impl Bennu {
         Ok(Session::new(self.engine.session(start)?, Arc::clone(&self.engine)))
     }
 
-    /// The engine below, for front ends.
+    /// The underlying engine, for front ends.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
@@ -109,11 +110,11 @@ impl Bennu {
     /// The folder must not be in use.
     ///
     /// # Errors
-    /// When it cannot be opened; what is wrong inside is in the report.
+    /// When the folder cannot be opened; problems inside it are in the report.
     pub async fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
         let path = path.as_ref();
         let unseen = |error| Error::io(&format!("data folder \"{}\"", path.display()), &error);
-        // An error of its own: a folder above that may not be read hides what is in it.
+        // A separate error, since a parent folder without read permission hides whether `path` exists.
         if !path.try_exists().map_err(unseen)? {
             return Err(unseen(std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such folder")));
         }
@@ -123,7 +124,7 @@ impl Bennu {
     /// Ends all sessions, makes everything durable and closes the folder.
     ///
     /// # Errors
-    /// The last sync's failure.
+    /// When the last sync fails.
     pub async fn close(&self) -> Result<(), Error> {
         Ok(self.engine.close().await?)
     }

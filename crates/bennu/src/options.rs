@@ -1,32 +1,33 @@
-//! How to open a database.
+//! Options for opening a database.
 
 use engine::AutoAnalyzeOptions;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Budgets and threads. The defaults suit one machine with a few GiB of memory.
+/// Memory budgets and threads. The defaults suit one machine with a few GiB of memory.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Block cache in bytes (of uncompressed blocks); by default an eighth of the memory, 4 GiB at most.
+    /// Block cache in bytes of uncompressed blocks; by default an eighth of the memory, 4 GiB at most.
     pub cache_bytes: u64,
-    /// Memtables of all tables together, in bytes.
+    /// Bytes of the memtables of all tables together.
     pub memtable_bytes: u64,
-    /// Memtables in bytes that are on disk already and are held by open snapshots. Beyond it the oldest of these
-    /// snapshots end: their next read fails with 72000.
+    /// Bytes of flushed memtables that open snapshots keep in memory. Beyond it the oldest of these snapshots end:
+    /// their
+    /// next read fails with 72000.
     pub snapshot_memory_bytes: u64,
-    /// Age at which an open snapshot ends likewise.
+    /// Age at which an open snapshot ends in the same way.
     pub snapshot_max_age: Duration,
-    /// Memory that running queries may hold together; beyond it they spill to disk or fail with 53200.
+    /// Memory of all running queries together; beyond it they spill to disk or fail with 53200.
     pub query_memory_bytes: usize,
-    /// Where queries spill, in a folder of their own that is removed at the end or at the next start; `None` is the data
-    /// folder.
+    /// Parent of the spill folder, which is removed at the end or at the next start; `None` is the data folder.
     pub spill_dir: Option<PathBuf>,
-    /// Threads that run plans; 0 is one for each core.
+    /// Threads that run plans; 0 is one per core.
     pub query_threads: usize,
-    /// Are entries of indexes written beside their rows, one by one, although the store could write them in one step? For
-    /// tests of that mode, which is that of stores of single rows. A folder that was opened so once is to be opened so again.
+    /// Writes index entries one by one beside their rows, although the store could write both atomically. For tests of
+    /// the
+    /// mode for single-row stores. A folder opened with this option must always be opened with it.
     pub dual_write_indexes: bool,
-    /// When statistics of tables are made by themselves.
+    /// When tables are analyzed automatically.
     pub auto_analyze: AutoAnalyzeOptions,
 }
 

@@ -1,39 +1,39 @@
-//! Folders of this process alone, for what nobody needs when it is gone.
+//! Temporary folders that belong to one process.
 //!
-//! A process that is killed leaves its folder behind. Each folder has a file that its process locks as long as it runs;
-//! who makes a folder removes those beside it whose lock is free.
+//! A killed process leaves its folder behind. Each folder has a file that its process locks while it runs; creating a
+//! folder removes the sibling folders whose lock is free.
 
 use crate::Error;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The file that is locked.
+/// Name of the lock file.
 const LOCK: &str = "in-use";
 
-/// A folder, removed when it is dropped.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 pub(crate) struct OwnFolder {
     folder: TempDir,
-    /// Held to the end.
+    /// Held until the folder is dropped.
     _lock: File,
 }
 
 impl OwnFolder {
-    /// Makes a folder in `parent` whose name begins with `prefix`, and removes those that others left behind.
+    /// Creates a folder in `parent` whose name begins with `prefix`, and removes abandoned ones.
     ///
     /// # Errors
-    /// When nothing can be made there.
+    /// When the folder cannot be created.
     pub(crate) fn make(parent: &Path, prefix: &str) -> Result<Self, Error> {
         let failed = |error| Error::io(&format!("folder for temporary files in \"{}\"", parent.display()), &error);
         remove_abandoned(parent, prefix);
-        // Locked before it has its name: nobody takes it for abandoned.
+        // Locked before it gets its final name, so that no other process takes it for abandoned.
         let made = tempfile::Builder::new().prefix(".making-").tempdir_in(parent).map_err(failed)?;
         let lock = File::create(made.path().join(LOCK)).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(parent).map_err(failed)?;
         fs::rename(made.path(), folder.path()).map_err(failed)?;
-        // It has another name now.
+        // Renamed, so there is nothing to remove under the old name.
         drop(made.keep());
         Ok(Self { folder, _lock: lock })
     }
@@ -43,7 +43,7 @@ impl OwnFolder {
     }
 }
 
-/// What cannot be removed stays: it is in nobody's way.
+/// Removes abandoned folders. A folder that cannot be removed stays, which is harmless.
 fn remove_abandoned(parent: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -56,7 +56,7 @@ fn remove_abandoned(parent: &Path, prefix: &str) {
 }
 
 fn is_abandoned(folder: &Path) -> bool {
-    // Without the file it is being made by somebody, or removed.
+    // Without the lock file the folder is being created or removed.
     let Ok(file) = File::open(folder.join(LOCK)) else { return false };
     match file.try_lock() {
         Ok(()) => true,

@@ -1,11 +1,11 @@
-//! Rows of an answer, and Rust types that are made of them.
+//! Result rows, and Rust types that are read from them.
 
 use crate::value::{FromValue, read};
 use crate::{ColumnDesc, Error};
 use std::sync::Arc;
 use types::Datum;
 
-/// A row of an answer.
+/// A result row.
 ///
 /// ```
 /// # use bennu::{Bennu, Row};
@@ -30,11 +30,12 @@ impl Row {
         Self { columns, values }
     }
 
-    /// The value of a column, by its name or its place from 0.
+    /// The value of a column, by its name or its index from 0.
     ///
     /// # Errors
-    /// 42703 when there is no such column, 22002 for a NULL that is not read as an [`Option`], 42804 for a value of
-    /// another kind.
+    /// 42703 if there is no such column, 22002 for a NULL that is not read as an [`Option`], 42804 for a value of
+    /// another
+    /// type.
     pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
         let at = column.place(&self.columns)?;
         let name = self.columns.get(at).map(|column| column.name.as_str()).unwrap_or_default();
@@ -55,12 +56,12 @@ impl Row {
     }
 }
 
-/// What a column is asked for by: its name, or its place from 0.
+/// Identifies a column: its name, or its index from 0.
 pub trait ColumnIndex {
-    /// Its place among `columns`.
+    /// Returns the column's index in `columns`.
     ///
     /// # Errors
-    /// 42703 when it is not there, 42702 when two have its name.
+    /// 42703 if no column has the name, 42702 if several have it.
     fn place(&self, columns: &[ColumnDesc]) -> Result<usize, Error>;
 }
 
@@ -85,8 +86,8 @@ fn no_column(message: String) -> Error {
     Error::new("42703", message)
 }
 
-/// A type that a row becomes. Tuples of up to twelve [`FromValue`] types do, and [`Row`] itself; for a type of your
-/// own write it by hand:
+/// A type that can be read from a row: tuples of up to twelve [`FromValue`] types, and [`Row`] itself. Implement it for
+/// your own types:
 ///
 /// ```
 /// # use bennu::{Bennu, Error, FromRow, Row};

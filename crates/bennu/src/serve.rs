@@ -1,4 +1,4 @@
-//! Serving PostgreSQL clients and HTTP on an open database.
+//! Serves PostgreSQL clients and HTTP on an open database.
 
 use crate::{Bennu, Error};
 use std::net::TcpListener;
@@ -10,8 +10,9 @@ pub use console::Peers as HttpPeers;
 pub use pg_server::{Keepalive, ServerOptions, raise_file_limit};
 
 impl Bennu {
-    /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended. The program goes
-    /// on using the database meanwhile.
+    /// Serves PostgreSQL clients on `listener` until `stop` is cancelled and all sessions have ended. The program can
+    /// use
+    /// the database meanwhile.
     ///
     /// ```
     /// # use bennu::{Bennu, ServerOptions};

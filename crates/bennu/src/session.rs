@@ -7,15 +7,15 @@ use futures::{StreamExt, stream};
 use std::sync::Arc;
 use types::{Datum, coerce};
 
-/// Runs statements one after the other, with settings and perhaps a transaction of its own.
+/// Runs statements in order, with its own settings and transaction.
 ///
-/// Make one per task with [`crate::Bennu::session`]; it is cheap. Parameters are written `$1`, `$2`, … and given as
+/// Create one per task with [`crate::Bennu::session`]; it is cheap. Parameters are written `$1`, `$2`, … and given as
 /// `&[&value, …]`.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) inner: engine::Session,
     engine: Arc<Engine>,
-    /// A transaction was given up in the middle and is still open.
+    /// A transaction was abandoned and is still open.
     pub(crate) abandoned: bool,
 }
 
@@ -25,8 +25,8 @@ impl Session {
     }
 
     /// Runs all statements of `sql` and returns the last one's command tag, such as `CREATE TABLE` or `INSERT 0 3`.
-    /// Rows are read and dropped. Statements stand for themselves: those before one that fails have happened, unless
-    /// the text begins a transaction.
+    /// Rows are read and dropped. Each statement is a transaction: those before a failed one stay committed, unless the
+    /// text begins a transaction.
     ///
     /// # Errors
     /// The first statement that failed.
@@ -44,7 +44,7 @@ impl Session {
         Ok(tag)
     }
 
-    /// Runs one statement and returns how many rows it changed (or, of a query, has).
+    /// Runs one statement and returns the number of rows that it changed, or that a query returned.
     ///
     /// # Errors
     /// The statement's.
@@ -122,7 +122,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Prepares one statement; the types of `$1`, `$2`, … follow from it.
+    /// Prepares one statement; the types of `$1`, `$2`, … are inferred.
     ///
     /// ```
     /// # use bennu::{Bennu, DataType};
@@ -141,13 +141,13 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// 42601 also for several statements.
+    /// 42601 for invalid SQL or several statements.
     pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
         self.end_abandoned().await?;
         Ok(Statement { prepared: self.inner.prepare(sql, &[]).await? })
     }
 
-    /// Opens a table to append many rows fast: see [`Appender`]. `table` is its name as in SQL.
+    /// Opens a table for a bulk load: see [`Appender`]. `table` is its name as in SQL.
     ///
     /// # Errors
     /// 42P01 when there is no such table.
@@ -155,7 +155,7 @@ impl Session {
         self.appender_of(table, &[]).await
     }
 
-    /// As [`Self::appender`], with values for these columns only; the others get their defaults.
+    /// Like [`Self::appender`], with values for these columns only; the others get their defaults.
     ///
     /// # Errors
     /// As [`Self::appender`], and 42703.
@@ -165,18 +165,18 @@ impl Session {
         Ok(Appender::new(self, inner))
     }
 
-    /// What stops this session's statements from elsewhere.
+    /// Returns a handle that cancels this session's statements.
     pub fn cancel_handle(&self) -> CancelHandle {
         let (process, secret) = (self.inner.process_id(), self.inner.secret());
         CancelHandle { engine: Arc::clone(&self.engine), process, secret }
     }
 
-    /// The engine's session below, for front ends.
+    /// The underlying engine session, for front ends.
     pub fn inner(&mut self) -> &mut engine::Session {
         &mut self.inner
     }
 
-    /// The rows of one statement; a statement without an answer has neither columns nor rows.
+    /// The rows of one statement; a statement without a result has neither columns nor rows.
     async fn stream(
         &mut self,
         statement: &(impl ToStatement + ?Sized),
@@ -206,7 +206,7 @@ impl Session {
             }
         };
         let mut values: Vec<Datum> = params.iter().map(|param| param.to_value()).collect();
-        // A wrong number of them is the engine's error.
+        // The engine reports a wrong number of parameters.
         for (value, ty) in values.iter_mut().zip(&prepared.parameters) {
             let given = std::mem::replace(value, Datum::Null);
             *value = coerce::assign(ty, given).map_err(engine::EngineError::from)?;
@@ -215,7 +215,7 @@ impl Session {
     }
 }
 
-/// Reads an answer to its end. Its command tag.
+/// Reads a result to its end and returns its command tag.
 async fn finish(answer: Answer) -> Result<String, Error> {
     Ok(match answer {
         Answer::Empty => String::new(),
@@ -231,7 +231,7 @@ async fn finish(answer: Answer) -> Result<String, Error> {
     })
 }
 
-/// The next rows of an answer as values; `None` after the last.
+/// The next rows of a result as values; `None` after the last.
 async fn next_rows(stream: &mut RowStream) -> Result<Option<Vec<Vec<Datum>>>, Error> {
     let Some(chunk) = stream.chunks.next().await else { return Ok(None) };
     Ok(Some(match chunk? {

@@ -4,8 +4,8 @@ use crate::{ColumnDesc, DataType};
 use engine::Prepared;
 use std::sync::Arc;
 
-/// A statement that was parsed and planned once. It may be run by any session of its database, many times and with
-/// other parameters; when a table that it names changes, it is planned again by itself.
+/// A parsed and planned statement. Any session of its database may run it, many times and with other parameters; it is
+/// replanned automatically when one of its tables changes.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub(crate) prepared: Arc<Prepared>,
@@ -17,24 +17,24 @@ impl Statement {
         &self.prepared.parameters
     }
 
-    /// Columns of its answer; `None` if it has no rows.
+    /// Columns of its result; `None` if it returns no rows.
     pub fn columns(&self) -> Option<&[ColumnDesc]> {
         self.prepared.columns.as_ref().map(|columns| columns.as_slice())
     }
 }
 
-/// What can be run: the text of one statement, or a [`Statement`].
+/// A runnable statement: the text of one statement, or a [`Statement`].
 pub trait ToStatement {
-    /// Which of the two it is.
+    /// Returns the text or the prepared statement.
     fn to_statement(&self) -> Source<'_>;
 }
 
 /// A statement to run.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
-    /// To be prepared first.
+    /// Text, which is prepared first.
     Text(&'a str),
-    /// Prepared.
+    /// A prepared statement.
     Prepared(&'a Statement),
 }
 

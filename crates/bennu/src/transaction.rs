@@ -4,11 +4,11 @@ use crate::{Error, Session};
 use engine::TransactionStatus;
 use std::ops::{Deref, DerefMut};
 
-/// A session inside a transaction that [`Session::transaction`] will end. It is used as the session.
+/// A session inside a transaction that [`Session::transaction`] ends. It dereferences to the session.
 #[derive(Debug)]
 pub struct Transaction<'a> {
     session: &'a mut Session,
-    /// Nobody has ended it yet.
+    /// Whether the transaction has not ended yet.
     open: bool,
 }
 
@@ -28,14 +28,15 @@ impl DerefMut for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        // Given up in the middle, by a panic or a future that was dropped: the session's next call rolls it back.
+        // Abandoned by a panic or a dropped future: the session's next call rolls it back.
         self.session.abandoned |= self.open;
     }
 }
 
 impl Session {
-    /// Runs `work` in a transaction: commits what it did if it returns `Ok`, and undoes it if it returns `Err` or is
-    /// dropped before its end.
+    /// Runs `work` in a transaction: commits if it returns `Ok`, and rolls back if it returns `Err` or is dropped
+    /// before
+    /// its end.
     ///
     /// ```
     /// # use bennu::{Bennu, Error};
@@ -58,7 +59,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// That of `work`, or of the commit. 25001 inside another transaction.
+    /// The error of `work` or of the commit. 25001 inside another transaction.
     pub async fn transaction<T, E: From<Error>>(
         &mut self,
         work: impl AsyncFnOnce(&mut Transaction<'_>) -> Result<T, E>,
@@ -80,11 +81,11 @@ impl Session {
         }
     }
 
-    /// As [`Self::transaction`], and runs `work` again, `attempts` times in all, while it fails with an error that
+    /// Like [`Self::transaction`], and retries `work`, with `attempts` runs in all, while it fails with an error that
     /// [`Error::is_retryable`].
     ///
     /// # Errors
-    /// That of the last attempt.
+    /// The error of the last attempt.
     pub async fn transaction_retrying<T>(
         &mut self,
         attempts: usize,
@@ -109,7 +110,8 @@ impl Session {
     }
 
     async fn commit(&mut self) -> Result<(), Error> {
-        // COMMIT of a failed block is a rollback, and no error in SQL. Here it would hide a loss.
+        // In SQL, COMMIT of a failed transaction is a rollback without an error. Here that would hide the loss of the
+        // writes.
         let failed = self.inner.status() == TransactionStatus::Failed;
         self.execute("COMMIT").await?;
         if failed {
@@ -118,7 +120,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends a transaction that was given up in the middle.
+    /// Rolls back an abandoned transaction.
     pub(crate) async fn end_abandoned(&mut self) -> Result<(), Error> {
         if self.abandoned {
             self.abandoned = false;

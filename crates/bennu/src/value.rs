@@ -1,16 +1,16 @@
-//! Rust values as SQL values and back.
+//! Conversions between Rust values and SQL values.
 
 use crate::Error;
 use std::time::{Duration, SystemTime};
 use types::{Datum, Decimal, Interval};
 
-/// A Rust value that can be a parameter, or a value of an appended row.
+/// A Rust value that can be a parameter or a value of an appended row.
 ///
-/// What the statement wants decides in the end: a value is assigned to the parameter's type as in `INSERT`, so an
-/// `i32` may be given for a `bigint`, and one that does not fit is an error. A `&str` is text; for a `uuid`, `date` or
-/// `timestamp` write `$1::text::date`, or give the [`Datum`] itself.
+/// The value is assigned to the parameter's type as in `INSERT`: an `i32` may be given for a `bigint`, and a value out
+/// of range is an error. A `&str` is text; for a `uuid`, `date` or `timestamp` write `$1::text::date`, or give a
+/// [`Datum`].
 pub trait ToValue: Sync {
-    /// The SQL value.
+    /// Returns the SQL value.
     fn to_value(&self) -> Datum;
 }
 
@@ -18,17 +18,17 @@ pub trait ToValue: Sync {
 ///
 /// Numbers widen (`smallint` reads as `i64`) and never narrow. Everything but [`Option`] and [`Datum`] refuses NULL.
 pub trait FromValue: Sized {
-    /// Reads `value`; `None` when it is of a kind that does not fit.
+    /// Converts `value`; `None` if its type does not fit.
     fn from_value(value: &Datum) -> Option<Self>;
 
-    /// What a person calls this type, for errors.
+    /// Name of this type in error messages.
     fn expected() -> &'static str;
 
-    /// Does NULL have a value of this type?
+    /// Whether NULL can be read as this type.
     const TAKES_NULL: bool = false;
 }
 
-/// Reads the value of the column called `name`, saying what is wrong in its terms.
+/// Reads the value of the column `name`, which error messages mention.
 pub(crate) fn read<T: FromValue>(name: &str, value: &Datum) -> Result<T, Error> {
     if value.is_null() && !T::TAKES_NULL {
         let message = format!("column \"{name}\" is NULL: read it as an Option");
@@ -79,7 +79,7 @@ values! {
     SystemTime, "SystemTime", Datum::TimestampTz(v) => system_time(*v); v => Datum::TimestampTz(micros(*v));
 }
 
-/// Of an array of one dimension, or by `Vec<Vec<T>>` of two. Items that may be NULL are read as [`Option`]s.
+/// Reads a one-dimensional array, or as `Vec<Vec<T>>` a two-dimensional one. Nullable items are read as [`Option`]s.
 impl<T: FromValue> FromValue for Vec<T> {
     fn from_value(value: &Datum) -> Option<Self> {
         let Datum::Array(items) = value else { return None };
@@ -158,7 +158,7 @@ impl ToValue for [u8] {
     }
 }
 
-/// Microseconds since 1970; times that far away that they have none are the infinities.
+/// Microseconds since 1970; times out of range become the infinities.
 fn micros(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),

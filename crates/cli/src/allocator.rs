@@ -1,23 +1,23 @@
-//! The allocator of the process, and how long it keeps what is free.
+//! The process's allocator, and how long it keeps freed memory.
 //!
-//! Batches are made on one thread and dropped on another, many of them and large: the system's allocator spends a
-//! tenth of a query on that, and gives memory back to the kernel only to fault it in again. mimalloc keeps what was
-//! freed for a second, unless it is told otherwise. A query that spills makes and drops its whole memory several times
-//! in a second, and the process would hold as many times what is configured.
+//! Batches are large, many, and allocated on one thread and freed on another: the system's allocator spends a tenth of
+//! a query on that, and returns memory to the kernel only to fault it in again. mimalloc keeps freed memory for a
+//! second by default. A query that spills allocates and frees its whole memory several times per second, so the
+//! process would hold a multiple of the configured memory.
 
 use mimalloc::MiMalloc;
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// Milliseconds for which memory that is free stays with the process. A batch that is dropped makes room for the next
-/// one within this time.
+/// Milliseconds that freed memory stays with the process: long enough to reuse a dropped batch's memory for the next
+/// batch.
 const KEPT_FREE: std::ffi::c_long = 10;
 
-/// `mi_option_purge_delay` of mimalloc 3, which the binding gives no name.
+/// `mi_option_purge_delay` of mimalloc 3, for which the binding has no name.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// Lets the allocator give memory back soon after it is free. `MIMALLOC_PURGE_DELAY` in the environment goes before.
+/// Makes the allocator return freed memory early. The environment variable `MIMALLOC_PURGE_DELAY` overrides this.
 pub(crate) fn give_back_soon() {
     if std::env::var_os("MIMALLOC_PURGE_DELAY").is_some() {
         return;
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn the_option_is_the_one_that_delays_purging() {
-        // What mimalloc begins with: a second. Another option of another version would have another value.
+        // mimalloc's default is a second. After a renumbering of the options the default would differ.
         #[expect(unsafe_code, reason = "as above")]
         // SAFETY: as above.
         let value = || unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };

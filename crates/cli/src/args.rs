@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Version,
 }
 
-/// What `serve --help` ends with.
+/// The end of `serve --help`.
 const SETTINGS: &str = "\
 Settings left out come from the environment, then from the configuration file, then from their defaults: BENNU_DATA,
 BENNU_LISTEN, BENNU_HTTP, BENNU_HTTP_PEERS, BENNU_MAX_CONNECTIONS, BENNU_SUPERUSER_RESERVED_CONNECTIONS,
@@ -41,7 +41,7 @@ BENNU_AUTOVACUUM_ANALYZE_SCALE_FACTOR, BENNU_LOG, BENNU_LOG_FORMAT. docs/operati
 #[derive(Debug, Default, clap::Args, Serialize)]
 #[command(after_help = SETTINGS)]
 pub(crate) struct ServeArgs {
-    /// Data folder, made if it does not exist, or `:memory:` [default: bennu-data].
+    /// Data folder, created if it does not exist, or `:memory:` [default: bennu-data].
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<String>,
@@ -63,13 +63,13 @@ pub(crate) struct ServeArgs {
 pub(crate) struct SqlArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Run this text and stop; several are run one after the other.
+    /// Run this text and stop; may be given several times, in order.
     #[arg(short = 'c', value_name = "SQL", conflicts_with = "file")]
     pub(crate) commands: Vec<String>,
     /// Run this file and stop; `-` is standard input.
     #[arg(short = 'f', value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// How rows are written.
+    /// Output format of rows.
     #[arg(long, value_enum, default_value = "table")]
     pub(crate) format: Format,
 }
@@ -80,7 +80,7 @@ pub(crate) struct CheckArgs {
     pub(crate) place: PlaceArgs,
 }
 
-/// Which database, without a server: the one that `serve` would open.
+/// The database to open without a server: the one that `serve` would open.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlaceArgs {
     /// Data folder, or `:memory:` [default: BENNU_DATA, or what the configuration file says, or bennu-data].
@@ -92,7 +92,7 @@ pub(crate) struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// As `serve` has it.
+    /// These options as those of `serve`.
     pub(crate) fn options(&self) -> ServeArgs {
         ServeArgs { data: self.data.clone(), config: self.config.clone(), ..ServeArgs::default() }
     }
@@ -103,11 +103,12 @@ pub(crate) struct SqllogictestArgs {
     /// Files, or folders of `*.slt` and `*.test`.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Server to run them on, one after the other in one database: HOST:PORT, or a connection string. Without it each
-    /// file has a database of its own, in memory.
+    /// Server to run all files on, in order and in one database: HOST:PORT, or a connection string. Without it each
+    /// file
+    /// has its own database in memory.
     #[arg(long, value_name = "ADDR")]
     pub(crate) address: Option<String>,
-    /// The way in [default: library, and simple with --address].
+    /// How statements reach the database [default: library, and simple with --address].
     #[arg(long, value_enum)]
     pub(crate) front: Option<Way>,
     /// Compare every blank, with `|` between columns; otherwise words are compared.

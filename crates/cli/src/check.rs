@@ -7,7 +7,7 @@ use crate::print_line;
 use bennu::Bennu;
 use std::process::ExitCode;
 
-/// Prints what was read and what is wrong; the exit code tells which.
+/// Prints the tables read and the problems found; the exit code is a failure if there are any.
 pub(crate) async fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(&args.place.options())?;
     let report = Bennu::check(&config.data).await?;

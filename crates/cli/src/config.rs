@@ -1,4 +1,4 @@
-//! Settings of the server: command line over environment over file over defaults.
+//! Settings of the server. The command line overrides the environment, which overrides the file.
 
 use crate::args::ServeArgs;
 use crate::error::CliError;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The file that is read when it is there and none was named.
+/// The file that is read if it exists and none is named.
 const DEFAULT_FILE: &str = "bennu.toml";
 
-/// All settings, with the names they have in the file; in the environment they are upper case
-/// behind `BENNU_`. `docs/operations/running.md` explains them.
+/// All settings, by their names in the file; the environment has them in upper case after `BENNU_`.
+/// `docs/operations/running.md` explains them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -44,7 +44,7 @@ pub(crate) struct Config {
     pub(crate) log_format: LogFormat,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
@@ -52,7 +52,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Whom the HTTP port answers.
+/// Peers that the HTTP port accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum HttpHosts {
@@ -93,7 +93,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Puts the sources together.
+    /// Merges the sources of settings.
     pub(crate) fn load(args: &ServeArgs) -> Result<Self, CliError> {
         if let Some(path) = args.config.as_ref().filter(|p| !p.is_file()) {
             return Err(CliError::NoConfig(path.clone()));
@@ -101,7 +101,7 @@ impl Config {
         let file = args.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         let figment = Figment::from(Serialized::defaults(Self::default()))
             .merge(Toml::file(file))
-            // BENNU_CONFIG names the file itself.
+            // BENNU_CONFIG is the path of the file.
             .merge(Env::prefixed("BENNU_").ignore(&["config"]))
             .merge(Serialized::defaults(args));
         figment.extract::<Self>()?.checked()
@@ -130,12 +130,12 @@ impl Config {
         }
     }
 
-    /// Is the data folder about to be made?
+    /// Returns whether the data folder does not exist yet.
     pub(crate) fn is_new_folder(&self) -> bool {
         self.data != ":memory:" && !std::path::Path::new(&self.data).exists()
     }
 
-    /// The part that serving clients takes.
+    /// Options of the server.
     pub(crate) fn server_options(&self) -> ServerOptions {
         ServerOptions {
             max_connections: self.max_connections,
@@ -153,7 +153,7 @@ impl Config {
         }
     }
 
-    /// Whom the HTTP port answers.
+    /// Peers that the HTTP port accepts.
     pub(crate) fn http_peers(&self) -> HttpPeers {
         match self.http_peers {
             HttpHosts::Loopback => HttpPeers::Loopback,
@@ -161,7 +161,7 @@ impl Config {
         }
     }
 
-    /// The part that opening a database takes.
+    /// Options of the database.
     pub(crate) fn options(&self) -> bennu::Options {
         let defaults = bennu::Options::default();
         bennu::Options {
@@ -255,7 +255,7 @@ mod tests {
         Jail::expect_with(|jail| {
             jail.create_file("bennu.toml", file)?;
             assert_eq!(Config::load(&args()).unwrap(), Config::default());
-            // Those without a default stand there as comments.
+            // The file has settings without a default as comments.
             let with_comments = file.replace("# ", "");
             let told = with_comments.lines().filter_map(|l| Some(l.split_once(" = ")?.0.to_owned()));
             let all = figment::value::Value::serialize(Config::default())?.into_dict().unwrap();

@@ -1,9 +1,9 @@
-//! What is wrong with a setting of the server, in words: which setting, from where, and what it takes.
+//! Describes an invalid setting of the server: its name, its source and the accepted values.
 
 use figment::error::{Actual, Kind};
 use figment::{Error, Source};
 
-/// A line for each mistake.
+/// Returns one line per error.
 pub(crate) fn describe(error: &Error) -> String {
     let lines: Vec<String> = error.clone().into_iter().map(|error| line(&error)).collect();
     lines.join("\n")
@@ -19,14 +19,14 @@ fn line(error: &Error) -> String {
             format!("{} is not {}", shown(found), wanted_value(wanted))
         }
         Kind::UnknownVariant(found, known) => format!("\"{found}\" is none of {}", known.join(", ")),
-        // The file itself could not be read or is no TOML.
+        // The file itself cannot be read or is not TOML.
         Kind::Message(message) if name.is_empty() => return format!("{}{}", message.trim_end(), origin(error)),
         other => other.to_string(),
     };
     format!("setting \"{name}\"{}: {what}", origin(error))
 }
 
-/// Where the value was given.
+/// The source of the value.
 fn origin(error: &Error) -> String {
     let Some(metadata) = &error.metadata else { return String::new() };
     match &metadata.source {

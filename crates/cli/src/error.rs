@@ -1,4 +1,4 @@
-//! What can go wrong before and around a database.
+//! Errors of the command line, outside of SQL statements.
 
 use crate::config_error::describe;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(crate) enum CliError {
     Readline(#[from] rustyline::error::ReadlineError),
 }
 
-/// What to do about an address that cannot be had.
+/// The hint for an address that cannot be listened on.
 fn listen_advice(option: &str, error: &std::io::Error) -> String {
     let off = if option == "http" { ", or --http off" } else { "" };
     match error.kind() {

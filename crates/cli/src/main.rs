@@ -1,7 +1,7 @@
-//! The `bennu` binary: options and files to calls, nothing else.
+//! The `bennu` binary: translates options and files into calls.
 //!
-//! `args` are the words of the command line, `config` puts them over the environment and the TOML
-//! file, and each command has a file of its own.
+//! `args` defines the command line, `config` merges it with the environment and the TOML file, and each command has its
+//! own file.
 
 mod allocator;
 mod args;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Err(error) => return fail(&CliError::Runtime(error)),
     };
     let done = runtime.block_on(run(args.command));
-    // What a stopped server left behind is not waited for.
+    // Tasks that a stopped server abandoned are not waited for.
     runtime.shutdown_background();
     match done {
         Ok(code) => code,
@@ -60,22 +60,22 @@ async fn run(command: Command) -> Result<ExitCode, CliError> {
     }
 }
 
-/// What the store warns of, such as a torn tail that it cut, on stderr: only `serve` has a log.
+/// Logs the store's warnings, such as a truncated journal tail, to stderr: only `serve` has a log.
 fn tell_warnings() {
-    // What the LSM tree says of damaged blocks comes back as an error, in words.
+    // Damaged blocks of the LSM tree are returned as errors, so they are not logged too.
     let filter = tracing_subscriber::EnvFilter::new("warn,lsm_tree=off");
     let log = tracing_subscriber::fmt().log_internal_errors(false).with_env_filter(filter);
-    // Whoever has a log already hears of it there.
+    // Fails if a log exists, which then has the warnings.
     let _ = log.without_time().with_target(false).with_ansi(false).with_writer(std::io::stderr).try_init();
 }
 
 fn fail(error: &CliError) -> ExitCode {
-    // Nothing is left to be told when even stderr is gone.
+    // There is no other channel if stderr is closed.
     let _ = writeln!(std::io::stderr(), "bennu: {error}");
     ExitCode::FAILURE
 }
 
-/// One line on stdout; a reader that went away is not an error.
+/// Prints one line to stdout; a closed pipe is not an error.
 fn print_line(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }

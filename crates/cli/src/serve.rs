@@ -12,18 +12,18 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Most time to close the store when the server stops.
+/// How long closing the store may take when the server stops.
 const CLOSING: Duration = Duration::from_secs(20);
 
 /// Opens the database and serves it until SIGTERM or SIGINT.
 pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(args)?;
     start_log(&config)?;
-    // Before the store is opened, which takes its share of them.
+    // Before the store is opened: it takes its share of the limit.
     if let Err(error) = bennu::raise_file_limit() {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
-    // Before the store is opened: a port that is taken should not cost a recovery.
+    // Before the store is opened: a port in use should not cost a recovery.
     let listener = listen("listen", &config.listen)?;
     let http = if config.http == "off" { None } else { Some(listen("http", &config.http)?) };
     let new = config.is_new_folder();
@@ -40,14 +40,14 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let served = db.serve(listener, config.server_options(), stop.clone()).await;
     stop.cancel();
     if let Some(web) = web {
-        // Whoever keeps a connection open is not waited for.
+        // Open HTTP connections are not waited for.
         match tokio::time::timeout(Duration::from_millis(500), web).await {
             Ok(Ok(Ok(()))) | Err(_) => {}
             Ok(Ok(Err(error))) => tracing::warn!(%error, "the HTTP port failed"),
             Ok(Err(error)) => tracing::warn!(%error, "the HTTP port failed"),
         }
     }
-    // What is left behind may keep the store busy. Its journal holds what was acknowledged.
+    // Abandoned statements may keep the store busy. Its journal holds all acknowledged writes.
     match tokio::time::timeout(CLOSING, db.close()).await {
         Ok(closed) => closed?,
         Err(_) => tracing::error!("the store could not be closed in time; the next start recovers it"),
@@ -73,7 +73,7 @@ fn listen(option: &'static str, address: &str) -> Result<TcpListener, CliError> 
 fn start_log(config: &Config) -> Result<(), CliError> {
     let filter = tracing_subscriber::EnvFilter::try_new(&config.log).map_err(CliError::LogFilter)?;
     let colours = std::io::stderr().is_terminal();
-    // Nobody may read stderr any more: the server goes on, and stops when it is told to.
+    // stderr may be closed: failing to log must not stop the server.
     let log = tracing_subscriber::fmt().log_internal_errors(false);
     let log = log.with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr);
     match config.log_format {
@@ -101,18 +101,19 @@ fn announce(config: &Config, new: bool, listener: &TcpListener, http: Option<&Tc
     }
 }
 
-/// SIGXFSZ, of Linux and macOS.
+/// SIGXFSZ on Linux and macOS.
 const FILE_TOO_LARGE: i32 = 25;
 
-/// A write beyond the largest size of a file (`ulimit -f`) fails as one to a full disk does. Unless somebody takes the signal
-/// that comes with it, it ends the process.
+/// Handles SIGXFSZ, so that a write beyond the file size limit (`ulimit -f`) fails like a write to a full disk. The
+/// default action ends the process.
 fn outlive_file_limits() {
     if let Err(error) = signal(SignalKind::from_raw(FILE_TOO_LARGE)) {
         tracing::warn!(%error, "a file that reaches the limit of its size will end the server");
     }
 }
 
-/// Watches for signals from now on: whoever reads that the server is there may stop it at once.
+/// Handles SIGTERM and SIGINT from now on. The handlers are installed before this returns, since a supervisor may stop
+/// the server as soon as it reports that it is ready.
 fn stop_on_signal(stop: CancellationToken) {
     let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
         return tracing::warn!("signals cannot be watched: SIGTERM will not be graceful");

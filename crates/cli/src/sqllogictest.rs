@@ -7,7 +7,7 @@ use sqltest::{Compare, Front, Report, run_file, run_file_at};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs each file, prints what failed in it, and counts at the end. The exit code tells whether all is well.
+/// Runs each file and prints its failures and the totals. The exit code tells whether all records passed.
 pub(crate) async fn run(args: &SqllogictestArgs) -> Result<ExitCode, CliError> {
     let (mut records, mut failed) = (0, 0);
     let files = all_files(&args.files)?;
@@ -18,7 +18,7 @@ pub(crate) async fn run(args: &SqllogictestArgs) -> Result<ExitCode, CliError> {
                 failed += report.failures.len();
                 tell(file, &report);
             }
-            // The file as a whole: it cannot be read, or nothing can be asked.
+            // The whole file failed: it cannot be read, or there is no connection.
             Err(problem) => {
                 failed += 1;
                 print_line(&format!("{}: {problem}", file.display()));
@@ -30,7 +30,7 @@ pub(crate) async fn run(args: &SqllogictestArgs) -> Result<ExitCode, CliError> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// On a task, because plans of large statements need the stack of a worker.
+/// Runs one file, in a task, because planning large statements needs the stack of a worker.
 async fn one(args: &SqllogictestArgs, file: &Path) -> Result<Report, String> {
     let compare = if args.exact { Compare::Exact } else { Compare::Words };
     std::fs::metadata(file).map_err(|error| format!("cannot be read: {error}"))?;
@@ -52,7 +52,7 @@ fn front(way: Way) -> Front {
     }
 }
 
-/// `HOST:PORT` in the words of a connection string, which may be given as it is.
+/// Converts `HOST:PORT` to a connection string; a connection string stays as it is.
 fn config(address: &str) -> String {
     match address.rsplit_once(':') {
         Some((host, port)) if !address.contains(['=', '/']) => {
@@ -75,7 +75,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// The files themselves, and those named `*.slt` or `*.test` below the folders, sorted.
+/// The given files, and the `*.slt` and `*.test` files below the given folders, sorted.
 fn all_files(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::new();
     for path in given {

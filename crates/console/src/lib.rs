@@ -1,6 +1,6 @@
 //! Health and metrics over HTTP: `/healthz` and Prometheus' `/metrics`.
 //!
-//! Figures are named once, by the store and the engine; this crate only gives them Prometheus' form.
+//! The store and the engine name the metrics; this crate only formats them for Prometheus.
 //! Read next: `engine` (`Engine::metrics`).
 
 mod metrics;

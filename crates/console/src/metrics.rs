@@ -1,4 +1,4 @@
-//! The engine's figures as Prometheus text.
+//! The engine's metrics in Prometheus' text format.
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::ConstCounter;

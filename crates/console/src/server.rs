@@ -1,4 +1,4 @@
-//! The HTTP port.
+//! The HTTP server.
 
 use crate::metrics;
 use axum::Router;
@@ -14,8 +14,9 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// Serves `/` (what there is), `/healthz` (200 while the store takes writes and all threads make progress, 503 with the
-/// reason once that is not so) and `/metrics` to `peers`, until `stop` is cancelled.
+/// Serves `/` (an overview), `/healthz` (200 while the store accepts writes and all threads make progress, otherwise
+/// 503
+/// with the reason) and `/metrics` to `peers`, until `stop` is cancelled.
 ///
 /// # Errors
 /// When the listener fails.
@@ -35,13 +36,13 @@ pub async fn serve(
     axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned()).await
 }
 
-/// Who is answered.
+/// Peers that the server answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Peers {
-    /// Programs on this machine, by its loopback address: whom the wire lets in, too.
+    /// Programs on this machine through loopback, as for PostgreSQL clients.
     #[default]
     Loopback,
-    /// Everybody who can reach the port.
+    /// Every client that can reach the port.
     Any,
 }
 

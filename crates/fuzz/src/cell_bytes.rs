@@ -1,4 +1,4 @@
-//! Cells of intervals and arrays from anywhere: decoded without a panic, and what decodes encodes to the same bytes.
+//! Arbitrary cells of intervals and arrays decode without a panic, and decoded values encode to the same bytes.
 
 use rowkey::cell_value;
 use types::DataType;

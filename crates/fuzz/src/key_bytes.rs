@@ -1,4 +1,4 @@
-//! Rowkeys from anywhere: decoded without a panic, and what decodes encodes to the same bytes.
+//! Arbitrary rowkeys decode without a panic, and re-encoded values decode again.
 
 use rowkey::{KeyPart, KeySchema};
 use types::DataType;
@@ -28,7 +28,7 @@ pub fn key_bytes(bytes: &[u8]) {
 fn round_trip(schema: &KeySchema, bytes: &[u8]) {
     let Ok(values) = schema.decode(bytes) else { return };
     let mut again = Vec::new();
-    // Several bytes may decode to one value (a NaN, say), never the other way round.
+    // Several encodings may decode to one value (NaN, for example), but a value has one encoding.
     if schema.encode(&values, &mut again).is_ok() {
         assert!(schema.decode(&again).is_ok(), "an encoded key does not decode: {again:02x?}");
     }

@@ -1,7 +1,7 @@
-//! Fuzz targets: one plain function for each thing that parses bytes. A fuzzer can drive them; the test
-//! replays `fixtures/` and mutations of it, so that each build does a little.
+//! Fuzz targets: one function for each parser of bytes. A fuzzer can drive them; the test replays `fixtures/` and
+//! mutations of them, so that every build fuzzes a little.
 //!
-//! A target passes when it returns: what it checks besides "no panic" it checks itself.
+//! A target passes when it returns: it asserts everything that it checks besides the absence of panics.
 
 mod cell_bytes;
 mod fragment_bytes;
@@ -15,7 +15,7 @@ pub use key_bytes::key_bytes;
 pub use sql_text::sql_text;
 pub use value_text::value_text;
 
-/// A target.
+/// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// All targets by the name of their folder in `fixtures/`.

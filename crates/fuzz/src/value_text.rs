@@ -1,4 +1,4 @@
-//! Values as text from anywhere: what parses prints, and what was printed parses to an equal value.
+//! Arbitrary text of values: a parsed value can be printed, and the printed text parses to an equal value.
 
 use types::{DataType, compare::compare, text};
 

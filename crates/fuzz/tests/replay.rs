@@ -1,4 +1,4 @@
-//! The corpus and mutations of it, through every target.
+//! Replays the corpus and mutations of it through every target.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use bennu_fuzz::TARGETS;
@@ -21,7 +21,7 @@ fn every_target_survives_its_corpus_and_mutations_of_it() {
     }
 }
 
-/// One to four edits: a byte changed, inserted, removed, or a piece of another file put in.
+/// Makes one to four edits: changes, inserts or removes a byte, or inserts a piece of another file.
 fn mutate(corpus: &[Vec<u8>], random: &mut u64) -> Vec<u8> {
     let mut next = |below: usize| {
         *random ^= *random << 13;

@@ -1,4 +1,4 @@
-//! What the server sends, appended to the connection's buffer and flushed once per Sync.
+//! Backend messages, appended to the connection's buffer and flushed once per Sync.
 
 use bytes::{BufMut, BytesMut};
 use engine::{ClientFault, ColumnDesc, EngineError, Notice, TransactionStatus};
@@ -10,30 +10,30 @@ use pgwire::messages::startup::{Authentication, BackendKeyData, SecretKey};
 use std::io::Write as _;
 use types::DataType;
 
-/// Longer pieces of COPY are left to pgwire, which knows what is too long for a message.
+/// Longer CopyData messages are encoded by pgwire, which checks the size limit of a message.
 const PLAIN_COPY_DATA: usize = 1024 * 1024;
 
 /// Version 3.0 of the protocol.
 const PROTOCOL: i32 = 3 << 16;
 
-/// Stands where a string would have a zero byte.
+/// Replaces a zero byte in a string.
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// The output buffer of a connection. What each statement sends is written here by hand, the rest by pgwire.
+/// The output buffer of a connection. Messages that every statement sends are encoded here, the others by pgwire.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) buffer: Vec<u8>,
 }
 
-/// The command tag of an answer of rows.
+/// The command tag of a result with rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowTag {
     pub(crate) words: &'static str,
-    /// Does the number of rows follow?
+    /// Whether the number of rows follows.
     pub(crate) counted: bool,
 }
 
-/// A message that pgwire's encoders refuse is one beyond its size limit.
+/// Appends a message. pgwire's encoders fail only for a message beyond its size limit.
 fn put(out: &mut Output, message: &impl pgwire::messages::Message) {
     let mut encoded = BytesMut::new();
     if message.encode(&mut encoded).is_err() {
@@ -47,9 +47,9 @@ impl Output {
         put(self, &Authentication::Ok);
     }
 
-    /// The newest version that is spoken here, and options of the protocol that are not known.
+    /// NegotiateProtocolVersion: the newest supported version and the unsupported protocol options.
     pub(crate) fn negotiate_version(&mut self, unsupported: &[String]) {
-        // The whole number and not only the minor one: what clients compare with what they asked for.
+        // The whole version and not only the minor one: clients compare it with the version they requested.
         let start = self.begin(b'v');
         self.buffer.put_i32(PROTOCOL);
         self.buffer.put_i32(unsupported.len() as i32);
@@ -111,10 +111,10 @@ impl Output {
 
     pub(crate) fn complete_rows(&mut self, tag: RowTag, rows: u64) {
         let start = self.begin(b'C');
-        // The words are this program's.
+        // No `put_text`: the words are a constant without zero bytes.
         self.buffer.extend_from_slice(tag.words.as_bytes());
         if tag.counted {
-            // Cannot fail: a buffer takes all.
+            // Writing to a `Vec` cannot fail.
             drop(write!(self.buffer, " {rows}"));
         }
         self.buffer.push(0);
@@ -125,7 +125,7 @@ impl Output {
         put(self, &ParameterDescription::new(types.iter().map(DataType::oid).collect()));
     }
 
-    /// `format` tells the format code of a column.
+    /// `format` returns the format code of a column.
     pub(crate) fn row_description(&mut self, columns: &[ColumnDesc], format: impl Fn(usize) -> i16) {
         let start = self.begin(b'T');
         self.buffer.put_u16(columns.len() as u16);
@@ -162,7 +162,7 @@ impl Output {
         self.report(b'N', notice.severity, notice.code, &notice.message, &more);
     }
 
-    /// An ErrorResponse or NoticeResponse: fields up to an empty one.
+    /// Appends an ErrorResponse or NoticeResponse: fields, ended by a zero byte.
     fn report(&mut self, kind: u8, severity: &str, code: &str, message: &str, more: &[(u8, Option<&str>)]) {
         let start = self.begin(kind);
         for (tag, text) in [(b'S', severity), (b'V', severity), (b'C', code), (b'M', message)] {
@@ -221,8 +221,9 @@ impl Output {
         start
     }
 
-    /// Appends a string that a zero byte ends. One inside of it would end it early, and the client would read the rest
-    /// as the fields that follow: it is replaced.
+    /// Appends a zero-terminated string. Zero bytes inside it are replaced: they would end the string early, and the
+    /// client
+    /// would read the rest as the next fields.
     fn put_text(&mut self, text: &str) {
         let mut parts = text.split('\0');
         self.buffer.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
@@ -233,7 +234,7 @@ impl Output {
         self.buffer.push(0);
     }
 
-    /// Ends what [`Self::begin_row`] began at `start`.
+    /// Ends the message that began at `start` by filling in its length.
     pub(crate) fn end(&mut self, start: usize) {
         let length = (self.buffer.len() - start - 1) as u32;
         if let Some(field) = self.buffer.get_mut(start + 1..start + 5) {
@@ -256,7 +257,7 @@ mod tests {
         out.buffer
     }
 
-    /// As many strings as without them, and the message ends where its length says.
+    /// Replacing zero bytes keeps the number of strings, and the message ends where its length says.
     #[test]
     fn no_string_of_a_message_has_a_zero_byte() {
         let column =

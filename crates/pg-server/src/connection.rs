@@ -1,7 +1,7 @@
-//! One client connection: its session, and the messages that it answers.
+//! One client connection: its session, and the messages it answers.
 //!
-//! Answers collect in the output buffer and leave in one write per Sync (or when the buffer is full). Socket and buffers are in
-//! `wire.rs`.
+//! Responses collect in the output buffer and leave in one write per Sync, or when the buffer is full. `wire.rs` has
+//! the socket and the buffers.
 
 use crate::end::{End, Failure};
 use crate::extended::Extended;
@@ -16,9 +16,9 @@ pub(crate) struct Connection {
     pub(crate) wire: Wire,
     pub(crate) session: Session,
     pub(crate) extended: Extended,
-    /// After an error in the extended protocol everything up to Sync is skipped.
+    /// Whether messages up to the next Sync are skipped, after an error in the extended protocol.
     skipping: bool,
-    /// The client was told that it may speak, and has not yet.
+    /// Whether ReadyForQuery was sent and no message has come since.
     rests: bool,
 }
 
@@ -32,7 +32,7 @@ impl Connection {
     /// Serves the session until it ends; `stop` is cancelled when the server stops.
     pub(crate) async fn serve(&mut self, stop: &CancellationToken) -> End {
         let ending = self.session.ending();
-        // Made once: to ask for them anew with each message takes as long as to read the message.
+        // Created once: creating these futures for every message costs as much as reading the message.
         let mut asked = pin!(ending.asked());
         let mut stopped = pin!(stop.cancelled());
         loop {
@@ -69,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// The client was silent for longer than its settings allow.
+    /// Ends a session that was idle for longer than its settings allow.
     async fn idled(&mut self, limit: Option<IdleLimit>) -> End {
         if let Some(limit) = limit {
             self.wire.out.error("FATAL", &limit.fault.into());
@@ -85,7 +85,7 @@ impl Connection {
         End::Shutdown
     }
 
-    /// A message that cannot be read: it fails as the statement would that it brings, or the session ends.
+    /// Handles an undecodable message: it fails like the statement in it would, or ends the session if it is fatal.
     async fn broken(&mut self, bad: &BadFrame) -> Result<(), Failure> {
         if bad.why.is_fatal() {
             self.wire.out.error("FATAL", &bad.why.fault().into());
@@ -120,12 +120,12 @@ impl Connection {
             Message::Execute { portal, max_rows } => self.execute(&portal, max_rows).await,
             Message::Flush => Ok(self.wire.flush().await?),
             Message::FunctionCall => Ok(self.refuse_function_call().await?),
-            // Left over from a COPY that failed: PostgreSQL ignores them too.
+            // Left over from a failed COPY: PostgreSQL ignores them too.
             Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) | Message::Terminate => Ok(()),
         }
     }
 
-    /// Like a simple query it ends with ReadyForQuery, also in PostgreSQL.
+    /// Ends with ReadyForQuery like a simple query, as in PostgreSQL.
     async fn refuse_function_call(&mut self) -> Result<(), End> {
         let what = "calls of functions by their numbers (FunctionCall) are".to_owned();
         self.report(&ClientFault::Unsupported(what).into());
@@ -133,18 +133,18 @@ impl Connection {
         self.ready().await
     }
 
-    /// Tells the client of an error; in the extended protocol the rest up to Sync is skipped.
+    /// Reports an error to the client; in the extended protocol the messages up to Sync are then skipped.
     async fn finish_message(&mut self, done: Result<(), Failure>) -> Result<(), End> {
         match done {
             Ok(()) => Ok(()),
             Err(Failure::End(end)) => Err(end),
-            // It fails because the session ends: that is told instead.
+            // The statement failed because the session ends: the shutdown is reported instead.
             Err(_) if self.session.ending().is_asked() => Err(End::Shutdown),
             Err(failure) => {
                 self.report(&failure);
                 self.session.fail();
                 self.skipping = true;
-                // At once: the Flush that a client waits for is among what is skipped.
+                // Flushed at once: a Flush that the client sent behind this message is skipped.
                 self.wire.flush().await
             }
         }
@@ -169,7 +169,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What the last statement left: portals that it ended, notices and changed settings.
+    /// Applies and writes the side effects of the last statement: closed portals, notices and changed settings.
     pub(crate) fn asides(&mut self) {
         if let Some(last) = self.session.take_undone_portals() {
             self.extended.undo(last);
@@ -182,7 +182,7 @@ impl Connection {
         }
     }
 
-    /// Ends a round: the client may speak again.
+    /// Sends ReadyForQuery.
     pub(crate) async fn ready(&mut self) -> Result<(), End> {
         self.asides();
         self.wire.ask(self.session.keepalive());
@@ -192,7 +192,7 @@ impl Connection {
     }
 }
 
-/// Completes when a client has been silent for that long.
+/// Completes when the idle limit has passed; never without a limit.
 async fn idle(limit: Option<&IdleLimit>) {
     match limit {
         Some(limit) => tokio::time::sleep(limit.time).await,
@@ -200,7 +200,7 @@ async fn idle(limit: Option<&IdleLimit>) {
     }
 }
 
-/// Completes when the session is to end and what runs has had its time. It is told before.
+/// Asks the session to end when `stop` is cancelled, and completes when the running statement has had its grace period.
 async fn overdue(ending: &SessionEnd, stop: &CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => ending.ask(),

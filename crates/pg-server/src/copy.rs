@@ -1,4 +1,4 @@
-//! COPY FROM STDIN and TO STDOUT: the engine reads and writes the lines, this moves the messages.
+//! COPY FROM STDIN and TO STDOUT: the engine reads and writes the lines, this module moves the messages.
 
 use crate::connection::Connection;
 use crate::end::{End, Failure};
@@ -7,7 +7,7 @@ use engine::{ClientFault, CopyIn, CopyOut, EngineError};
 use futures::StreamExt;
 
 impl Connection {
-    /// Feeds the client's data to `copy` until it ends it.
+    /// Feeds the client's data to `copy` until the client ends the COPY.
     pub(crate) async fn copy_in(&mut self, mut copy: Box<CopyIn>) -> Result<(), Failure> {
         self.asides();
         self.wire.out.copy_in(copy.columns, copy.binary);
@@ -22,7 +22,7 @@ impl Connection {
                 },
             };
             match message {
-                // On an error the rest of the data is skipped: stray CopyData is ignored by the connection.
+                // After an error the rest of the data is skipped: the connection ignores stray CopyData.
                 Message::CopyData(data) => copy.feed(&data).await?,
                 Message::CopyDone => break,
                 Message::CopyFail(reason) => return Err(copy.abort(&mut self.session, &reason).into()),
@@ -38,7 +38,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A message within a COPY that cannot be read. `Ok`: one that is not looked at.
+    /// Handles an undecodable message within a COPY. `Ok` for Flush and Sync, which a COPY ignores.
     async fn broken_within(&mut self, place: String, bad: &BadFrame) -> Result<(), Failure> {
         match bad.kind {
             _ if matches!(bad.why, Malformed::Length(_)) => {
@@ -51,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// A message that has no place in a COPY: what follows it cannot be told from data.
+    /// Ends the connection after a message that is not allowed in a COPY: the following bytes may be data or messages.
     async fn lose(&mut self, place: String, kind: u8) -> Failure {
         let fault = ClientFault::Protocol(format!("unexpected message type 0x{kind:02X} during COPY from stdin"));
         self.wire.out.error("ERROR", &EngineError::from(fault).with_context(place));
@@ -81,7 +81,7 @@ impl Connection {
     }
 }
 
-/// The type of a message that has no place in a COPY.
+/// The type byte of a message.
 fn kind(message: &Message) -> u8 {
     match message {
         Message::Query(_) => b'Q',

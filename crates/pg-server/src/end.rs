@@ -6,7 +6,7 @@ use std::io;
 /// Why a connection ends.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The client said so or is gone, or the socket failed.
+    /// The client sent Terminate or disconnected, or the socket failed.
     Closed,
     /// The server stops, or another session ended this one.
     Shutdown,
@@ -14,7 +14,7 @@ pub(crate) enum End {
     Protocol,
     /// The client was silent for too long.
     Idle,
-    /// There is no memory for its message, and it was told.
+    /// No memory for the client's message; the error was sent.
     Memory,
 }
 
@@ -27,9 +27,9 @@ impl From<io::Error> for End {
 /// A failed statement: the session goes on, or the connection ends.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Told to the client.
+    /// Reported to the client.
     Statement(EngineError),
-    /// Not told to anybody.
+    /// Not reported.
     End(End),
 }
 

@@ -1,4 +1,4 @@
-//! The extended protocol: prepared statements, portals and their row limits.
+//! The extended query protocol: prepared statements, portals and row limits.
 
 use crate::backend::RowTag;
 use crate::connection::Connection;
@@ -12,12 +12,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use types::{DataType, Datum};
 
-/// `unknown`: what a driver sends when it leaves the type to the server.
+/// `unknown`: sent by a driver that leaves the type to the server.
 const OID_UNKNOWN: u32 = 705;
-/// `"char"` and `name`: types of catalogs, which are text here.
+/// `"char"` and `name`: catalog types, which are text here.
 const OIDS_OF_TEXT: [u32; 2] = [18, 19];
 
-/// The unnamed statement of a connection, and its portals. Statements with names are the session's.
+/// The unnamed statement and the portals of a connection. The session holds the named statements.
 #[derive(Default)]
 pub(crate) struct Extended {
     unnamed: Option<Arc<Prepared>>,
@@ -29,36 +29,36 @@ struct Portal {
     prepared: Arc<Prepared>,
     params: Vec<Datum>,
     results: Vec<i16>,
-    /// `None` answers no rows.
+    /// `None` for a statement that returns no rows.
     columns: Option<Arc<Vec<ColumnDesc>>>,
     state: PortalState,
-    /// Its place among the portals and cursors of its block.
+    /// Creation order among the portals and cursors of the transaction block.
     number: u64,
 }
 
 enum PortalState {
     Fresh,
     Open(Box<RowSource>),
-    /// Run to its end: a query has no more rows, as this tag says; anything else cannot run again.
+    /// Run to completion: a query returns no more rows, with this tag; any other statement cannot run again.
     Finished(Option<RowTag>),
-    /// An empty statement, which is that each time.
+    /// An empty statement, which may run again.
     Empty,
 }
 
 impl Extended {
-    /// Portals live as long as their transaction.
+    /// Drops all portals when no transaction is open: a portal lives as long as its transaction.
     pub(crate) fn end_of_transaction(&mut self, status: TransactionStatus) {
         if status == TransactionStatus::Idle {
             self.portals.clear();
         }
     }
 
-    /// ROLLBACK TO: portals made since are gone.
+    /// Drops the portals created after a savepoint, on ROLLBACK TO.
     pub(crate) fn undo(&mut self, last: u64) {
         self.portals.retain(|portal| portal.number <= last);
     }
 
-    /// A simple query drops the unnamed statement and portal.
+    /// Drops the unnamed statement and portal, as a simple query does.
     pub(crate) fn drop_unnamed(&mut self) {
         self.unnamed = None;
         self.portals.remove("");
@@ -121,7 +121,7 @@ impl Connection {
                         None => self.wire.out.no_data(),
                     }
                 }
-                // A cursor of SQL is a portal, too.
+                // A SQL cursor is a portal too.
                 None => {
                     let columns = self.session.cursor_columns(name).ok_or_else(|| no_portal(name))?;
                     self.wire.out.row_description(&columns, |_| 0);
@@ -131,7 +131,8 @@ impl Connection {
         Ok(())
     }
 
-    /// What gives rows may need tables to tell their columns, which a failed block does not look at.
+    /// Refuses to describe a query in a failed block: its columns may depend on tables, which a failed block does not
+    /// read.
     fn check_describable(&self, prepared: &Prepared) -> Result<(), Failure> {
         if prepared.columns.is_some() {
             self.session.check_block()?;
@@ -139,7 +140,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Closing what does not exist is fine.
+    /// Closes a statement or portal; a missing one is not an error.
     pub(crate) fn close(&mut self, target: &Target) {
         match target {
             Target::Statement(name) if name.is_empty() => self.extended.unnamed = None,
@@ -154,7 +155,7 @@ impl Connection {
     }
 
     pub(crate) async fn execute(&mut self, name: &str, max_rows: i32) -> Result<(), Failure> {
-        // Taken out while it runs: an error leaves it closed, as PostgreSQL's failed portals are.
+        // Removed while it runs: after an error the portal stays closed, like PostgreSQL's failed portals.
         let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
         let closed = match portal.state {
             PortalState::Fresh => self.portal_step(portal.prepared.cursor_step())?,
@@ -164,7 +165,7 @@ impl Connection {
         if closed {
             portal.state = PortalState::Finished(None);
         } else if let PortalState::Fresh = portal.state {
-            // Statements up to the next Sync are one transaction; a lone one needs none around it.
+            // Statements up to the next Sync are one transaction; a single one needs no explicit transaction.
             if self.session.status() == TransactionStatus::Idle && !self.wire.sync_is_next().await? {
                 self.session.begin_pipeline();
             }
@@ -183,7 +184,7 @@ impl Connection {
                     self.asides();
                     self.wire.out.complete(&tag);
                     if portal.prepared.ends_transaction() {
-                        // All portals go with it, and so does its own.
+                        // The end of the transaction closes all portals, this one included.
                         self.extended.portals.clear();
                         return Ok(());
                     }
@@ -208,7 +209,7 @@ impl Connection {
             let before = rows.sent();
             if rows.send(&mut self.wire, &|i| format_of(results, i) == 1, limit).await? {
                 self.asides();
-                // Rows of this Execute: those of earlier ones were theirs.
+                // The rows of this Execute only: earlier Executes reported their own.
                 self.wire.out.complete_rows(rows.tag(), rows.sent() - before);
                 portal.state = PortalState::Finished(Some(rows.tag()));
             } else {
@@ -219,7 +220,7 @@ impl Connection {
         Ok(self.wire.flush_if_full().await?)
     }
 
-    /// DECLARE and CLOSE where a portal of this protocol has the name; false leaves the statement to the session.
+    /// Runs DECLARE and CLOSE of a name that a protocol portal has. False leaves the statement to the session.
     fn portal_step(&mut self, step: Option<CursorStep<'_>>) -> Result<bool, Failure> {
         let portals = &mut self.extended.portals;
         match step.filter(|_| self.session.status() != TransactionStatus::Failed) {
@@ -236,7 +237,7 @@ impl Connection {
         }
     }
 
-    /// A simple query's statement about a portal of this protocol; false for any other, which the session then runs.
+    /// Runs a simple query's statement about a protocol portal. False leaves the statement to the session.
     pub(crate) async fn cursor_statement(&mut self, statement: &Script) -> Result<bool, Failure> {
         let step = statement.cursor_step();
         let Some(CursorStep::Fetch { name, count, moves }) = step else { return self.portal_step(step) };
@@ -304,7 +305,7 @@ fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
     }
 }
 
-/// One code stands for all, none for text.
+/// The format code of a column or parameter: one code applies to all, no code means text.
 fn format_of(formats: &[i16], index: usize) -> i16 {
     match formats {
         [] => 0,
@@ -357,7 +358,7 @@ fn bad_parameter(index: usize, bad: BadParameter) -> Failure {
     }
 }
 
-/// Gives a bad value its SQLSTATE through the engine and says which parameter it was.
+/// Builds the error of an invalid parameter value: SQLSTATE from the engine, parameter number as context.
 struct EngineErrorFromParameter;
 
 impl EngineErrorFromParameter {

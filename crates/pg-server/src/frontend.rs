@@ -1,13 +1,13 @@
-//! What a client sends: frames cut from the stream, and their contents, read so that no byte can panic.
+//! Frontend messages: frames cut from the stream and decoded by total functions, so that no byte can panic.
 //!
-//! pgwire's own decoders trust the lengths inside a frame; these do not. A frame is cut whole first,
-//! and everything read from it stays inside it.
+//! pgwire's own decoders trust the lengths inside a frame; these do not. A frame is cut out whole first, and its fields
+//! are read within its bounds.
 
 use bytes::{Bytes, BytesMut};
 use engine::ClientFault;
 use std::fmt;
 
-/// Longest frame that carries text or data, as in PostgreSQL: what it can allocate, less one byte.
+/// Longest frame that carries text or data, as in PostgreSQL: its allocation limit less one byte.
 const MAX_FRAME: usize = 0x3fff_fffe;
 /// Longest frame of the other types, which are short.
 const MAX_SMALL_FRAME: usize = 10_000;
@@ -23,7 +23,7 @@ const CANCEL_REQUEST: i32 = 80_877_102;
 pub(crate) enum Opening {
     /// Asks for TLS or GSS encryption.
     Encryption,
-    /// Asks to cancel what another connection runs.
+    /// Asks to cancel the statement of another connection.
     Cancel { process: i32, secret: i32 },
     /// Begins a session.
     Startup { minor: u16, parameters: Vec<(String, String)> },
@@ -50,7 +50,7 @@ pub(crate) enum Message {
     CopyData(Bytes),
     CopyDone,
     CopyFail(String),
-    /// A call of a function by its oid, whose contents nobody reads.
+    /// A function call by OID. It is refused, so its contents are not decoded.
     FunctionCall,
     Terminate,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Bind {
     pub(crate) results: Vec<i16>,
 }
 
-/// What Describe and Close speak of.
+/// The object of Describe and Close.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Statement(String),
@@ -76,9 +76,9 @@ pub(crate) enum Target {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     Truncated(&'static str),
-    /// More bytes than its contents have.
+    /// The frame has bytes after its contents.
     TooLong,
-    /// A parameter of a negative length other than -1, which is NULL.
+    /// A parameter with a negative length other than -1 (NULL).
     Parameter(i32),
     Length(usize),
     Type(u8),
@@ -88,12 +88,12 @@ pub(crate) enum Malformed {
 }
 
 impl Malformed {
-    /// Can the stream still be followed after it? Not when a length is wrong.
+    /// Returns whether the stream is out of sync after this error: a wrong length or type.
     pub(crate) fn is_fatal(&self) -> bool {
         matches!(self, Self::Length(_) | Self::Type(_) | Self::Version(..))
     }
 
-    /// What the client is told.
+    /// The error that the client receives.
     pub(crate) fn fault(&self) -> ClientFault {
         match self {
             Self::Encoding(_) => ClientFault::Encoding(self.to_string()),
@@ -103,21 +103,21 @@ impl Malformed {
     }
 }
 
-/// A message of a session that cannot be read.
+/// A session message that cannot be decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BadFrame {
-    /// Its type.
+    /// The message type.
     pub(crate) kind: u8,
     pub(crate) why: Malformed,
 }
 
 impl BadFrame {
-    /// Does a client wait for ReadyForQuery after it? The others are answered by the next Sync.
+    /// Returns whether the client expects ReadyForQuery after this message. After others it comes with the next Sync.
     pub(crate) fn ends_round(&self) -> bool {
         matches!(self.kind, b'Q' | b'F' | b'S')
     }
 
-    /// Is it part of a COPY? Outside of one nobody reads it.
+    /// Returns whether the message belongs to a COPY; outside of one it is ignored.
     pub(crate) fn is_copy(&self) -> bool {
         matches!(self.kind, b'd' | b'c' | b'f')
     }
@@ -138,7 +138,7 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Takes the opening packet from `input` when it is there whole.
+/// Takes the opening packet from `input` once it is complete.
 pub(crate) fn opening(input: &mut BytesMut) -> Result<Option<Opening>, Malformed> {
     let Some(length) = peek_length(input, 0) else { return Ok(None) };
     if !(8..=MAX_STARTUP).contains(&length) {
@@ -169,10 +169,10 @@ fn startup(major: u16, minor: u16, mut body: Reader) -> Result<Opening, Malforme
     }
 }
 
-/// Takes one message from `input` when it is there whole.
+/// Takes one message from `input` once it is complete.
 ///
 /// # Errors
-/// The frame was taken from `input` unless the error [`Malformed::is_fatal`].
+/// An undecodable message. Its frame was removed from `input` unless the error [`Malformed::is_fatal`].
 pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, BadFrame> {
     let Some(&kind) = input.first() else { return Ok(None) };
     let bad = |why| BadFrame { kind, why };
@@ -188,7 +188,7 @@ pub(crate) fn message(input: &mut BytesMut) -> Result<Option<Message>, BadFrame>
     decode(kind, frame.slice(5..)).map(Some).map_err(bad)
 }
 
-/// How long a frame of that type may be; `None` if there is no such type.
+/// The longest frame of a message type; `None` for an unknown type.
 fn longest(kind: u8) -> Option<usize> {
     match kind {
         b'Q' | b'P' | b'B' | b'd' | b'F' | b'p' => Some(MAX_FRAME),
@@ -197,7 +197,7 @@ fn longest(kind: u8) -> Option<usize> {
     }
 }
 
-/// The kind of the next message that is no Close, once its first byte is there.
+/// The type of the next message other than Close, once its first byte has arrived.
 pub(crate) fn next_but_close(input: &[u8]) -> Option<u8> {
     let mut rest = input;
     loop {
@@ -206,7 +206,7 @@ pub(crate) fn next_but_close(input: &[u8]) -> Option<u8> {
             return Some(kind);
         }
         let length = peek_length(rest, 1)?;
-        // A length that cannot be is for whoever reads the message.
+        // An invalid length is reported when the message is decoded.
         rest = rest.get(1 + length.max(4)..)?;
     }
 }
@@ -232,7 +232,7 @@ fn decode(kind: u8, body: Bytes) -> Result<Message, Malformed> {
         b'H' => Message::Flush,
         b'S' => Message::Sync,
         b'f' => Message::CopyFail(r.named("CopyFail").string()?),
-        // Of these nobody reads more.
+        // The bodies of these messages are not checked.
         b'd' => return Ok(Message::CopyData(r.frame)),
         b'c' => return Ok(Message::CopyDone),
         b'F' => return Ok(Message::FunctionCall),
@@ -268,11 +268,11 @@ fn target(r: &mut Reader) -> Result<Target, Malformed> {
 
 fn peek_length(input: &[u8], offset: usize) -> Option<usize> {
     let bytes = input.get(offset..offset + 4)?;
-    // A negative length becomes huge and is refused by the caller.
+    // A negative length becomes huge, and the caller refuses it.
     Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
 }
 
-/// Reads from one frame and never past it.
+/// Reads fields of one frame and never past its end.
 struct Reader {
     frame: Bytes,
     at: usize,

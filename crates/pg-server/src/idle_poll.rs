@@ -1,12 +1,14 @@
-//! Looking for the next message a little longer before a thread sleeps.
+//! Polls for the next message for a short time before a thread sleeps.
 //!
-//! To wake a thread on an idle core takes longer than to answer a short statement, and a lone client that asks one thing
-//! after the other would pay it each time. So while the messages of one connection follow its answers quickly,
-//! its thread asks the poll again and again instead of sleeping in it, lets whoever else wants the core have it in between,
-//! and stops as soon as a message has not come in time. How long the statements take makes no difference: a commit waits
-//! for the disk, and its client is as quick as others. Clients that are farther away than [`LIMIT`], that think, or that
-//! share the thread cost nothing: with several the next message is mostly there already. Seastar's reactor polls before
-//! it sleeps for the same reason.
+//! Waking a thread on an idle core takes longer than answering a short statement, and a single client that sends one
+//! statement after the other would pay for the wake-up each time. So while the messages of one connection follow its
+//! responses quickly, its thread polls the sockets instead of sleeping, yields the core between polls, and stops as
+//! soon
+//! as a message is late. The run time of statements does not matter: a commit waits for the disk, but its client is as
+//! quick as others. Clients with a latency above [`LIMIT`], with think time, or that share the thread cost nothing:
+//! with
+//! several clients the next message has mostly arrived already. Seastar's reactor polls before it sleeps for the same
+//! reason.
 
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,40 +16,41 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::task::Id;
 
-/// How long to look for the next message.
+/// How long to poll for the next message.
 const LIMIT: Duration = Duration::from_micros(100);
-/// So many messages in a row have to come in time before a thread looks for the next.
+/// Consecutive messages that must arrive within [`LIMIT`] before a thread polls.
 const IN_TIME: u32 = 16;
 
-/// How quickly messages follow answers on a thread of connections. Not kept by thread: it may be exchanged for another.
+/// Tracks how quickly messages follow responses on a worker thread. Not a thread-local: the runtime may replace the
+/// thread.
 #[derive(Debug, Default)]
 pub(crate) struct Tide {
-    /// Held for one look.
+    /// Locked for one read or update only.
     run: Mutex<Run>,
     /// Wakes the poller.
     poller: Notify,
 }
 
-/// Messages that came quickly.
+/// A run of messages that arrived within [`LIMIT`].
 #[derive(Debug, Default)]
 struct Run {
-    /// The connection's task whose messages they are.
+    /// The connection's task.
     task: Option<Id>,
-    /// When it was last sent an answer, if it has said nothing since.
+    /// When the last response was sent, if no message has come since.
     answered: Option<Instant>,
-    /// How many of its messages have come in time since one did not.
+    /// Consecutive messages of the connection that arrived within [`LIMIT`].
     in_time: u32,
-    /// Is the poller awake?
+    /// Whether the poller is awake.
     polled: bool,
 }
 
 impl Tide {
-    /// Notes that the present task, a connection's, was sent something by its client.
+    /// Records that the current task, a connection's, received bytes from its client.
     pub(crate) fn received(&self) {
         self.received_at(Instant::now(), tokio::task::try_id());
     }
 
-    /// Notes that the present task, a connection's, has answered its client.
+    /// Records that the current task, a connection's, sent its response.
     pub(crate) fn answered(&self) {
         self.answered_at(Instant::now(), tokio::task::try_id());
     }
@@ -57,7 +60,7 @@ impl Tide {
         if run.task != task {
             *run = Run { task, polled: run.polled, ..Run::default() };
         }
-        // What comes before an answer is more of the same message.
+        // Bytes before the response belong to the same message.
         let Some(answered) = run.answered.take() else { return };
         run.in_time = if now.duration_since(answered) < LIMIT { run.in_time.saturating_add(1) } else { 0 };
     }
@@ -74,7 +77,7 @@ impl Tide {
         }
     }
 
-    /// Is the next message likely to come soon? If not, the poller is taken for asleep.
+    /// Returns whether the next message is expected within [`LIMIT`]. If not, marks the poller as asleep.
     fn is_high(&self, now: Instant) -> bool {
         let mut run = self.run.lock();
         let in_time = run.answered.map(|answered| now.duration_since(answered) < LIMIT);
@@ -85,21 +88,21 @@ impl Tide {
         run.polled
     }
 
-    /// Nobody looks, for now: another run has to come first.
+    /// Stops polling until another run of quick messages.
     fn give_up(&self) {
         let mut run = self.run.lock();
         (run.in_time, run.polled) = (0, false);
     }
 }
 
-/// How many threads may look for messages at a time: the clients need cores, too.
+/// Limits how many threads poll at a time, since the clients need cores too.
 #[derive(Debug)]
 pub(crate) struct Pollers {
     free: AtomicUsize,
 }
 
 impl Pollers {
-    /// For a machine with so many cores.
+    /// Allows half of `cores` to poll.
     pub(crate) fn new(cores: usize) -> Self {
         Self { free: AtomicUsize::new(cores / 2) }
     }
@@ -110,7 +113,7 @@ impl Pollers {
     }
 }
 
-/// One of those threads.
+/// A polling thread's permit.
 struct Seat<'a>(&'a Pollers);
 
 impl Drop for Seat<'_> {
@@ -119,7 +122,7 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// Keeps the present runtime awake while messages come quickly; one task of each.
+/// Keeps the current runtime awake while messages come quickly. Each worker runs this as one task.
 pub(crate) async fn run(pollers: &Pollers, tide: &Tide) {
     loop {
         tide.poller.notified().await;
@@ -129,7 +132,7 @@ pub(crate) async fn run(pollers: &Pollers, tide: &Tide) {
         };
         while tide.is_high(Instant::now()) {
             std::thread::yield_now();
-            // With nothing else to run the runtime looks at its sockets without waiting.
+            // With no other task to run, the runtime polls its sockets without blocking.
             tokio::task::yield_now().await;
         }
     }
@@ -139,7 +142,8 @@ pub(crate) async fn run(pollers: &Pollers, tide: &Tide) {
 mod tests {
     use super::*;
 
-    /// A client, each of whose statements takes `work`, and who thinks for so many microseconds before each message.
+    /// Simulates a client: each statement takes `work`, and each message comes after a think time of `thoughts`
+    /// microseconds.
     fn after(tide: &Tide, work: u64, thoughts: impl IntoIterator<Item = u64>) -> Instant {
         let mut now = Instant::now();
         for thought in thoughts {
@@ -151,7 +155,7 @@ mod tests {
         now
     }
 
-    /// Is the tide high right after the last answer?
+    /// Returns `is_high` right after the last response.
     fn high_after(work: u64, thoughts: impl IntoIterator<Item = u64>) -> bool {
         let tide = Tide::default();
         let now = after(&tide, work, thoughts);

@@ -1,15 +1,15 @@
 //! The PostgreSQL wire: startup, queries, COPY and cancel over TCP.
 //!
 //! ```text
-//!   listener ──deals──> worker thread (one a core; what computes long leaves it)
+//!   listener ──deals──> worker thread (one per core; long computations leave it)
 //!                          connection: frontend (frames in) ─> simple / extended / copy ─> engine::Session
 //!                                      backend, rows, encode (answers out) <─ Answer
 //! ```
 //!
 //! Invariants:
 //! - No byte that a client sends can panic: frames are cut whole and read by total functions (`frontend`).
-//! - Answers leave in one write per Sync, or when the buffer is full: never one write a message.
-//! - Rows stream: a result is never held whole, and a client that goes away ends its statement.
+//! - Responses leave in one write per Sync, or when the buffer is full: never one write per message.
+//! - Rows stream: a result is never held whole, and a disconnected client's statement is dropped.
 //!
 //! Read next: `engine` (what a session does).
 

@@ -1,7 +1,7 @@
-//! Accepts connections and deals them to cores: a connection stays on the core that took it.
+//! Accepts connections and assigns them to worker threads; a connection stays on its worker.
 //!
-//! Each worker is a runtime of one thread. Statements of the first tier run there and then; plans run on the engine's
-//! query threads, and whatever else computes for long leaves the worker's thread, so that it never stalls.
+//! Each worker is a runtime with one thread. Key and row programs run on that thread; DataFusion plans run on the
+//! engine's query threads, and other long computations are moved off the thread too, so that it never stalls.
 
 use crate::connection::Connection;
 use crate::idle_poll::{self, Pollers, Tide};
@@ -25,34 +25,35 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Most connections that have not begun a session.
+/// Most connections without a session.
 const STARTING: usize = 256;
-/// When the server stops, connections have so long to end. What computes without asking is left behind then.
+/// How long connections have to end when the server stops. Computations that do not check for it are then abandoned.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// Waits after a connection that could not be accepted: twice as long each time.
+/// Waits after a failed accept; the wait doubles each time.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// A connection for which there is no room says in this time what it wants, or is not told that.
+/// How long a connection over the socket limit has to send its startup packet and receive the error.
 const REFUSING: Duration = Duration::from_secs(1);
 
-/// How to serve.
+/// Options of [`serve`].
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Most sessions at a time; one more is refused with 53300.
+    /// Most sessions at a time; further ones are refused with 53300.
     pub max_connections: usize,
-    /// So many of them only the operator has.
+    /// How many of these sessions are reserved for the operator.
     pub reserved_connections: usize,
-    /// The user's name of the operator.
+    /// The operator's user name.
     pub reserved_user: String,
-    /// Most sockets of clients, sessions or not; 0 is what the limit of open files leaves. One more is refused with
-    /// 53300.
+    /// Most client sockets, with or without a session; 0 derives the number from the limit of open files. Further ones
+    /// are
+    /// refused with 53300.
     pub max_sockets: usize,
-    /// Threads that hold connections; 0 is one for each core.
+    /// Worker threads for connections; 0 is one per core.
     pub threads: usize,
-    /// A client that has not begun a session after so long is dropped.
+    /// How long a client has to begin a session before it is disconnected.
     pub authentication_timeout: Duration,
-    /// How it is found out that a silent client is gone.
+    /// TCP keepalive options, which detect clients that are gone.
     pub keepalive: Keepalive,
 }
 
@@ -81,21 +82,21 @@ struct Shared {
     sessions: Sessions,
 }
 
-/// The sessions that are served, by process id. Held for one change.
+/// The served sessions by process id. Locked for one change only.
 #[derive(Debug, Default)]
 struct Sessions(Mutex<HashMap<i32, SessionEnd>>);
 
 impl Sessions {
-    /// Ends all, also those whose task has no turn: what they compute asks.
+    /// Asks all sessions to end, also those whose task is not polled: running computations check for it.
     fn end(&self) {
         self.0.lock().values().for_each(SessionEnd::ask);
     }
 }
 
-/// A client's connection on its way to its thread.
+/// An accepted connection on its way to a worker.
 type Accepted = (std::net::TcpStream, Socket);
 
-/// A thread of connections.
+/// A worker thread for connections.
 struct Worker {
     connections: mpsc::UnboundedSender<Accepted>,
     runtime: Background,
@@ -103,8 +104,8 @@ struct Worker {
     done: JoinHandle<()>,
 }
 
-/// A runtime that is not waited for when it is dropped: that is not allowed where others run, and what is left of it
-/// then has nobody to answer.
+/// A runtime whose drop does not block: blocking is not allowed within another runtime, and abandoned tasks have no
+/// client left.
 struct Background(Option<Runtime>);
 
 impl Drop for Background {
@@ -115,7 +116,7 @@ impl Drop for Background {
     }
 }
 
-/// Serves `listener` until `stop` is cancelled, then until every session has ended, or has been left behind.
+/// Serves `listener` until `stop` is cancelled, then waits until every session has ended or is abandoned.
 ///
 /// # Errors
 /// When a thread or a runtime cannot be made, or the listener fails for good.
@@ -131,7 +132,7 @@ pub async fn serve(
     if sockets.most() < options.max_connections {
         tracing::warn!(sockets = sockets.most(), "the limit of open files allows fewer clients than max_connections");
     }
-    // Silent ones leave room for those that mean to begin a session.
+    // Silent connections leave sockets for clients that begin a session.
     let starting = STARTING.min(sockets.most() / 2);
     let shared = Arc::new(Shared {
         engine: Arc::clone(&engine),
@@ -160,7 +161,7 @@ pub async fn serve(
     done
 }
 
-/// Waits for the connections of all workers, but not for ever.
+/// Waits for the connections of all workers, at most [`ENDING`].
 async fn end_all(workers: Vec<Worker>) {
     let deadline = Instant::now() + ENDING;
     for Worker { connections, runtime, done } in workers {
@@ -191,7 +192,7 @@ async fn accept_all(
             Ok(stream) => {
                 failures.end();
                 if let (Some(socket), Some(worker)) = (sockets.take(), turn.next()) {
-                    // Fails only when the worker is gone, which is told at the end.
+                    // Fails only when the worker has ended, which `end_all` reports.
                     let _ = worker.connections.send((stream, socket));
                 }
             }
@@ -203,12 +204,12 @@ async fn accept_all(
     }
 }
 
-/// Connections that could not be accepted, one after the other: most often there are no file descriptors.
+/// Consecutive failed accepts, mostly for lack of file descriptors.
 #[derive(Debug, Default)]
 struct Failures(u32);
 
 impl Failures {
-    /// How long to wait for some to be closed. The first is logged.
+    /// Returns how long to wait before the next accept. Logs the first failure.
     fn wait(&mut self, error: &io::Error) -> Duration {
         if self.0 == 0 {
             tracing::warn!(%error, "connections cannot be accepted");
@@ -226,7 +227,7 @@ impl Failures {
 }
 
 fn start_worker(number: usize, options: &ServerOptions, shared: &Arc<Shared>) -> io::Result<(Worker, Handle)> {
-    // Each connection may compute apart, and somebody has to go on with the others.
+    // Each connection may compute on a thread of its own, and the others still need a thread.
     let most = options.max_connections.saturating_add(8);
     let runtime = engine::connection_runtime(&format!("bennu-wire-{number}"), most)?;
     let (connections, mut accepted) = mpsc::unbounded_channel();
@@ -258,7 +259,7 @@ async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<T
     let asked = Asked::of(&stream, shared.keepalive);
     let mut wire = Wire::new(stream, asked, tide);
     if socket.is_refused {
-        // An error is that it says nothing.
+        // The only error is the timeout of a silent client.
         let _ = tokio::time::timeout(REFUSING, startup::turn_away(&mut wire, &shared.engine)).await;
         return;
     }
@@ -274,7 +275,7 @@ async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<T
     if let Ok(Opened::Session(session, _seat)) = opened {
         let process = session.process_id();
         shared.sessions.0.lock().insert(process, session.ending());
-        // One of its own: waiting on one that all share, threads would wait for each other.
+        // A child token per connection: threads that wait on one shared token contend for its lock.
         let stop = shared.stop.child_token();
         let end = Connection::new(wire, *session).serve(&stop).await;
         shared.sessions.0.lock().remove(&process);

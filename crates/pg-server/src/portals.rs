@@ -1,9 +1,9 @@
-//! The portals of a connection by name. The unnamed one, which most drivers use for every statement, has a place of its
-//! own: it is looked for several times in each transaction.
+//! The portals of a connection by name. The unnamed portal has its own field, because most drivers use it for every
+//! statement and it is looked up several times per transaction.
 
 use std::collections::HashMap;
 
-/// Portals of type `P`; the unnamed one is that under `""`.
+/// Portals of type `P`; the unnamed portal has the name `""`.
 pub(crate) struct Portals<P> {
     unnamed: Option<P>,
     named: HashMap<String, P>,
@@ -24,7 +24,7 @@ impl<P> Portals<P> {
         self.get(name).is_some()
     }
 
-    /// In place of one that has the name.
+    /// Replaces a portal of the same name.
     pub(crate) fn insert(&mut self, name: &str, portal: P) {
         if name.is_empty() {
             self.unnamed = Some(portal);

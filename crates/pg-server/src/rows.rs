@@ -1,4 +1,4 @@
-//! Rows of an answer, pulled chunk by chunk and written as DataRows.
+//! Result rows, pulled chunk by chunk and written as DataRows.
 
 use crate::backend::RowTag;
 use crate::encode::{ColumnReader, Printer, put_bytes, put_field};
@@ -8,7 +8,7 @@ use engine::{Cell, Chunk, ClientFault, ColumnDesc, RowStream, StoredRows, TimeZo
 use futures::StreamExt;
 use std::sync::Arc;
 
-/// An answer's rows with the place reached in them.
+/// A stream of result rows and the position in it.
 pub(crate) struct RowSource {
     stream: RowStream,
     printer: Printer,
@@ -27,17 +27,17 @@ impl RowSource {
         self.stream.columns.clone()
     }
 
-    /// How its end is told.
+    /// The command tag of CommandComplete.
     pub(crate) fn tag(&self) -> RowTag {
         RowTag { words: self.stream.tag, counted: self.stream.counted }
     }
 
-    /// Rows that are behind it.
+    /// Rows sent or skipped so far.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Passes over up to `limit` rows (0: all). True when the answer is at its end.
+    /// Skips up to `limit` rows (0: all). True at the end of the result.
     pub(crate) async fn pass(&mut self, wire: &mut Wire, limit: usize) -> Result<bool, Failure> {
         let mut left = if limit == 0 { usize::MAX } else { limit };
         while left > 0 {
@@ -49,7 +49,7 @@ impl RowSource {
         Ok(false)
     }
 
-    /// The chunk to read next and the row in it.
+    /// The current or next chunk, and the next row in it.
     async fn next(&mut self, wire: &mut Wire) -> Result<Option<(Chunk, usize)>, Failure> {
         if let Some(current) = self.current.take() {
             return Ok(Some(current));
@@ -60,7 +60,7 @@ impl RowSource {
         }
     }
 
-    /// Leaves a chunk whose rows up to `end` are done.
+    /// Counts the rows `start..end` of a chunk as done, and keeps the chunk if it has more.
     fn leave(&mut self, chunk: Chunk, start: usize, end: usize) {
         self.sent += (end - start) as u64;
         if end < chunk.len() {
@@ -68,7 +68,7 @@ impl RowSource {
         }
     }
 
-    /// Writes up to `limit` rows (0: all). True when the answer is at its end.
+    /// Writes up to `limit` rows (0: all). True at the end of the result.
     pub(crate) async fn send(
         &mut self,
         wire: &mut Wire,
@@ -85,7 +85,7 @@ impl RowSource {
             left -= end - start;
             self.leave(chunk, start, end);
             if left == 0 {
-                // Not known to be at its end, even if it is: PostgreSQL says the same here.
+                // Reports the portal as suspended even if no row is left, as PostgreSQL does.
                 wire.flush_if_full().await?;
                 return Ok(false);
             }
@@ -155,7 +155,7 @@ fn write_stored(
     Ok(())
 }
 
-/// Writes rows until it is time to send what was written; where it stopped.
+/// Writes rows until the buffer is full. Returns the next row to write.
 fn write_batch(
     wire: &mut Wire,
     columns: &[ColumnDesc],

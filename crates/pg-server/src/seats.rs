@@ -1,9 +1,9 @@
-//! Who may be connected: so many sessions, and beside them so many that are still to begin one.
+//! Connection slots: a limit of sessions, and a separate limit of connections that have not begun a session.
 //!
-//! The last seats are kept for the operator, who then can still see who takes the others, and end them.
+//! The last session slots are reserved for the operator, who can then still inspect the other sessions and end them.
 //!
-//! A socket that says nothing takes no session's seat. There are only so many of them: when one more comes, the one that
-//! has been silent longest goes, since whoever means to begin a session says so at once.
+//! A silent socket takes no session slot. If there are too many silent sockets, the oldest is closed, since a client
+//! that wants a session sends its startup packet at once.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
 
-/// The seats of a server.
+/// The connection slots of a server.
 #[derive(Debug)]
 pub(crate) struct Seats {
     taken: AtomicUsize,
     most: usize,
-    /// Those of them that only the operator has.
+    /// How many of `most` only the operator may take.
     reserved: usize,
-    /// By number, the oldest first. Held for one change.
+    /// Connections without a session by number, the oldest first. Locked for one change only.
     starting: Mutex<Starting>,
     most_starting: usize,
 }
@@ -35,10 +35,10 @@ impl Seats {
         Self { taken: AtomicUsize::new(0), most, reserved, starting: Mutex::default(), most_starting }
     }
 
-    /// A session begins, of the operator or of somebody else.
+    /// Takes a slot for a session of the operator or of another user.
     ///
     /// # Errors
-    /// [`Full`] when there is no room for it.
+    /// [`Full`] when there is no free slot.
     pub(crate) fn take(self: &Arc<Self>, operator: bool) -> Result<Seat, Full> {
         let most = if operator { self.most } else { self.most.saturating_sub(self.reserved) };
         let one_more = |taken: usize| (taken < most).then_some(taken + 1);
@@ -49,7 +49,7 @@ impl Seats {
         }
     }
 
-    /// A connection that has no session yet. One of them too many sends the oldest away.
+    /// Registers a connection without a session. Beyond the limit the oldest one is closed.
     pub(crate) fn start(self: &Arc<Self>) -> Opening {
         let mut starting = self.starting.lock();
         if starting.open.len() >= self.most_starting
@@ -64,7 +64,7 @@ impl Seats {
     }
 }
 
-/// Why there is no seat.
+/// Why there is no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Full {
     #[error("sorry, too many clients already")]
@@ -73,7 +73,7 @@ pub(crate) enum Full {
     Reserved,
 }
 
-/// A session's seat, free again when it is dropped.
+/// A session's slot, freed on drop.
 #[derive(Debug)]
 pub(crate) struct Seat(Arc<Seats>);
 
@@ -83,7 +83,7 @@ impl Drop for Seat {
     }
 }
 
-/// A connection without a session.
+/// A connection without a session, unregistered on drop.
 #[derive(Debug)]
 pub(crate) struct Opening {
     seats: Arc<Seats>,
@@ -92,7 +92,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Completes when it has to make room for another.
+    /// Completes when this connection must close to make room for a newer one.
     pub(crate) async fn sent_away(&self) {
         self.goes.cancelled().await;
     }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(seats.take(false).unwrap_err(), Full::All);
         assert_eq!(seats.take(true).unwrap_err(), Full::All);
         drop(first);
-        // The operator's seat is any of them: one stays free all the same.
+        // No particular slot is the operator's: one stays reserved whichever are taken.
         assert_eq!(seats.take(false).unwrap_err(), Full::Reserved);
     }
 

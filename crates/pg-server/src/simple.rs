@@ -1,4 +1,4 @@
-//! The simple protocol: one text of statements, answered in order.
+//! The simple query protocol: one string of statements, answered in order.
 
 use crate::connection::Connection;
 use crate::end::{End, Failure};
@@ -7,7 +7,7 @@ use engine::{Answer, Script};
 use std::pin::pin;
 
 impl Connection {
-    /// Runs all statements of `text`; several of them share one implicit transaction.
+    /// Runs all statements of `text`; several statements share one implicit transaction.
     pub(crate) async fn simple_query(&mut self, text: &str) -> Result<(), Failure> {
         self.extended.drop_unnamed();
         let done = self.run_text(text).await;
@@ -61,7 +61,7 @@ impl Connection {
         self.answer(answer).await
     }
 
-    /// Writes a whole answer in text.
+    /// Writes a whole answer in text format.
     async fn answer(&mut self, answer: Answer) -> Result<(), Failure> {
         match answer {
             Answer::Empty => self.wire.out.empty_query(),

@@ -1,4 +1,4 @@
-//! When a silent client is asked whether it is there: options of its socket.
+//! TCP keepalive and user timeout of a client's socket.
 
 use engine::Keepalive;
 use socket2::{SockRef, TcpKeepalive};
@@ -6,16 +6,16 @@ use std::io;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// What a client's socket has of it.
+/// Keepalive options of a client's socket.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// What it had when it came.
+    /// The options when the socket was accepted: the system's defaults.
     system: Keepalive,
     now: Keepalive,
 }
 
 impl Asked {
-    /// Of a new socket, which is to have that.
+    /// Sets `wanted` on a new socket.
     pub(crate) fn of(stream: &TcpStream, wanted: Keepalive) -> Self {
         let system = read(&SockRef::from(stream));
         let mut asked = Self { system, now: system };
@@ -23,7 +23,7 @@ impl Asked {
         asked
     }
 
-    /// It is to have that from now on.
+    /// Sets `wanted` if it differs from the current options.
     pub(crate) fn become_as(&mut self, stream: &TcpStream, wanted: Keepalive) {
         if self.now != wanted {
             self.change(stream, wanted);
@@ -31,7 +31,7 @@ impl Asked {
     }
 
     fn change(&mut self, stream: &TcpStream, wanted: Keepalive) {
-        // Not tried once more if the system refuses it: it would refuse it after each statement.
+        // Not retried if the system refuses: it would refuse again after every statement.
         self.now = wanted;
         let or = |value: Duration, system: Duration| if value.is_zero() { system } else { value };
         let filled = Keepalive {
@@ -46,7 +46,7 @@ impl Asked {
     }
 }
 
-/// Zero is what the system does not tell.
+/// Reads the socket's options; zero for those that the system does not report.
 fn read(socket: &SockRef<'_>) -> Keepalive {
     Keepalive {
         idle: socket.tcp_keepalive_time().unwrap_or_default(),
@@ -86,7 +86,7 @@ fn user_timeout(_: &SockRef<'_>) -> Duration {
     Duration::ZERO
 }
 
-/// Other systems have none.
+/// Other systems have no `TCP_USER_TIMEOUT`.
 #[cfg(not(target_os = "linux"))]
 fn set_user_timeout(_: &SockRef<'_>, _: Duration) -> io::Result<()> {
     Ok(())

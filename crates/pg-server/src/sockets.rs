@@ -1,8 +1,8 @@
-//! Sockets of clients, so many that files are left for all else: tables, journals and spilled rows need descriptors too,
-//! and a store that cannot open its files takes no writes.
+//! Limits client sockets so that file descriptors remain for tables, journals and spill files: a store that cannot open
+//! its files accepts no writes.
 //!
 //! ```text
-//!   0 ........ for clients ........ | being refused | the store's, and what else is open ... limit of open files
+//!   0 ........ clients ........ | being refused | the store and other open files ........ limit of open files
 //! ```
 
 use rlimit::{Resource, getrlimit, increase_nofile_limit};
@@ -10,18 +10,18 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Descriptors that are kept for other things than clients, or half of them if there are few.
+/// Descriptors reserved for everything but clients, or half of the limit if that is less.
 const OWN: u64 = 2_000;
-/// The usual limit of open files.
+/// Limit of open files that is assumed when the system does not report it.
 const USUAL: u64 = 1_024;
-/// Sockets that may wait for their refusal at a time. Others are closed without a word.
+/// Most sockets at a time that wait for their error message. Further ones are closed without one.
 const REFUSED: usize = 16;
 
-/// Lets this process open as many files as it may: the limit that usually holds (1,024) is for programs that use
-/// `select(2)`. Returns what it may open now.
+/// Raises the soft limit of open files to the hard limit: the usual soft limit, 1,024, is meant for programs that use
+/// `select(2)`. Returns the new limit.
 ///
 /// # Errors
-/// When the system refuses it; the old limit holds then.
+/// When the system refuses; the old limit then holds.
 pub fn raise_file_limit() -> io::Result<u64> {
     increase_nofile_limit(u64::MAX)
 }
@@ -34,9 +34,9 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// At most so many, or what the limit of open files leaves: 0.
+    /// Allows `most` sockets; 0 derives the number from the limit of open files.
     pub(crate) fn new(most: usize) -> Self {
-        // Where the system does not tell its limit, the usual one.
+        // If the system does not report its limit, `USUAL` is assumed.
         let limit = || getrlimit(Resource::NOFILE).map_or(USUAL, |(current, _)| current);
         let most = if most == 0 { left_for_clients(limit()) } else { most };
         Self { open: AtomicUsize::new(0), most }
@@ -46,7 +46,7 @@ impl Sockets {
         self.most
     }
 
-    /// One more; `None`: it has to be closed at once.
+    /// Counts one more socket. `None` if it must be closed at once.
     pub(crate) fn take(self: &Arc<Self>) -> Option<Socket> {
         let room = self.most.saturating_add(REFUSED);
         let one_more = |open: usize| (open < room).then_some(open + 1);
@@ -63,7 +63,7 @@ fn left_for_clients(limit: u64) -> usize {
 #[derive(Debug)]
 pub(crate) struct Socket {
     all: Arc<Sockets>,
-    /// Is there no room for it?
+    /// Whether the socket is over the limit and only gets an error message.
     pub(crate) is_refused: bool,
 }
 

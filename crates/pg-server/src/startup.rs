@@ -10,16 +10,16 @@ use engine::{ClientFault, Engine, Session, SessionStart};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// What the opening packets led to.
+/// Result of the opening packets.
 pub(crate) enum Opened {
-    /// A session, already greeted, in its seat.
+    /// A session that has received its ReadyForQuery, with its slot.
     Session(Box<Session>, Seat),
-    /// Nothing more to do: refused, gone, or a cancel request.
+    /// Nothing more to do: refused, disconnected, or a cancel request.
     Done,
 }
 
-/// Leads a new connection to its session, if there is room: cancel requests are served all the same.
-/// The last seats are for the user `operator`.
+/// Begins the session of a new connection if a slot is free. Cancel requests need no slot.
+/// The last slots are reserved for the user `operator`.
 pub(crate) async fn open(
     wire: &mut Wire,
     engine: &Arc<Engine>,
@@ -46,7 +46,7 @@ pub(crate) async fn open(
     }
 }
 
-/// Refuses a session for which there is no socket. Cancel requests are served all the same.
+/// Refuses a session when the limit of sockets is reached. Cancel requests are still served.
 pub(crate) async fn turn_away(wire: &mut Wire, engine: &Engine) {
     if let Ok(Some(_)) = opening(wire, engine).await {
         refuse(wire, ClientFault::TooManySessions(Full::All.to_string())).await;
@@ -83,7 +83,7 @@ async fn begin(
     minor: u16,
     given: Parameters,
 ) -> Option<Box<Session>> {
-    // Names that begin with _pq_. are protocol options: none is known.
+    // Names that begin with _pq_. are protocol options; none is supported.
     let (options, mut parameters): (Parameters, Parameters) = given.into_iter().partition(|p| p.0.starts_with("_pq_."));
     if minor > 0 || !options.is_empty() {
         let names: Vec<String> = options.into_iter().map(|option| option.0).collect();
@@ -104,7 +104,7 @@ async fn begin(
     }
     if let Some(options) = take("options") {
         match startup_options::settings(&options) {
-            // In front, since what the packet says of a setting itself goes before them.
+            // In front: settings that the packet sets by name override those in `options`.
             Ok(settings) => parameters.splice(..0, settings),
             Err(NotASetting(argument)) => {
                 refuse(wire, ClientFault::StartupOption(argument)).await;
@@ -139,7 +139,7 @@ async fn greet(wire: &mut Wire, session: Session) -> Option<Box<Session>> {
     }
 }
 
-/// A FATAL error before the session.
+/// Sends a FATAL error before the session begins.
 async fn refuse(wire: &mut Wire, fault: ClientFault) {
     wire.out.error("FATAL", &fault.into());
     let _ = wire.flush().await;

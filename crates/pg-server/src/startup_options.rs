@@ -1,16 +1,16 @@
-//! The `options` of a startup packet: settings spelled as arguments of a server's command line.
+//! The `options` of a startup packet: settings written as arguments of a server's command line.
 //!
-//! `-c name=value`, `-cname=value` and `--name=value`, parted by white space; a backslash takes the next character as
-//! it is. Source: PostgreSQL 15, "Frontend/Backend Protocol", StartupMessage.
+//! `-c name=value`, `-cname=value` and `--name=value`, separated by white space; a backslash escapes the next
+//! character. Source: PostgreSQL 15, "Frontend/Backend Protocol", StartupMessage.
 
-/// What stands where a setting should.
+/// An argument that is not a setting.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotASetting(pub(crate) String);
 
-/// Names and values, in order.
+/// Parses `options` into names and values, in order.
 ///
 /// # Errors
-/// [`NotASetting`]: an argument of another kind.
+/// [`NotASetting`] for an argument in none of the three forms.
 pub(crate) fn settings(options: &str) -> Result<Vec<(String, String)>, NotASetting> {
     let mut arguments = arguments(options).into_iter();
     let mut settings = Vec::new();

@@ -1,6 +1,6 @@
 //! A connection's socket and its buffers.
 //!
-//! While a statement runs the socket is still watched, so that a client that vanished frees all it held.
+//! The socket is watched while a statement runs, so that the resources of a disconnected client are freed.
 
 use crate::backend::Output;
 use crate::end::End;
@@ -14,31 +14,31 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The output buffer leaves when it is this long.
+/// The output buffer is flushed at this length.
 const FLUSH_AT: usize = 64 * 1024;
-/// A buffer that grew beyond this is given back when the connection idles.
+/// A buffer larger than this is freed when the connection idles.
 const KEEP: usize = 16 * 1024;
-/// When a session is to end, what it does may still end itself this long: a commit under way gets its answer.
+/// How long a running statement may go on after its session was asked to end: a commit under way is still answered.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// What a client sends behind a message that was refused is read for so long.
+/// How long the rest of a refused message is read.
 const DISCARDING: Duration = Duration::from_secs(10);
-/// Messages that are longer than this are held of the memory that queries share.
+/// Messages longer than this are reserved in the memory pool that queries share.
 const LONG_MESSAGE: usize = 1024 * 1024;
-/// How far to read ahead while a statement runs.
+/// Most input to read ahead while a statement runs.
 const READ_AHEAD: usize = 256 * 1024;
 
 /// Socket and buffers.
 pub(crate) struct Wire {
     stream: TcpStream,
-    /// When the client is asked whether it is there.
+    /// Keepalive options of the socket.
     asked: Asked,
-    /// Of its thread.
+    /// Message timing of the worker thread.
     tide: Arc<Tide>,
     pub(crate) input: BytesMut,
     pub(crate) out: Output,
-    /// Bytes of `out` that have left: a flush may be given up in the middle.
+    /// Bytes of `out` that are sent: a flush may be cancelled halfway.
     sent: usize,
-    /// For a long message; there is none before the session begins, when none is long.
+    /// Reservation for a long message. `None` before the session begins: startup packets are short.
     memory: Option<HeldMemory>,
 }
 
@@ -47,12 +47,12 @@ impl Wire {
         Self { stream, asked, tide, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
     }
 
-    /// Has long messages held by `memory`.
+    /// Reserves long messages in `memory` from now on.
     pub(crate) fn hold_messages_by(&mut self, memory: HeldMemory) {
         self.memory = Some(memory);
     }
 
-    /// Reads more bytes.
+    /// Reads more bytes into `input`.
     pub(crate) async fn fill(&mut self) -> Result<(), End> {
         self.input.reserve(4096);
         match self.stream.read_buf(&mut self.input).await? {
@@ -64,7 +64,8 @@ impl Wire {
         }
     }
 
-    /// Holds a message that is not there whole: its buffer doubles as it grows.
+    /// Reserves memory for an incomplete message: its buffer doubles as it grows. Refuses the message if memory is
+    /// short.
     async fn hold_message(&mut self) -> Result<(), End> {
         let bytes = self.input.capacity().saturating_mul(2);
         if self.memory.as_ref().is_none_or(|memory| memory.try_resize(bytes).is_ok()) {
@@ -72,12 +73,13 @@ impl Wire {
         }
         self.out.error("FATAL", &ClientFault::MessageMemory.into());
         let _ = tokio::time::timeout(GRACE, self.flush()).await;
-        // Many clients read an answer only behind their message, and none where the connection breaks before.
+        // Many clients read the error only after they have sent the whole message, and not if the connection is reset
+        // before.
         let _ = tokio::time::timeout(DISCARDING, self.discard()).await;
         Err(End::Memory)
     }
 
-    /// Reads what comes until the client is silent, and keeps nothing of it.
+    /// Reads and discards input until the client is silent.
     async fn discard(&mut self) {
         self.input = BytesMut::with_capacity(KEEP);
         let _ = self.memory.as_ref().map(|memory| memory.try_resize(0));
@@ -97,8 +99,8 @@ impl Wire {
         }
     }
 
-    /// Does Sync come next? Waits for the message: until a client sends Sync or Flush it expects no answer. Closing
-    /// portals in between makes no difference.
+    /// Returns whether the next message is Sync, ignoring Close. Waits for that message: a client expects no response
+    /// before it sends Sync or Flush.
     pub(crate) async fn sync_is_next(&mut self) -> Result<bool, End> {
         loop {
             if let Some(kind) = frontend::next_but_close(&self.input) {
@@ -108,7 +110,7 @@ impl Wire {
         }
     }
 
-    /// Sends what has collected.
+    /// Sends the output buffer.
     pub(crate) async fn flush(&mut self) -> Result<(), End> {
         while let Some(rest) = self.out.buffer.get(self.sent..).filter(|rest| !rest.is_empty()) {
             match self.stream.write(rest).await? {
@@ -125,29 +127,29 @@ impl Wire {
         Ok(())
     }
 
-    /// The client is to be asked like this whether it is there.
+    /// Sets the keepalive options of the socket.
     pub(crate) fn ask(&mut self, wanted: Keepalive) {
         self.asked.become_as(&self.stream, wanted);
     }
 
-    /// Sends what has collected if it is much.
+    /// Sends the output buffer if it is full.
     pub(crate) async fn flush_if_full(&mut self) -> Result<(), End> {
         if self.is_full() { self.flush().await } else { Ok(()) }
     }
 
-    /// Is so much written that it should be sent?
+    /// Returns whether the output buffer should be sent.
     pub(crate) fn is_full(&self) -> bool {
         self.out.buffer.len() >= FLUSH_AT
     }
 
-    /// As [`Self::watch`], and sends what the statement tells meanwhile.
+    /// Like [`Self::watch`], and sends the notices that the statement raises while it runs.
     pub(crate) async fn watch_statement<T>(
         &mut self,
         live: &LiveNotices,
         mut work: impl Future<Output = T> + Unpin,
     ) -> Result<T, End> {
         loop {
-            // Dropping what watches is fine: it keeps nothing but bytes that it has put into the input.
+            // Cancelling `watch` loses nothing: it only puts bytes into `input`.
             let told = tokio::select! {
                 biased;
                 done = self.watch(&mut work) => return done,
@@ -160,7 +162,7 @@ impl Wire {
         }
     }
 
-    /// Waits for `work` and watches the client meanwhile: when it goes, `work` is to be dropped.
+    /// Waits for `work` and watches the socket. Fails when the client disconnects: the caller then drops `work`.
     pub(crate) async fn watch<T>(&mut self, mut work: impl Future<Output = T> + Unpin) -> Result<T, End> {
         loop {
             if self.input.len() >= READ_AHEAD {
@@ -177,12 +179,12 @@ impl Wire {
         }
     }
 
-    /// Gives large buffers back before the connection waits for its client.
+    /// Frees large buffers before the connection waits for its client.
     pub(crate) fn shrink(&mut self) {
         if self.input.is_empty() && self.input.capacity() > KEEP {
             self.input = BytesMut::new();
             if let Some(memory) = &self.memory {
-                // Nothing is given back only where nothing was held.
+                // Shrinking to zero cannot fail.
                 let _ = memory.try_resize(0);
             }
         }

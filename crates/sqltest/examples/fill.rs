@@ -1,4 +1,4 @@
-//! Writes PostgreSQL's answers into sqllogictest files: `fill 'host=127.0.0.1 port=5432 user=test' FILE...`. Each file
+//! Writes PostgreSQL's results into sqllogictest files: `fill 'host=127.0.0.1 port=5432 user=test' FILE...`. Each file
 //! runs in a new database.
 #![allow(clippy::print_stderr, clippy::print_stdout)]
 

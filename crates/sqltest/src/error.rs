@@ -1,17 +1,17 @@
-//! Errors of a front, with the SQLSTATE that a file may ask for.
+//! Errors of a front, with the SQLSTATE that a record may expect.
 
 use tokio_postgres::error::{DbError, ErrorPosition};
 
-/// A failed statement, as its front told it: `[character n: ]code: message`. A record that names no character is satisfied
-/// with any.
+/// A failed statement as its front reports it: `[character n: ]code: message`. A record without a character matches
+/// any.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}{code}: {message}", place_of(*.position))]
 pub struct FrontError {
     /// SQLSTATE; `08000` when the connection failed.
     pub code: String,
-    /// One line for a person.
+    /// The message, one line.
     pub message: String,
-    /// The character of the statement's text, from 1, that it points at.
+    /// The position of the error in the statement's text, in characters from 1.
     pub position: Option<usize>,
 }
 

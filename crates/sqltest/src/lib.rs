@@ -4,10 +4,11 @@
 //!   sql-tests/FOLDER/FILE.slt ──> Front: library | simple | extended | an address ──> text ──> compared
 //! ```
 //!
-//! `bennu sqllogictest` and this project's own tests (`tests/slt.rs`) are both made of it.
+//! `bennu sqllogictest` and this project's own tests (`tests/slt.rs`) both use this crate.
 //!
-//! A file's answers come from PostgreSQL 15 or are worked out by hand, never from Bennu. Records that
-//! PostgreSQL cannot run stand behind `skipif postgres`, those that only it can behind `onlyif postgres`.
+//! A file's results come from PostgreSQL 15 or are derived by hand, never from Bennu. Records that PostgreSQL cannot
+//! run
+//! are marked `skipif postgres`, those that only PostgreSQL can run `onlyif postgres`.
 
 mod answer;
 mod error;

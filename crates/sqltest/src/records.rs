@@ -1,16 +1,15 @@
-//! The records of a file and of those that it includes.
+//! The records of a file and of the files it includes.
 
 use sqllogictest::{DefaultColumnType, Record, parse_with_name};
 use std::path::{Path, PathBuf};
 
-/// So many files include each other: more are one that includes itself.
+/// Most nested includes. Deeper nesting is mostly a file that includes itself.
 const MOST_FILES: usize = 16;
 
-/// All records in order, those of an included file in its place.
+/// Reads all records in order, with those of an included file in place of the include.
 ///
 /// # Errors
-/// A file that cannot be read or is not UTF-8, a line that is none of the format, or files that include each other
-/// without end.
+/// A file that cannot be read or is not UTF-8, an invalid line, or includes beyond the limit.
 pub(crate) fn records(file: &Path) -> Result<Vec<Record<DefaultColumnType>>, String> {
     let mut found = Vec::new();
     collect(file, 1, &mut found)?;
@@ -23,7 +22,7 @@ fn collect(file: &Path, depth: usize, found: &mut Vec<Record<DefaultColumnType>>
         return Err(format!("{shown}: more than {MOST_FILES} files include each other"));
     }
     let text = std::fs::read_to_string(file).map_err(|error| format!("{shown} cannot be read: {error}"))?;
-    // The mark that some editors put in front of UTF-8.
+    // The byte order mark that some editors write.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     for record in parse_with_name(text, shown.to_string()).map_err(|error| error.to_string())? {
         let Record::Include { filename, .. } = &record else {
@@ -37,7 +36,7 @@ fn collect(file: &Path, depth: usize, found: &mut Vec<Record<DefaultColumnType>>
     Ok(())
 }
 
-/// The files of an `include`, sorted: its last part may have `*` for any letters and `?` for one.
+/// The files of an `include`, sorted. In its last part, `*` matches any characters and `?` one.
 fn included(file: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let path = file.parent().unwrap_or(Path::new("")).join(pattern);
     if !pattern.contains(['*', '?']) {

@@ -1,4 +1,4 @@
-//! One file, one front.
+//! Runs a file with a front.
 
 use crate::answer::{SEPARATOR, same_columns, same_rows, same_words};
 use crate::front::{Compared, Extended, Found, IndexChoices, Library, Simple, Told, Ways};
@@ -13,46 +13,46 @@ use sqllogictest::{
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How rows are compared with those of a file.
+/// How result rows are compared with those of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// As this project's files are written: `|` between columns, every blank counts, as many columns as letters.
+    /// Exactly, as this project's files are written: `|` between columns, all blanks, and one type letter per column.
     Exact,
-    /// As most files are: exactly, or else word by word, a row or a value on each line.
+    /// Exactly, or else by words, with a row or a value per line, as in most files.
     Words,
 }
 
-/// What became of a file.
+/// Result of running a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Records that were run; those that a condition skips do not count.
+    /// Records that ran; skipped records do not count.
     pub records: usize,
-    /// What is wrong with each that failed, with its place.
+    /// One message for each failed record, with its location.
     pub failures: Vec<String>,
-    /// Queries that went both ways, where two are compared.
+    /// Queries that ran in both modes, if modes are compared.
     pub compared: usize,
 }
 
 impl Report {
-    /// `Ok` if nothing failed, and all that did otherwise.
+    /// `Ok` if no record failed, otherwise the failures.
     ///
     /// # Errors
-    /// The failures, one after the other.
+    /// All failures, one per line.
     pub fn into_result(self) -> Result<(), String> {
         if self.failures.is_empty() { Ok(()) } else { Err(self.failures.join("\n")) }
     }
 }
 
-/// Runs `file` on a database of its own, in memory.
+/// Runs `file` on a new in-memory database.
 ///
 /// # Errors
-/// When the file cannot be read as sqllogictest, or no database can be made. Records that fail are in the report.
+/// When the file is not valid sqllogictest, or the database cannot be created. Failed records are in the report.
 pub async fn run_file(front: Front, compare: Compare, file: &Path) -> Result<Report, String> {
     let server = Server::start().await.map_err(|e| e.to_string())?;
     run_file_on(&server, &[], front, compare, file).await
 }
 
-/// As [`run_file`], on a database that is there. `labels` are further names that records can be skipped by.
+/// Like [`run_file`], on an existing database. `labels` are further names for `skipif` and `onlyif`.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -79,11 +79,11 @@ pub async fn run_file_on(
     }
 }
 
-/// Runs `file` on the server that `config` leads to: `host=… port=… dbname=…`, or a `postgresql://` address. Its
-/// records find there what is there, and leave behind what they make.
+/// Runs `file` on the server at `config`: `host=… port=… dbname=…`, or a `postgresql://` address. Objects that exist
+/// there are visible, and those that the file creates stay.
 ///
 /// # Errors
-/// As [`run_file`], and when there is no such server.
+/// As [`run_file`], and when the server cannot be reached.
 pub async fn run_file_at(config: &str, front: Front, compare: Compare, file: &Path) -> Result<Report, String> {
     let engine = engine_at(config).await.map_err(|e| e.to_string())?;
     match front {
@@ -99,8 +99,8 @@ pub async fn run_file_at(config: &str, front: Front, compare: Compare, file: &Pa
     }
 }
 
-/// Runs `file` in process on `db`, each query in two ways where it can go both. What they do not answer alike is in the
-/// report, beside the records that fail.
+/// Runs `file` in process on `db`, each query in two modes if both can run it. Differences are in the report, beside
+/// the failed records.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -114,8 +114,8 @@ pub async fn compare_file(db: &Bennu, ways: Ways, file: &Path) -> Result<Report,
     Ok(report)
 }
 
-/// Runs `file` in process on `db`, each query by every choice of indexes, of which each table gets some. What they do not
-/// answer alike is in the report, and nothing else: answers of the file may speak of the indexes that there are.
+/// Runs `file` in process on `db`, each query with every choice of indexes. Only differences are in the report, since
+/// the file's own results may depend on the indexes that exist.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -128,7 +128,7 @@ pub async fn compare_index_choices(db: &Bennu, file: &Path) -> Result<Report, St
     Ok(Report { failures, compared: found.compared, ..ran })
 }
 
-/// What `onlyif` and `skipif` call the server.
+/// The name of the server in `onlyif` and `skipif`.
 async fn engine_at(config: &str) -> Result<&'static str, FrontError> {
     let row = connect(config).await?.query_one("SELECT version()", &[]).await?;
     let version: String = row.try_get(0)?;
@@ -176,8 +176,8 @@ where
     Ok(report)
 }
 
-/// Writes the answers of the PostgreSQL server at `config` into `file`: how a file gets its answers. Errors are
-/// written as `error (SQLSTATE)`: their words are another server's.
+/// Writes the results of the PostgreSQL server at `config` into `file`. Errors are written as `error (SQLSTATE)`, since
+/// messages may differ.
 ///
 /// # Errors
 /// When the server cannot be reached or the file cannot be written.
@@ -191,7 +191,7 @@ pub async fn fill_from(config: &str, file: &Path) -> Result<(), String> {
     std::fs::write(file, lines.join("\n") + "\n").map_err(|e| e.to_string())
 }
 
-/// `statement error 42P01: relation …` as `statement error (42P01)`; other lines stay.
+/// Shortens `statement error 42P01: relation …` to `statement error (42P01)`; other lines stay.
 fn only_sqlstate(line: &str) -> String {
     let parts = ["statement error ", "query error "].iter().find_map(|kind| Some((kind, line.strip_prefix(kind)?)));
     let code = |rest: &'_ str| {
@@ -199,7 +199,7 @@ fn only_sqlstate(line: &str) -> String {
         Some(unplaced.unwrap_or(rest).split_once(": ")?.0.to_owned())
     };
     match parts.and_then(|(kind, rest)| Some((kind, code(rest)?))) {
-        // A query that fails has no rows to show.
+        // A failing query becomes a statement, since it has no rows.
         Some((_, code)) if code.len() == 5 => format!("statement error ({code})"),
         _ => line.to_owned(),
     }

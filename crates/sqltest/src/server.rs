@@ -14,10 +14,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one.
+    /// Starts a server with a new in-memory database.
     ///
     /// # Errors
-    /// When no port or no folder for temporary files is free.
+    /// When there is no free port or no temporary folder.
     pub async fn start() -> Result<Self, FrontError> {
         let options = bennu::Options {
             cache_bytes: 32 << 20,
@@ -28,10 +28,10 @@ impl Server {
         Self::start_with(Bennu::open_in_memory(&options).await?)
     }
 
-    /// Starts one for `db`.
+    /// Starts a server for `db`.
     ///
     /// # Errors
-    /// When no port is free.
+    /// When there is no free port.
     pub fn start_with(db: Bennu) -> Result<Self, FrontError> {
         let io = |e: std::io::Error| FrontError::new("58030", e.to_string());
         let listener = TcpListener::bind("127.0.0.1:0").map_err(io)?;
@@ -51,7 +51,7 @@ impl Server {
     /// A new connection.
     ///
     /// # Errors
-    /// When it is refused.
+    /// When the server refuses the connection.
     pub async fn connect(&self) -> Result<Client, FrontError> {
         connect(&format!("host=127.0.0.1 port={} user=test dbname=bennu", self.port)).await
     }

@@ -1,11 +1,11 @@
-//! The crate arrows of `docs/architecture/crates.md` against what cargo knows.
+//! Compares the dependencies in `docs/architecture/crates.md` with those that cargo reports.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// Table rows `| crate | … | may depend on |` of the document: ours by their short names.
+/// The table rows `| crate | … | may depend on |` of the document, with short names for our crates.
 fn allowed(document: &str) -> BTreeMap<String, BTreeSet<String>> {
     let rows = document.lines().filter(|l| l.starts_with("| `"));
     rows.map(|row| {
@@ -43,7 +43,7 @@ fn every_dependency_is_an_arrow_of_the_document() {
             wrong.push(format!("{from} is not in docs/architecture/crates.md"));
             continue;
         };
-        // Tests may use any crate below them.
+        // Dev-dependencies are not restricted.
         for dependency in package["dependencies"].as_array().unwrap().iter().filter(|d| d["kind"].is_null()) {
             let to = short(dependency["name"].as_str().unwrap());
             if (ours.contains(&to) || walls.contains(&to.as_str())) && !may.contains(&to) {
@@ -54,7 +54,7 @@ fn every_dependency_is_an_arrow_of_the_document() {
     assert!(wrong.is_empty(), "not allowed by docs/architecture/crates.md: {wrong:#?}");
 }
 
-/// The dependencies that a package always has.
+/// The non-optional dependencies of a package.
 fn needed(packages: &[serde_json::Value], name: &str) -> BTreeSet<String> {
     let package = packages.iter().find(|package| package["name"] == name).unwrap();
     let dependencies = package["dependencies"].as_array().unwrap().iter();
@@ -68,7 +68,7 @@ fn the_embedding_crate_is_checked_without_its_features() {
     assert_eq!(needed(&packages, "bennu"), needed(&packages, "bennu-embedded"));
 }
 
-/// Third-party crates that `bennu` brings with these features.
+/// The dependency tree of `bennu` with these features.
 fn tree(features: &[&str]) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(env!("CARGO"))

@@ -1,7 +1,7 @@
-//! Every query below `sql-tests` without indexes, by an index wherever one can be used, and by the cheapest way: the same
-//! rows.
+//! Runs every query below `sql-tests` without indexes, with an index wherever one is usable, and with the cheapest
+//! access path, and compares the rows.
 //!
-//! Each table has an index on each of its columns here, beside those of the file. `make test` runs a tenth of the files,
+//! Each table has an index on each of its columns, beside those of the file. `make test` runs a tenth of the files,
 //! chosen by a seed that is printed; `BENNU_INDEXES=all` runs all.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
@@ -20,7 +20,7 @@ async fn run(file: &Path) -> Result<(), String> {
 fn main() {
     let arguments = Arguments::from_args();
     let corpus = Corpus::of("BENNU_INDEXES");
-    // Those of indexes always take part, but for indexes whose entries may be older than the rows.
+    // Files about indexes are always selected, except that of indexes with stale entries.
     let takes =
         |name: &str| name != "index/refreshed.slt" && (name.starts_with("index/") || corpus.takes("indexes", name));
     let chosen = corpus.files().into_iter().filter(|(name, _)| takes(name));

@@ -1,10 +1,11 @@
-//! Every query below `sql-tests` in two ways of running it: the same columns, types and rows.
+//! Runs every query below `sql-tests` in two modes and compares columns, types and rows:
 //!
-//! - As a row program and as a plan. Row programs scan whole tables here, so that nearly every shape is tried.
-//! - With parameters in the place of its literals and as it is written.
+//! - As a row program and as a DataFusion plan. Row programs scan whole tables here, so that nearly every shape is
+//!   tried.
+//! - With its literals replaced by parameters, and as written.
 //!
-//! Left out: the file of indexes that are refreshed from time to time, from which plans read rows of the past where a session
-//! allows it, and row programs never.
+//! The file of periodically refreshed indexes is skipped: plans may read stale entries if a session allows it, row
+//! programs never do.
 //!
 //! `make test` runs a tenth of the files, chosen by a seed that is printed; `BENNU_ROWS=all` runs all.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]

@@ -1,5 +1,4 @@
-//! Two databases over one store that keeps single rows, each with its own locks, catalog and sequences: as two
-//! processes would be.
+//! Two databases on one single-row store, each with its own locks, catalog and sequences, as in two processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 use bennu::{Bennu, Options, Session};
@@ -11,7 +10,7 @@ async fn two() -> [Bennu; 2] {
     [Bennu::with_store(store.clone(), &options).await.unwrap(), Bennu::with_store(store, &options).await.unwrap()]
 }
 
-/// DataFusion recurses; unoptimised builds need more than a thread's usual stack.
+/// DataFusion's planner recurses: debug builds need a larger stack than the default.
 fn run<F: Future<Output = ()> + Send + 'static>(test: F) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
@@ -22,12 +21,12 @@ fn run<F: Future<Output = ()> + Send + 'static>(test: F) {
     runtime.block_on(runtime.spawn(test)).unwrap();
 }
 
-/// Waits until each process has heard of what the others have made.
+/// Waits until each database has loaded the others' catalog changes.
 async fn heard() {
     tokio::time::sleep(std::time::Duration::from_millis(150)).await;
 }
 
-/// Runs a statement that runs again by itself when it meets others.
+/// Runs a statement that is retried automatically on conflicts.
 async fn executed(session: &mut Session, sql: &str) -> String {
     match session.execute(sql).await {
         Ok(tag) => tag,
@@ -109,12 +108,12 @@ fn a_process_follows_the_definitions_of_the_other() {
         a.execute("CREATE TABLE t (k int PRIMARY KEY)").await.unwrap();
         heard().await;
         b.execute("INSERT INTO t VALUES (1)").await.unwrap();
-        // Within the time in which B goes by what it knows: its commit is refused, and the statement runs again.
+        // While B's catalog is stale: its commit is refused, and the statement is retried.
         a.execute("ALTER TABLE t ADD COLUMN v text NOT NULL DEFAULT 'old'").await.unwrap();
         b.execute("INSERT INTO t VALUES (2)").await.unwrap();
         let rows: Vec<(i32, String)> = a.rows("SELECT k, v FROM t ORDER BY k", &[]).await.unwrap();
         assert_eq!(rows, [(1, "old".to_string()), (2, "old".to_string())]);
-        // Rows for a table that is gone are written nowhere.
+        // Writes to a table that was replaced must fail.
         b.execute("BEGIN; INSERT INTO t VALUES (3)").await.unwrap();
         a.execute("TRUNCATE t").await.unwrap();
         assert_eq!(b.execute("COMMIT").await.unwrap_err().code(), "40001");

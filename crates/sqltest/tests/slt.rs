@@ -1,4 +1,4 @@
-//! Every file below `sql-tests`, in every front.
+//! Runs every file below `sql-tests` with every front.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 mod corpus;

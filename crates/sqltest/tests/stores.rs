@@ -1,9 +1,9 @@
-//! Every file below `sql-tests` on two more stores: one that can do little, and two in step. The numbers of commits are
-//! turned round in both, so that nothing above them can go by the order of numbers.
+//! Runs every file below `sql-tests` on two more stores: one with few capabilities, and a mirror of two stores. Both
+//! reverse the bits of commit numbers, so that no layer above can rely on their order.
 //!
 //! `make test` runs a tenth of the files on each, chosen by a seed that is printed; `BENNU_STORES=all` (`make
-//! test-stores`) runs all. Records that need what a store has not stand behind `skipif without_…`; what is skipped
-//! is listed in `sql-tests/skipped.md`, which is compared with the files here.
+//! test-stores`) runs all. Records that need a missing capability are marked `skipif without_…`; they are listed in
+//! `sql-tests/skipped.md`, which this test compares with the files.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use store::{Capabilities, Scope};
 use store_testkit::{LimitedStore, MirrorStore, ModelStore, UnorderedStore, Without};
 
-/// A longer rowkey than this is refused by the limited store.
+/// Longest rowkey of the limited store.
 const SMALL_KEY: usize = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Which {
         }
     }
 
-    /// An empty store; the folder goes with it.
+    /// Creates an empty store; its folder is removed with it.
     fn make(self) -> Arc<dyn Store> {
         Arc::new(UnorderedStore::new(self.ordered()))
     }
@@ -68,7 +68,7 @@ impl Which {
     }
 }
 
-/// What a store lacks, by the names that records are skipped by.
+/// The `skipif` labels of a store's missing capabilities.
 fn labels(can: &Capabilities) -> Vec<&'static str> {
     let lacks = [
         ("without_atomic_batch", can.atomic_batch < Scope::Store),
@@ -93,11 +93,11 @@ async fn run(which: Which, file: &Path) -> Result<(), String> {
     report.into_result()
 }
 
-/// Goldens of plans that follow from the embedded store's own estimates.
+/// Plan goldens that depend on the embedded store's estimates.
 const ESTIMATES: &str = "stats/";
 
-/// What a store of single rows does not run, by the beginnings of names. It has no foreign keys, writes no indexed table anew, runs
-/// no jobs, which builds and refreshes are, judges unique values with each row, and keeps a transaction's writes in memory.
+/// Files, by prefix, that a single-row store does not run. It has no foreign keys, no rewrites of indexed tables and no
+/// jobs (builds and refreshes), checks unique constraints per row, and keeps a transaction's writes in memory.
 const NOT_ON_SINGLE_ROWS: [&str; 18] = [
     // Jobs.
     "index/concurrently",
@@ -110,18 +110,18 @@ const NOT_ON_SINGLE_ROWS: [&str; 18] = [
     "ddl/comment",
     "ddl/like",
     "ddl/migrations",
-    // Indexed tables that are written anew.
+    // Rewrites of indexed tables.
     "constraint/alter_type",
     "constraint/change_key",
     "constraint/generated",
-    // Unique values that are judged when a block ends.
+    // Deferred unique constraints.
     "constraint/primary_key_deferrable",
     "constraint/unique_deferrable",
-    // Changes of groups that are noted with their rows.
+    // Incremental view maintenance, which records changed groups with their rows.
     "view/incremental",
-    // A plan that follows from the embedded store's estimates.
+    // A plan that depends on the embedded store's estimates.
     "plan/index_kinds",
-    // Transactions of more than memory holds.
+    // Transactions larger than memory.
     "plan/dynamic_filter",
     "plan/sample",
 ];

@@ -1,11 +1,11 @@
-//! A program with Bennu inside. `README.md` says how to run it.
+//! A program that embeds Bennu. `README.md` explains how to run it.
 
 use bennu::arrow::array::AsArray;
 use bennu::{Bennu, DataType, Datum, Error, FromRow, Function, Row, ServerOptions};
 use std::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// A row as this program wants it.
+/// A row of `readings`.
 struct Reading {
     sensor: String,
     celsius: f64,
@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A table whose key answers "the newest of one sensor", and many rows past the log.
+/// Creates a table whose key order serves "the newest readings of a sensor", and loads many rows past the log.
 async fn fill(db: &Bennu) -> Result<(), Error> {
     let mut session = db.session()?;
     session.execute("DROP TABLE IF EXISTS readings").await?;
@@ -59,7 +59,7 @@ async fn fill(db: &Bennu) -> Result<(), Error> {
     Ok(())
 }
 
-/// Typed rows, Arrow batches, and a function of this program in SQL.
+/// Reads typed rows and Arrow batches, and calls a Rust function in SQL.
 async fn ask(db: &Bennu) -> Result<(), Error> {
     let fahrenheit = Function::new("fahrenheit", [DataType::Double], DataType::Double, |args| match args {
         [Datum::Float8(celsius)] => Ok(Datum::Float8(celsius * 1.8 + 32.0)),
@@ -90,7 +90,7 @@ async fn ask(db: &Bennu) -> Result<(), Error> {
     Ok(())
 }
 
-/// All or nothing, and again if another writer came in between.
+/// Changes rows in a transaction, which is retried on a serialization failure.
 async fn change(db: &Bennu) -> Result<(), Error> {
     let mut session = db.session()?;
     let gone = session
@@ -103,14 +103,14 @@ async fn change(db: &Bennu) -> Result<(), Error> {
     Ok(())
 }
 
-/// PostgreSQL clients on the same handle, until Ctrl-C.
+/// Serves PostgreSQL clients on the same handle until Ctrl-C.
 async fn serve(db: &Bennu, port: u16) -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     println!("psql -h 127.0.0.1 -p {port} -d bennu");
     let stop = CancellationToken::new();
     let on_signal = stop.clone();
     tokio::spawn(async move {
-        // Without signals there is only the end of the process.
+        // If the signal cannot be handled, only the end of the process stops the server.
         if tokio::signal::ctrl_c().await.is_ok() {
             on_signal.cancel();
         }

@@ -1,4 +1,4 @@
-//! The example does what its README says.
+//! The example runs as its README describes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The release binary.
+//! Bennu's release binary.
 
 use super::{Peer, free_port, memory_of};
 use crate::error::BenchError;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The server's orderly end writes its memtables to disk.
+/// How long a graceful shutdown may take: the server flushes its memtables.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `bennu serve`.
@@ -23,7 +23,7 @@ impl BennuServer {
         Self::start_with(binary, data, None)
     }
 
-    /// As [`Self::start`], with a block cache of so many MiB.
+    /// Like [`Self::start`], with a block cache of `cache_mib`.
     fn start_with(binary: &Path, data: &Path, cache_mib: Option<u32>) -> Result<Self, BenchError> {
         let port = free_port()?;
         let log = std::fs::File::create(data.with_extension("log"))?;
@@ -37,7 +37,7 @@ impl BennuServer {
         Ok(Self { child, port, binary: binary.into(), data: data.into() })
     }
 
-    /// Kills it as `kill -9` does and starts it again.
+    /// Kills the server by SIGKILL and restarts it.
     pub(crate) fn kill_and_restart(&mut self) -> Result<(), BenchError> {
         self.child.kill()?;
         self.child.wait()?;
@@ -46,8 +46,8 @@ impl BennuServer {
         Ok(())
     }
 
-    /// Ends it in order, which it may take a minute for, and starts it again with a block cache of so many MiB, or as many as
-    /// it takes by itself.
+    /// Stops the server by SIGTERM, which may take a minute, and restarts it with a block cache of `cache_mib`, or its
+    /// default.
     pub(crate) async fn restart(&mut self, cache_mib: Option<u32>) -> Result<(), BenchError> {
         Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status()?;
         let begin = Instant::now();
@@ -87,7 +87,7 @@ impl Peer for BennuServer {
 
 impl Drop for BennuServer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

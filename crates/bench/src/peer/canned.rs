@@ -1,5 +1,5 @@
-//! A server that does nothing: it answers every statement with the same row, made once. What a client reaches with it is
-//! the most that any server of this runtime can.
+//! A server without a database, which answers every statement with the same prepared row. Its rate is the upper bound
+//! for any server on this runtime.
 
 use super::Peer;
 use std::io;
@@ -8,21 +8,21 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const SSL_REQUEST: u32 = 80_877_103;
-/// What the row of a point select holds.
+/// Columns and values of the row.
 const ROW: [(&str, &str); 3] = [
     ("id", "54321"),
     ("balance", "0"),
     ("filler", "some eighty characters of text that stand for what a row holds besides its figures"),
 ];
 
-/// Runs until the program ends: its threads hold nothing.
+/// The running server. It ends with the program, since its threads hold no resources.
 #[derive(Debug)]
 pub(crate) struct Canned {
     port: u16,
 }
 
 impl Canned {
-    /// Starts it with a thread for each core, as Bennu has.
+    /// Starts the server with one thread per core, like Bennu.
     pub(crate) fn start() -> io::Result<Self> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
@@ -30,7 +30,7 @@ impl Canned {
         let workers = (0..cores).map(|_| worker()).collect::<io::Result<Vec<_>>>()?;
         std::thread::spawn(move || {
             for (stream, worker) in listener.incoming().flatten().zip(workers.iter().cycle()) {
-                // Fails only when the worker is gone: then the client hears nothing.
+                // Fails only if the worker has ended; the client then gets no response.
                 drop(worker.send(stream));
             }
         });
@@ -89,7 +89,7 @@ async fn serve(stream: std::net::TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// The first message, if it is there whole. The one that opens a connection has no letter.
+/// Splits off the first message if it is complete. The startup message has no type byte.
 fn split(input: &[u8], opened: bool) -> Option<(&[u8], &[u8])> {
     let letter = usize::from(opened);
     let length = input.get(letter..)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))?;
@@ -125,7 +125,7 @@ fn put(output: &mut Vec<u8>, letter: u8, body: &[u8]) {
     output.extend_from_slice(body);
 }
 
-/// Three columns of text.
+/// RowDescription with three text columns.
 fn description() -> Vec<u8> {
     const TEXT: [u8; 18] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0];
     let mut body = vec![0, ROW.len() as u8];

@@ -1,5 +1,6 @@
-//! DataFusion over Parquet, in a process of its own: the wheel from PyPI, so that no feature of the DataFusion below
-//! Bennu changes for the sake of a peer.
+//! DataFusion over Parquet in its own process: the wheel from PyPI, so that the peer needs no features of the
+//! DataFusion
+//! that Bennu links.
 
 use crate::error::BenchError;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const PROGRAM: &str = include_str!("datafusion.py");
 
-/// A running interpreter.
+/// A running Python interpreter.
 #[derive(Debug)]
 pub(crate) struct DataFusion {
     child: Child,
@@ -17,7 +18,7 @@ pub(crate) struct DataFusion {
 }
 
 impl DataFusion {
-    /// Starts `python` on `folder`, which has the tables' statements and a CSV file for each, and waits for Parquet.
+    /// Starts `python` on `folder`, which has the DDL and a CSV file per table, and waits until Parquet is written.
     pub(crate) fn start(python: &Path, folder: &Path) -> Result<Self, BenchError> {
         let mut child = Command::new(python)
             .args(["-c", PROGRAM])
@@ -46,7 +47,7 @@ impl DataFusion {
         Ok(line)
     }
 
-    /// Seconds and rows of `query`, timed where it runs.
+    /// Run time in seconds and rows of `query`, timed within the process.
     pub(crate) fn answer(&mut self, query: &str) -> Result<(f64, Vec<Vec<String>>), BenchError> {
         self.queries.write_all(format!("{}\n;\n", query.trim_end()).as_bytes())?;
         self.queries.flush()?;
@@ -65,7 +66,7 @@ impl DataFusion {
 
 impl Drop for DataFusion {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The servers that are compared, each started on a folder of its own and stopped when dropped.
+//! The compared servers, each started on its own folder and stopped on drop.
 
 mod bennu_server;
 mod canned;
@@ -18,7 +18,7 @@ use crate::error::BenchError;
 use std::time::{Duration, Instant};
 use tokio_postgres::{Client, NoTls};
 
-/// A server that takes connections.
+/// A server that accepts PostgreSQL connections.
 pub(crate) trait Peer {
     /// Its name in messages.
     fn name(&self) -> &'static str;
@@ -28,7 +28,7 @@ pub(crate) trait Peer {
     fn login(&self) -> (&'static str, &'static str);
     /// Resident memory of all its processes, in bytes.
     fn resident(&self) -> u64;
-    /// The most that was ever resident of its main process, in bytes.
+    /// Peak resident memory of its main process, in bytes.
     fn peak(&self) -> u64;
 }
 
@@ -56,12 +56,12 @@ pub(crate) async fn run(peer: &dyn Peer, client: &Client, sql: &str) -> Result<(
     client.batch_execute(sql).await.map_err(|error| BenchError::Sql { server: peer.name(), error })
 }
 
-/// A port that is free now.
+/// A port that is currently free.
 fn free_port() -> std::io::Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// Resident bytes of one process: `VmRSS` now, `VmHWM` at most.
+/// Resident bytes of one process: `VmRSS` current, `VmHWM` peak.
 fn memory_of(process: u32, which: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix(which)?.strip_prefix(':'));

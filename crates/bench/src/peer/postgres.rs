@@ -14,7 +14,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Makes a cluster in `data` and starts it: 1 GB of shared buffers, commits synced, else defaults.
+    /// Creates and starts a cluster in `data`: 1 GB of shared buffers, synchronous commits, otherwise defaults.
     pub(crate) fn start(data: &Path) -> Result<Self, BenchError> {
         let port = free_port()?;
         std::fs::create_dir_all(data)?;
@@ -62,7 +62,7 @@ impl Peer for Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         let folder = self.data.display().to_string();
-        // The folder goes with the run in any case.
+        // The folder is removed with the run in any case.
         let _ = as_postgres(&[&format!("{BIN}/pg_ctl"), "-D", &folder, "-m", "immediate", "stop"]);
     }
 }
@@ -74,7 +74,7 @@ fn as_postgres(arguments: &[&str]) -> Result<(), BenchError> {
 }
 
 fn command(program: &str, arguments: &[&str]) -> Result<(), BenchError> {
-    // pg_ctl leaves the server with its output open: it must not be a pipe that is waited for.
+    // The server inherits pg_ctl's output: waiting for a pipe would wait for the server.
     let status = Command::new(program)
         .args(arguments)
         .current_dir("/")

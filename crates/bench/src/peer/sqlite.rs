@@ -12,7 +12,7 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Rows 0 to `rows`, as the peers have them.
+    /// Creates a database with rows 0 to `rows`, the same as the peers'.
     pub(crate) fn fill(path: &Path, rows: u64, filler: fn(u64) -> String) -> Result<Self, BenchError> {
         let mut connection = Connection::open(path)?;
         // Negative: in KiB rather than in pages.

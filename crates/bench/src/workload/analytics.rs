@@ -1,4 +1,4 @@
-//! TPC-H lineitem: loaded by COPY into a table with its key, then scanned whole.
+//! TPC-H lineitem: loaded by COPY into a table with its key, then scanned completely.
 
 use super::answer::{answer, must_agree};
 use super::copy::copy;
@@ -35,7 +35,7 @@ async fn run_scans(arena: &Arena, report: &mut Report, settings: &Settings) -> R
             continue;
         }
         let (ours, theirs) = (connect(&arena.bennu).await?, connect(&arena.postgres).await?);
-        // Warm, and the answers must agree.
+        // Warms the caches and compares the results.
         let (our_rows, their_rows) =
             (answer(&arena.bennu, &ours, query).await?.1, answer(&arena.postgres, &theirs, query).await?.1);
         must_agree(name, ("Bennu", &our_rows), ("PostgreSQL", &their_rows))?;
@@ -62,7 +62,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     if !scans && !timed && !settings.wants("memory") && !settings.wants(tpch::NAME) && !settings.wants(restart::NAME) {
         return Ok(());
     }
-    // COPY takes long: fewer rounds, each into a new table.
+    // COPY is slow: fewer rounds, each into a new table.
     let rounds = if timed { settings.rounds.min(settings.loads) } else { 1 };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -83,7 +83,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     run_scans(arena, report, settings).await
 }
 
-/// Makes lineitem anew, with its key.
+/// Drops and recreates lineitem with its key.
 pub(super) async fn anew(peer: &dyn Peer, client: &Client) -> Result<(), BenchError> {
     execute(peer, client, "DROP TABLE IF EXISTS lineitem").await?;
     execute(peer, client, tpch::table("lineitem").unwrap_or_default()).await

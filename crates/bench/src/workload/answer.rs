@@ -1,4 +1,4 @@
-//! An answer with its time, and when two answers are the same.
+//! Query results with their run time, and their comparison.
 
 use crate::error::BenchError;
 use crate::peer::Peer;
@@ -8,7 +8,7 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 /// Rows as text.
 pub(super) type Rows = Vec<Vec<String>>;
 
-/// Seconds and rows of `query`.
+/// Run time in seconds and rows of `query`.
 pub(super) async fn answer(peer: &dyn Peer, client: &Client, query: &str) -> Result<(f64, Rows), BenchError> {
     let begin = Instant::now();
     let messages = client.simple_query(query).await;
@@ -22,7 +22,7 @@ pub(super) async fn answer(peer: &dyn Peer, client: &Client, query: &str) -> Res
     Ok((seconds, rows.map(|r| (0..r.len()).map(|i| text(r.get(i))).collect()).collect()))
 }
 
-/// An error that shows the first row that differs.
+/// Fails with the first row that differs.
 pub(super) fn must_agree(
     name: &str,
     (one, rows): (&str, &Rows),
@@ -40,7 +40,7 @@ pub(super) fn must_agree(
     }
 }
 
-/// Numbers by their value (an average has more digits in PostgreSQL), text without its padding.
+/// Compares numbers by value (PostgreSQL's averages have more digits), and text without padding.
 fn same(a: &str, b: &str) -> bool {
     if let (Ok(a), Ok(b)) = (a.parse::<f64>(), b.parse::<f64>()) {
         return (a - b).abs() <= 1e-4 + 1e-9 * b.abs();

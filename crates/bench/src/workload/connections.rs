@@ -1,4 +1,4 @@
-//! Connections that are made for one statement each.
+//! A new connection for each statement.
 
 use super::Arena;
 use crate::Settings;

@@ -1,4 +1,4 @@
-//! Loads by COPY. The lines are made beforehand, chunk by chunk, and not counted.
+//! Loads by COPY. The lines are generated beforehand, chunk by chunk, and not timed.
 
 use crate::error::BenchError;
 use crate::peer::Peer;
@@ -6,7 +6,7 @@ use futures::SinkExt;
 use std::time::Instant;
 use tokio_postgres::Client;
 
-/// Seconds from COPY to its end; `chunks` are whole lines with `|` between the columns.
+/// Run time of COPY in seconds; `chunks` are whole lines with `|` between the columns.
 pub(super) async fn copy(
     peer: &dyn Peer,
     client: &Client,

@@ -1,4 +1,4 @@
-//! Indexes of lineitem: loaded with the rows, and built over rows that are there.
+//! Indexes of lineitem: loaded with the rows, and built over existing rows.
 
 use super::copy::copy;
 use super::latency::{Probe, p99_beside};
@@ -14,7 +14,7 @@ const LOAD: &str = "COPY lineitem with its key and 3 indexes";
 const BUILD: &str = "CREATE INDEX on lineitem";
 const BESIDE: &str = "p99 of reads by key during CREATE INDEX CONCURRENTLY";
 
-/// The largest key of an order at scale 1.
+/// The largest order key at scale 1.
 const ORDER_KEYS: u32 = 6_000_000;
 
 const INDEXES: [&str; 3] = [
@@ -72,7 +72,7 @@ async fn build(arena: &Arena, report: &mut Report, settings: &Settings) -> Resul
     Ok(())
 }
 
-/// How long one index takes; it is dropped again.
+/// Build time of one index in seconds; it is dropped afterwards.
 async fn seconds(peer: &dyn Peer, client: &Client, concurrently: &str) -> Result<f64, BenchError> {
     let begin = Instant::now();
     let create = format!("CREATE INDEX {concurrently} lineitem_part ON lineitem (l_partkey, l_suppkey)");

@@ -1,4 +1,4 @@
-//! Secondary indexes of small rows: what they cost writes, and what they give reads.
+//! Secondary indexes of small rows: their cost for writes and their gain for reads.
 
 use super::{Arena, rows_at};
 use crate::Settings;
@@ -6,11 +6,11 @@ use crate::error::BenchError;
 use crate::pgbench::{self, Protocol, Script};
 use crate::report::{Better, Line, Report};
 
-/// Connections, and the least rate with three indexes over that with none.
+/// Connections, and the target ratio of the rate with three indexes to that without.
 const UPDATES: [(u32, f64); 3] = [(1, 0.8), (8, 0.7), (64, 0.6)];
 /// Connections and target.
 const UPSERTS: [(u32, f64); 2] = [(8, 1.2), (64, 2.0)];
-/// Name, what is selected by which condition on the indexed column, target with 8 connections.
+/// Name, query by the indexed column, target with 8 connections.
 const READS: [(&str, &str, f64); 3] = [
     ("look-up by a covered index", "SELECT a, b FROM indexed WHERE a = :a", 1.2),
     ("look-up by an uncovered index", "SELECT a, b, filler FROM indexed WHERE a = :a", 1.0),
@@ -70,7 +70,7 @@ fn reads(arena: &Arena, report: &mut Report, settings: &Settings, rows: u64) -> 
     Ok(())
 }
 
-/// The same statement on a table with indexes and on one without, both of Bennu.
+/// Compares the same statement on a table with indexes and on one without, both in Bennu.
 fn updates(arena: &Arena, report: &mut Report, settings: &Settings, rows: u64) -> Result<(), BenchError> {
     let script_of = |table: &str| -> Result<_, BenchError> {
         let path = arena.folder.join(format!("update-{table}.sql"));
@@ -97,7 +97,7 @@ fn updates(arena: &Arena, report: &mut Report, settings: &Settings, rows: u64) -
     Ok(())
 }
 
-/// Two equal tables, one of them with three indexes.
+/// Creates two equal tables, one with three indexes.
 fn fill(rows: u64) -> String {
     let columns = "(id bigint PRIMARY KEY, a integer, b integer, c varchar, filler varchar(84))";
     let row = format!(

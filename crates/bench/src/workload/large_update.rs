@@ -1,4 +1,4 @@
-//! A statement that writes 200 MB, and what the point selects beside it notice.
+//! A statement that writes 200 MB, and the latency of point selects beside it.
 
 use super::latency::{Probe, p99_beside};
 use super::{Arena, rows_at};

@@ -1,4 +1,4 @@
-//! How long single statements take while something else runs.
+//! Latency of single statements beside other work.
 
 use crate::error::BenchError;
 use crate::peer::{Peer, connect};
@@ -7,18 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tokio_postgres::Client;
 
-/// A statement by one key of type bigint.
+/// A statement with one bigint key as its parameter.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<'a> {
     pub(super) sql: &'a str,
-    /// Keys go from 1 to this one.
+    /// Keys are 1 to this number.
     pub(super) keys: u64,
     /// Connections that run it, each without a pause.
     pub(super) clients: u64,
 }
 
-/// Runs `work`, and the probe beside it until `work` ends. The 99th percentile of the probe in milliseconds, and what
-/// `work` returned.
+/// Runs the probe until `work` ends. Returns the probe's 99th percentile in milliseconds, and the result of `work`.
 pub(super) async fn p99_beside<T>(
     peer: &dyn Peer,
     probe: Probe<'_>,
@@ -52,7 +51,7 @@ async fn probe_until(
     let mut times = Vec::new();
     let mut random = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(number + 1);
     while !ended.load(Ordering::Relaxed) {
-        // Xorshift, Marsaglia 2003.
+        // Xorshift (Marsaglia 2003).
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;

@@ -1,4 +1,4 @@
-//! Memory and restart, after the loads above: limits rather than ratios.
+//! Memory and restart time after the loads: limits rather than ratios.
 
 use super::Arena;
 use crate::Settings;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 const IDLE: usize = 1_000;
 
-/// What the server holds right after the load of lineitem, before anything is read.
+/// The server's memory right after the load of lineitem, before any read.
 pub(super) fn after_load(arena: &Arena, report: &mut Report, settings: &Settings) {
     if settings.wants("memory") {
         report.limit("memory: server after the load", arena.bennu.resident() as f64 / 1e6, "MB", 1_000.0);

@@ -1,5 +1,6 @@
-//! What is measured beside PostgreSQL. Each workload makes its tables on both sides, runs both in
-//! every round, and adds its lines.
+//! Workloads that are compared with PostgreSQL. Each one creates its tables on both sides, runs both in every round,
+//! and
+//! adds its lines.
 
 mod analytics;
 mod answer;
@@ -33,16 +34,16 @@ pub(crate) struct Arena {
     pub(crate) bennu: BennuServer,
     pub(crate) postgres: Postgres,
     pub(crate) folder: PathBuf,
-    /// Counts the scripts that ran, for keys that no other run inserts.
+    /// Number of scripts run, from which each run derives unique keys.
     pub(crate) runs: AtomicU32,
 }
 
 impl Arena {
-    /// Runs statements on one side each: Bennu's spelling and PostgreSQL's.
+    /// Runs the statements `bennu` and `postgres`, each on its server.
     pub(crate) async fn prepare(&self, bennu: &str, postgres: &str) -> Result<(), BenchError> {
         for (peer, sql) in [(&self.bennu as &dyn Peer, bennu), (&self.postgres, postgres)] {
             let client = connect(peer).await?;
-            // One by one: VACUUM wants to stand alone.
+            // One by one, since VACUUM cannot run in a transaction block.
             for statement in sql.split(';') {
                 run(peer, &client, statement).await?;
             }
@@ -50,7 +51,8 @@ impl Arena {
         Ok(())
     }
 
-    /// Measures a pgbench script on both sides, alternating. `{run}` in it is another number in each run.
+    /// Measures a pgbench script on both sides, alternating. `{run}` in it is replaced by a number that differs per
+    /// run.
     pub(crate) fn script(
         &self,
         report: &mut Report,
@@ -75,7 +77,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Runs a script on both sides without measuring it, so that no workload pays for the first look at a table.
+    /// Runs a script on both sides unmeasured, so that no workload pays for the first access to a table.
     pub(crate) fn warm(&self, settings: &Settings, script: &str, clients: u32) -> Result<(), BenchError> {
         let path = self.folder.join("script.sql");
         std::fs::write(&path, script)?;
@@ -85,7 +87,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Measures a script that is the same in each run.
+    /// Measures a script that is the same in every run.
     pub(crate) fn alternate(
         &self,
         report: &mut Report,
@@ -102,15 +104,15 @@ impl Arena {
     }
 }
 
-/// `rows` at scale 1, fewer at less, never more.
+/// Scales `rows` down below scale 1.
 fn rows_at(scale: f64, rows: u32) -> u64 {
     (f64::from(rows) * scale.min(1.0)).ceil() as u64
 }
 
-/// All workloads that `settings` wants. One that fails is noted, and the others go on.
+/// Runs all workloads that `settings` selects. A failing one is recorded, and the others go on.
 pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchError> {
     let folder = tempfile::Builder::new().prefix("bennu-bench").tempdir_in(&settings.folder)?;
-    // PostgreSQL's user has to get through.
+    // PostgreSQL's user needs access to its subfolder.
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let mut arena = Arena {
         bennu: BennuServer::start(&settings.bennu, &folder.path().join("bennu"))?,
@@ -126,7 +128,7 @@ pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchErr
     report.note_failure_of("ranges", done);
     let done = short_statements::run(&arena, &mut report, settings).await;
     report.note_failure_of("short statements", done);
-    // Early: what the others leave in the block cache is memory, too.
+    // Early: later the block cache would count as memory too.
     let done = analytics::run(&arena, &mut report, settings).await;
     report.note_failure_of("lineitem", done);
     let done = restart::run(&mut arena, &mut report, settings).await;
@@ -160,7 +162,7 @@ pub(crate) async fn against_postgres(settings: &Settings) -> Result<(), BenchErr
     report.end()
 }
 
-/// Both sides must make a commit durable before they acknowledge it, or the rates mean nothing.
+/// Checks that both sides sync commits before they acknowledge them; otherwise the rates are not comparable.
 async fn syncs_its_commits(arena: &Arena) -> Result<(), BenchError> {
     for peer in [&arena.bennu as &dyn Peer, &arena.postgres] {
         let client = connect(peer).await?;

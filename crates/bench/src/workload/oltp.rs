@@ -1,7 +1,7 @@
-//! Transactions in the shape of sysbench's OLTP scripts: a table with one secondary index, ranges of a hundred rows.
+//! Transactions like sysbench's OLTP scripts: a table with one secondary index, ranges of a hundred rows.
 //!
-//! Our own scripts, run by pgbench: sysbench stops at the first conflict of two clients that delete and insert one row,
-//! so that each client writes rows of its own here.
+//! Custom scripts for pgbench: sysbench stops at the first conflict of two clients that delete and insert one row, so
+//! each client writes only its own rows here.
 
 use super::Arena;
 use crate::Settings;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 const CLIENTS: u32 = 8;
 const TARGET: f64 = 1.2;
-/// Each client writes so many rows.
+/// Rows per client.
 const OWN: u32 = 10_000;
 
 pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
@@ -37,7 +37,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     Ok(())
 }
 
-/// Ten reads by key, four ranges, an update of the indexed column, one of another, a row deleted and inserted.
+/// Ten reads by key, four ranges, an update of the indexed column, an update of another, a row deleted and reinserted.
 fn read_write() -> String {
     let rows = CLIENTS * OWN;
     let mut script = String::from("BEGIN;\n");
@@ -47,7 +47,7 @@ fn read_write() -> String {
     }
     for what in ["SELECT c", "SELECT sum(k)", "SELECT c", "SELECT DISTINCT c"] {
         let _ = write!(script, "\\set id random(1, {rows} - 99)\n{what} FROM oltp WHERE id BETWEEN :id AND :id + 99");
-        // The third range is ordered, and so is the DISTINCT one.
+        // The third and fourth ranges have ORDER BY.
         let ordered = if script.matches("BETWEEN").count() > 2 { " ORDER BY c" } else { "" };
         let _ = writeln!(script, "{ordered};");
     }
@@ -59,7 +59,7 @@ fn read_write() -> String {
     script
 }
 
-/// Ten short ranges of the indexed column in one statement.
+/// One statement with ten short ranges of the indexed column.
 fn random_ranges() -> String {
     let rows = CLIENTS * OWN;
     let (mut bounds, mut ranges) = (String::new(), Vec::new());

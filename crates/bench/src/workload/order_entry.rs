@@ -1,8 +1,8 @@
-//! A mix in the manner of TPC-C: new order, payment, order status, delivery, stock level, in its proportions.
+//! A mix like TPC-C's: new order, payment, order status, delivery and stock level, in its proportions.
 //!
-//! The scripts are our own and smaller than the specification's: an order has five lines, and the status of an order is
-//! asked for a district's newest one, so that every read is by a prefix of a primary key on both sides. A transaction
-//! locks items in ascending order: none ends in a deadlock.
+//! The scripts are smaller than the specification's: an order has five lines, and order status reads a district's
+//! newest order, so that every read is by a prefix of a primary key on both sides. A transaction locks items in
+//! ascending order, which avoids deadlocks.
 
 use super::{Arena, rows_at};
 use crate::Settings;
@@ -16,7 +16,7 @@ const DISTRICTS: u32 = 10;
 const CUSTOMERS: u32 = 300;
 const ITEMS: u32 = 10_000;
 const LINES: u32 = 5;
-/// Orders of each district at the beginning.
+/// Initial orders per district.
 const ORDERS: u32 = 300;
 
 const TARGETS: [(u32, f64); 2] = [(8, 1.2), (64, 1.5)];

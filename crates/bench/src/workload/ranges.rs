@@ -1,4 +1,4 @@
-//! Short ranges of the rowkey, each beside PostgreSQL's matching index.
+//! Short ranges of the rowkey, compared with PostgreSQL's matching index.
 
 use super::Arena;
 use crate::Settings;

@@ -1,5 +1,5 @@
-//! Scans of a table right after a restart, by size of the block cache: what filling the cache costs the first scan, what the
-//! cache gives to the next ones, and what it holds.
+//! Scans of a table right after a restart, by block cache size: the cost of filling the cache in the first scan, its
+//! gain for later scans, and its memory.
 
 use super::Arena;
 use super::analytics::SCANS;
@@ -11,22 +11,22 @@ use crate::report::{Report, figure, median};
 
 pub(super) const NAME: &str = "scans after a restart";
 
-/// Block caches in MiB. The first keeps next to nothing of a scan, `None` is what the server takes by itself.
+/// Block cache sizes in MiB. The first holds hardly any of a scan; `None` is the server's default.
 const CACHES: [Option<u32>; 3] = [Some(1), Some(64), None];
 
-/// A first scan costs at most so many times what it costs without a cache.
+/// Largest allowed ratio of a first scan to one without a cache.
 const MOST: f64 = 1.3;
 
-/// What was measured of one query with one cache, medians.
+/// Medians of one query with one cache size.
 #[derive(Clone, Copy)]
 struct Scan {
     first: f64,
     warm: f64,
-    /// Resident bytes after it.
+    /// Resident bytes after the scans.
     resident: f64,
 }
 
-/// Expects lineitem in its place. The server goes on with settings of its own.
+/// Runs the workload; lineitem must be loaded. Restarts the server with default settings at the end.
 pub(super) async fn run(arena: &mut Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
     if !settings.wants(NAME) {
         return Ok(());

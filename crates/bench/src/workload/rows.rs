@@ -1,4 +1,4 @@
-//! One row at a time: point selects and durable upserts.
+//! Single-row statements: point selects and durable upserts.
 
 use super::Arena;
 use crate::Settings;
@@ -46,7 +46,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     Ok(())
 }
 
-/// What the client of the point selects reaches with a server that does nothing: the most that Bennu could.
+/// Measures the point selects against [`Canned`], the upper bound for Bennu.
 fn most(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
     let canned = Canned::start()?;
     let script = Script::File(&arena.folder.join("script.sql"), Protocol::Prepared);

@@ -1,4 +1,4 @@
-//! Statements of a few rows that are more than one read by key: a join, a sum, a list of keys. Prepared and as text.
+//! Statements over a few rows beyond a read by key: a join, a sum, a list of keys. Prepared and as text.
 
 use super::{Arena, rows_at};
 use crate::Settings;
@@ -47,7 +47,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     let path = arena.folder.join("short.sql");
     for (name, script) in SCRIPTS {
         std::fs::write(&path, script.replace("{orders}", &orders.to_string()))?;
-        // The prepared point select has its lines among the rows already.
+        // `rows` measures the prepared point select.
         let runs = if name == "point select" { &[][..] } else { &PREPARED[..] };
         for (clients, target) in runs {
             let name = prepared(name, *clients);
@@ -65,7 +65,7 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     Ok(())
 }
 
-/// Orders of twenty lines, each of one of a tenth as many customers.
+/// Creates orders with twenty lines each, and a tenth as many customers.
 fn fill(orders: u64) -> String {
     let customers = orders.div_ceil(10);
     format!(

@@ -1,4 +1,4 @@
-//! pgbench's own scripts on its own tables, ten branches at scale 1.
+//! pgbench's built-in scripts on its own tables, ten branches at scale 1.
 
 use super::{Arena, rows_at};
 use crate::Settings;
@@ -6,7 +6,7 @@ use crate::error::BenchError;
 use crate::pgbench::Script;
 use crate::report::Report;
 
-/// Connections, and how many times as fast as PostgreSQL it is to be.
+/// Connections, and the target ratio to PostgreSQL.
 type Clients = &'static [(u32, Option<f64>)];
 
 const SCRIPTS: [(&str, Clients); 3] = [

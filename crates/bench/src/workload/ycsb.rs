@@ -1,5 +1,6 @@
-//! YCSB's six workloads: rows of ten fields of a hundred characters. Keys are bigint, because pgbench has only
-//! numbers; they are drawn with a Zipf exponent of 1.01 (its least is 1.001, YCSB's is 0.99) and scattered.
+//! YCSB's six workloads: rows with ten fields of a hundred characters. Keys are bigint, because pgbench has only
+//! numeric
+//! variables; they have a Zipf exponent of 1.01 (pgbench's minimum is 1.001, YCSB uses 0.99) and are scattered.
 
 use super::copy::copy;
 use super::{Arena, rows_at};
@@ -46,7 +47,7 @@ async fn load(arena: &Arena, rows: u64) -> Result<(), BenchError> {
     execute(&arena.postgres, &client, "VACUUM ANALYZE usertable").await
 }
 
-/// Rows that do not compress, the same on both sides.
+/// Incompressible rows, the same on both sides.
 fn lines(rows: u64) -> Vec<String> {
     let mut chunks = vec![String::new()];
     let mut state = 1_u64;
@@ -75,7 +76,7 @@ fn lines(rows: u64) -> Vec<String> {
     chunks
 }
 
-/// The share of `first`, in percent, and what else there is.
+/// A script that runs `first` in `share` percent of transactions, otherwise `second`.
 fn mix(share: u32, first: &str, second: &str) -> String {
     format!("\\set op random(1, 100)\n\\if :op <= {share}\n{first}\\else\n{second}\\endif\n")
 }
@@ -86,11 +87,11 @@ fn script(name: &str, rows: u64) -> String {
     let key = format!("{zipf}\\set key permute(:z - 1, {rows}, 7) + 1\n");
     let read = "SELECT * FROM usertable WHERE ycsb_key = :key;\n";
     let update = format!("UPDATE usertable SET field0 = '{value}' WHERE ycsb_key = :key;\n");
-    // Keys of this run's own, after those that were loaded, without a counter that clients would share.
+    // Keys unique to this run, above the loaded ones, without a counter shared by clients.
     let own = "{run} * 1000000000 + :client_id * 1000000 + :n";
     let values = format!(", '{value}'").repeat(FIELDS);
     let insert = format!("\\set n :n + 1\n\\set key {own}\nINSERT INTO usertable VALUES (:key{values});\n");
-    // What this client inserted last, and before that what was loaded last.
+    // This client's latest inserts, and before those the latest loaded rows.
     let latest = format!(
         "{zipf}\\if :z <= :n\n\\set key {own} - :z + 1\n\\else\n\\set key {rows} + :n - :z + 1\n\\endif\n{read}"
     );

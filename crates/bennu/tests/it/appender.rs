@@ -1,4 +1,4 @@
-//! Appending rows.
+//! Tests of the appender.
 
 use crate::session;
 use bennu::arrow::array::{Int32Array, StringArray};
@@ -42,7 +42,7 @@ async fn a_row_that_does_not_fit_undoes_the_load_and_is_named() {
     assert_eq!(appender.row((3,)).await.unwrap_err().code(), "42601");
     drop(appender);
     assert_eq!(count(&mut session, "SELECT count(*) FROM t").await, 0);
-    // The table's lock is gone with it.
+    // Dropping the appender has released the table's lock.
     session.run("INSERT INTO t VALUES (1, 'x')", &[]).await.unwrap();
     let mut appender = session.appender("t").await.unwrap();
     appender.row((2, "y")).await.unwrap();

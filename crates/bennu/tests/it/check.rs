@@ -1,11 +1,11 @@
-//! `bennu check`: indexes are held against their tables while nobody has the folder open.
+//! `bennu check` compares indexes with their tables while the folder is not in use.
 
 use bennu::Bennu;
 use std::sync::Arc;
 use store::{Bytes, Durability, FamilyId, KeyRange, Mutation, ScanRequest, Store, TableId, WriteBatch};
 use store_fjall::FjallStore;
 
-/// The storage whose rows are two keys of text: the entries of `i`.
+/// Finds the storage with the entries of index `i`: its keys are two texts.
 async fn entries(store: &Arc<FjallStore>) -> (TableId, Vec<Bytes>) {
     let state = store.snapshot(store::CommitNo(0)).await.unwrap();
     for id in (16..32).rev().map(TableId) {

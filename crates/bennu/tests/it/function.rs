@@ -1,4 +1,4 @@
-//! Functions of the program in SQL.
+//! Rust functions in SQL.
 
 use crate::session;
 use bennu::{DataType, Datum, Function, Row};

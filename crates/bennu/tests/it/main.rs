@@ -1,4 +1,4 @@
-//! The crate as a program uses it.
+//! Tests of the public API.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod appender;
@@ -14,7 +14,7 @@ mod transaction;
 
 use bennu::{Bennu, Options, Session};
 
-/// A session on a database of its own, with small budgets.
+/// A session on a new database with small budgets.
 pub(crate) async fn session() -> (Bennu, Session) {
     let options = Options { cache_bytes: 8 << 20, memtable_bytes: 8 << 20, ..Options::default() };
     let db = Bennu::open_in_memory(&options).await.unwrap();

@@ -1,4 +1,4 @@
-//! What clients hear of snapshots that are held for too long.
+//! Errors of clients whose snapshots are held for too long.
 
 use bennu::{Bennu, Options};
 use std::time::Duration;
@@ -11,7 +11,7 @@ async fn connected(port: u16) -> Client {
     client
 }
 
-/// Reads on, a few rows at a time, until there is an error: its SQLSTATE.
+/// Fetches rows until an error, and returns its SQLSTATE.
 async fn reads_until_an_error(client: &Client) -> String {
     for _ in 0..100 {
         match client.simple_query("FETCH 2000 FROM c").await {
@@ -76,7 +76,7 @@ async fn an_exported_snapshot_that_is_too_old_is_told_to_both_sessions() {
     let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     first.batch_execute(begin).await.unwrap();
     let id: String = first.query_one("SELECT pg_export_snapshot()", &[]).await.unwrap().get(0);
-    // Somebody writes: the state is not the newest any more.
+    // A write makes the snapshot outdated.
     second.batch_execute("INSERT INTO t VALUES (2)").await.unwrap();
     tokio::time::sleep(Duration::from_millis(2500)).await;
     let code = |error: tokio_postgres::Error| error.code().map(|code| code.code().to_owned());

@@ -1,7 +1,8 @@
-//! The power goes while rows of an indexed table are written, while others are loaded with their entries, and while indexes are made,
-//! rebuilt and dropped in every way: what was acknowledged is there, and entries are those of the rows, at once and when interrupted builds have ended.
+//! Power loss while rows of an indexed table are written, while others are loaded with their index entries, and while
+//! indexes are created, rebuilt and dropped in every way: acknowledged rows are durable, and index entries match the
+//! rows, at once and after interrupted builds have ended.
 //!
-//! `BENNU_SIM_INDEXED_POINTS` points of the recorded run, each with what is not synced lost or torn.
+//! Power is cut at `BENNU_SIM_INDEXED_POINTS` points of the recorded run; unsynced writes are then lost or torn.
 #![allow(clippy::print_stdout, reason = "a run says its seed")]
 
 use bennu::{Bennu, Options, Row, Session};
@@ -21,7 +22,7 @@ const WRITERS: u64 = 2;
 /// Rounds of each writer.
 const ROUNDS: u64 = 60;
 const POINTS: usize = 32;
-/// Rows of a load: with their entries more than what becomes an ordinary batch.
+/// Rows of a load: with their index entries too many for one write batch.
 const LOADED: i64 = 9_000;
 const LOADS: i64 = 3;
 
@@ -37,19 +38,19 @@ fn options() -> Options {
     Options { cache_bytes: 8 << 20, memtable_bytes: 1 << 20, query_threads: 1, ..Options::default() }
 }
 
-/// DataFusion's planner recurses: unoptimised builds need more than a thread's usual stack.
+/// DataFusion's planner recurses: debug builds need a larger stack than the default.
 fn runtime() -> Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(3).thread_stack_size(32 << 20).enable_all().build().unwrap()
 }
 
-/// Not a test of its own: the recorded process is this test.
+/// Not a test: the recorded process runs this function.
 #[test]
 fn child_that_writes_indexed_rows() {
     let Some(root) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
     let runtime = runtime();
     runtime.block_on(runtime.spawn(live(root))).unwrap();
-    // Without a destructor, which would sync.
+    // Exits without destructors, which would sync.
     std::process::exit(0);
 }
 
@@ -83,7 +84,7 @@ async fn live(root: PathBuf) {
     definer.await.unwrap();
 }
 
-/// Into an empty table, and onto what was loaded.
+/// Loads into an empty table, then into one with rows.
 async fn load(mut session: Session, mut acks: File) {
     for first in (0..LOADS).map(|load| load * LOADED) {
         let mut appender = session.appender("l").await.unwrap();
@@ -96,7 +97,7 @@ async fn load(mut session: Session, mut acks: File) {
     }
 }
 
-/// Rows that end in 7 are the ones that stay.
+/// Writes rows. Rows whose numbers end in 7 are not changed afterwards.
 async fn write(mut session: Session, first: u64, mut acks: File) {
     for n in first..first + ROUNDS {
         let statements = [
@@ -115,7 +116,7 @@ async fn write(mut session: Session, first: u64, mut acks: File) {
     }
 }
 
-/// Makes, rebuilds and drops indexes until the writers have ended.
+/// Creates, rebuilds and drops indexes until the writers have ended.
 async fn define(mut session: Session, ended: Arc<AtomicBool>) {
     let mut random = Random::new(seed());
     while !ended.load(Ordering::Relaxed) {
@@ -129,7 +130,7 @@ async fn define(mut session: Session, ended: Arc<AtomicBool>) {
             _ => format!("REINDEX TABLE {way} t"),
         };
         if let Err(error) = session.execute(&statement).await {
-            // The index is there or not, or is being built.
+            // The index exists already, does not exist, or is being built.
             assert!(["42P07", "42704", "55000"].contains(&error.code()), "{statement}: {error:?}");
         }
     }
@@ -161,7 +162,7 @@ fn entries_are_those_of_the_rows_wherever_the_power_goes() {
     println!("{waited} jobs went on");
 }
 
-/// How many jobs went on after the opening.
+/// Verifies the data after a power cut. Returns how many jobs were resumed.
 async fn verify(data: &Path, acks: &str, loads: i64) -> Result<i64, String> {
     let failed = |error: bennu::Error| format!("{} {}", error.code(), error.message());
     let db = Bennu::open_with_options(data, &options()).await.map_err(failed)?;
@@ -181,7 +182,7 @@ async fn verify(data: &Path, acks: &str, loads: i64) -> Result<i64, String> {
     Err("a job does not end".to_string())
 }
 
-/// Is each load whole or not there, with its entries?
+/// Checks that each load is complete with its index entries, or absent.
 async fn whole_loads(session: &mut Session, acknowledged: i64) -> Result<(), String> {
     let failed = |error: bennu::Error| format!("{} {}", error.code(), error.message());
     let differences = session.rows::<Row>("CHECK TABLE l", &[]).await.map_err(failed)?;
@@ -195,7 +196,7 @@ async fn whole_loads(session: &mut Session, acknowledged: i64) -> Result<(), Str
     }
 }
 
-/// Are entries those of the rows, and is what was acknowledged there?
+/// Checks that index entries match the rows, and that acknowledged rows exist.
 async fn compare(session: &mut Session, acks: &str) -> Result<(), String> {
     let failed = |error: bennu::Error| format!("{} {}", error.code(), error.message());
     let differences = session.rows::<Row>("CHECK TABLE t", &[]).await.map_err(failed)?;

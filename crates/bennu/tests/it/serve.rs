@@ -1,4 +1,4 @@
-//! PostgreSQL clients on the handle that the program uses itself.
+//! PostgreSQL clients on a handle that the program uses too.
 
 use bennu::{Bennu, DataType, Datum, Function, ServerOptions};
 use std::net::TcpListener;
@@ -28,7 +28,7 @@ async fn clients_and_the_program_see_each_other_until_it_stops() {
 
     stop.cancel();
     server.await.unwrap().unwrap();
-    // The server said good-bye, and the program goes on.
+    // The server has ended the connection; the program's session goes on.
     assert!(connection.await.unwrap().is_err() || client.is_closed());
     assert_eq!(session.run("SELECT * FROM t", &[]).await.unwrap(), 1);
 }

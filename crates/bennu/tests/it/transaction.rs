@@ -49,7 +49,7 @@ async fn a_statement_that_failed_unseen_fails_the_commit() {
     let done = session
         .transaction(async |tx| {
             tx.run("UPDATE t SET v = 99", &[]).await?;
-            // Swallowed by the program.
+            // The program ignores the error.
             assert!(tx.run("INSERT INTO t VALUES (1, 1)", &[]).await.is_err());
             Ok::<_, Error>(())
         })
@@ -109,7 +109,7 @@ async fn a_retryable_error_runs_the_work_again_and_others_do_not() {
     assert_eq!((done.unwrap_err().code(), runs), ("23505", 1));
 }
 
-/// Writers in tasks of their own: the future of a transaction can be sent, and no increment is lost.
+/// Concurrent writers in tasks: the future of a transaction is `Send`, and no increment is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_increments_are_not_lost() {
     let (db, mut session) = table().await;

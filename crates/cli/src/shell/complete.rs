@@ -1,17 +1,17 @@
-//! Where a statement ends.
+//! Finds the end of a statement.
 
-/// How far a text of statements is.
+/// State of the input at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// It ends in a `;` outside quotes and comments, or holds nothing but blanks and comments.
+    /// Ends in a `;` outside quotes and comments, or has only white space and comments.
     Complete,
-    /// More is to come.
+    /// The statement goes on.
     Begun,
-    /// More is to come, and it begins inside of quotes or a comment.
+    /// The statement goes on within quotes or a comment.
     Quoted,
 }
 
-/// How far is `text`?
+/// Returns the state at the end of `text`.
 pub(super) fn extent(text: &str) -> Extent {
     let mut rest = text;
     let mut complete = true;
@@ -28,7 +28,7 @@ pub(super) fn extent(text: &str) -> Extent {
                 }
                 None => return Extent::Quoted,
             },
-            // A dollar within a name begins no quote.
+            // A dollar within a name does not begin a quote.
             '$' if !within_word => match dollar_quoted(tail) {
                 Some(Some(behind)) => {
                     complete = false;
@@ -56,14 +56,16 @@ pub(super) fn extent(text: &str) -> Extent {
     if complete { Extent::Complete } else { Extent::Begun }
 }
 
-/// What follows a `$tag$ … $tag$` whose first dollar was read: nothing if it does not end; `None` if it is none.
+/// The text behind a `$tag$ … $tag$` whose first dollar was read. `Some(None)` if it is unterminated; `None` if it is
+/// not
+/// a dollar quote.
 fn dollar_quoted(text: &str) -> Option<Option<&str>> {
     let (tag, inside) = text.split_once('$')?;
     let is_name = tag.chars().all(|c| c.is_alphanumeric() || c == '_') && !tag.starts_with(|c: char| c.is_numeric());
     is_name.then(|| inside.split_once(&format!("${tag}$")).map(|(_, behind)| behind))
 }
 
-/// What follows a `/* … */`, whose `/` was read; comments nest.
+/// The text behind a `/* … */` whose `/` was read; comments nest.
 fn behind_comment(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('*')?;
     let mut depth = 1;

@@ -1,11 +1,11 @@
-//! The words of `\\copy`.
+//! Parses the arguments of `\\copy`.
 
 /// `WHAT FROM|TO OTHER_END OPTIONS`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CopyCommand<'a> {
-    /// A table, perhaps with columns, or a query in brackets.
+    /// A table with optional columns, or a query in parentheses.
     pub(super) what: &'a str,
-    /// Into the database?
+    /// Whether it is COPY FROM.
     pub(super) from: bool,
     pub(super) other_end: OtherEnd,
     pub(super) options: &'a str,
@@ -19,7 +19,7 @@ pub(super) enum OtherEnd {
 }
 
 impl<'a> CopyCommand<'a> {
-    /// `None`: it is not one.
+    /// Parses the arguments; `None` if they are invalid.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let (at, from) = direction(text)?;
         let what = text.get(..at)?.trim();
@@ -29,7 +29,7 @@ impl<'a> CopyCommand<'a> {
     }
 }
 
-/// Where the first FROM or TO outside of brackets and quotes begins, and whether it is FROM.
+/// Position of the first FROM or TO outside of parentheses and quotes, and whether it is FROM.
 fn direction(text: &str) -> Option<(usize, bool)> {
     let (mut depth, mut quote, mut word) = (0_usize, None, None);
     for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -54,7 +54,7 @@ fn direction(text: &str) -> Option<(usize, bool)> {
     None
 }
 
-/// A quoted name, in which `''` is a quote, or a word.
+/// Parses a quoted file name, in which `''` is a quote, or a word. Returns the rest too.
 fn other_end(text: &str) -> Option<(OtherEnd, &str)> {
     let Some(mut rest) = text.strip_prefix('\'') else {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

@@ -1,6 +1,6 @@
-//! `\d` and its relatives: queries over pg_catalog.
+//! `\d` and related commands: queries over pg_catalog.
 
-/// Objects that are not the system's, of these kinds, and like the pattern if there is one.
+/// Query for user objects of these kinds that match the pattern, if there is one.
 fn list(kinds: &str, pattern: &str, sizes: bool) -> String {
     let size = if sizes { ", pg_size_pretty(pg_catalog.pg_table_size(c.oid)) AS \"Size\"" } else { "" };
     let like = like("c.relname", pattern);
@@ -14,7 +14,7 @@ fn list(kinds: &str, pattern: &str, sizes: bool) -> String {
     )
 }
 
-/// A condition on names and their schemas; empty without a pattern.
+/// A predicate on names and schemas; empty without a pattern.
 fn like(name: &str, pattern: &str) -> String {
     if pattern.is_empty() {
         return String::new();
@@ -24,7 +24,7 @@ fn like(name: &str, pattern: &str) -> String {
     format!("{} AND {name} ~ {}", schema.unwrap_or_default(), literal(&regex(&wanted)))
 }
 
-/// Those of users; like a pattern, the system's too.
+/// Restricts to user schemas. Not applied with a pattern, which finds system objects too.
 const OF_USERS: &str = " AND n.nspname NOT IN ('pg_catalog', 'information_schema')";
 
 fn functions(pattern: &str) -> String {
@@ -38,7 +38,7 @@ fn functions(pattern: &str) -> String {
     )
 }
 
-/// A type is found by either of its names, `int4` and `integer`. Rows of tables and arrays are not listed.
+/// Query for types, which match by either name, `int4` or `integer`. Row and array types are not listed.
 fn types(pattern: &str) -> String {
     let which = match pattern {
         "" => OF_USERS.to_owned(),
@@ -55,7 +55,7 @@ fn types(pattern: &str) -> String {
     )
 }
 
-/// Schemas and names of tables, views and sequences like a pattern.
+/// Query for the schemas and names of tables, views and sequences that match a pattern.
 pub(super) fn matching(pattern: &str) -> String {
     format!(
         "SELECT n.nspname::text, c.relname::text
@@ -66,7 +66,7 @@ pub(super) fn matching(pattern: &str) -> String {
     )
 }
 
-/// A pattern as psql has them, `*` for any letters and `?` for one, as a regular expression.
+/// Converts psql's pattern, `*` for any characters and `?` for one, to a regular expression.
 fn regex(pattern: &str) -> String {
     let letters = pattern.chars().map(|letter| match letter {
         '*' => ".*".to_owned(),
@@ -77,7 +77,7 @@ fn regex(pattern: &str) -> String {
     format!("^{}$", letters.collect::<String>())
 }
 
-/// The query of a command and its pattern; `None` for a command that there is not.
+/// The query of a command with its pattern; `None` for an unknown command.
 pub(super) fn lists(command: &str, pattern: &str) -> Option<String> {
     let (command, more) = command.strip_suffix('+').map_or((command, false), |command| (command, true));
     Some(match command {
@@ -100,7 +100,7 @@ pub(super) fn lists(command: &str, pattern: &str) -> Option<String> {
     })
 }
 
-/// The statement that would make a view.
+/// Query for the statement that creates a view.
 pub(super) fn view(name: &str) -> String {
     let name = literal(name);
     format!(
@@ -109,7 +109,7 @@ pub(super) fn view(name: &str) -> String {
     )
 }
 
-/// The columns of a table, and its key.
+/// Queries for the columns of a table and for its indexes.
 pub(super) fn table(name: &str) -> [String; 2] {
     let (schema, table) = split(name);
     let in_schema = match schema {
@@ -137,7 +137,7 @@ pub(super) fn table(name: &str) -> [String; 2] {
     [columns, key]
 }
 
-/// `schema.table`, each part folded unless it is in double quotes.
+/// Splits `schema.table`; each part is folded to lower case unless in double quotes.
 fn split(name: &str) -> (Option<String>, String) {
     let mut parts = vec![String::new()];
     let mut quoted = false;

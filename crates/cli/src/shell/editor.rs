@@ -1,4 +1,4 @@
-//! A person at a terminal: line editing, and a history of whole statements.
+//! Interactive input: line editing, and a history of whole statements.
 
 use super::lines::Input;
 use crate::error::CliError;
@@ -7,11 +7,11 @@ use rustyline::history::FileHistory;
 use rustyline::{DefaultEditor, Editor};
 use std::path::PathBuf;
 
-/// The terminal. The history is saved when it is dropped.
+/// The terminal. Dropping it saves the history.
 pub(super) struct Person {
     editor: Editor<(), FileHistory>,
     history: Option<PathBuf>,
-    /// Lines of the statement that was begun: they are one entry of the history.
+    /// Lines of the current statement, which become one history entry.
     lines: String,
 }
 
@@ -20,13 +20,13 @@ impl Person {
         let mut editor = DefaultEditor::new()?;
         let history = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".bennu_history"));
         if let Some(path) = &history {
-            // A first run has none.
+            // The file does not exist on the first run.
             let _ = editor.load_history(path);
         }
         Ok(Self { editor, history, lines: String::new() })
     }
 
-    /// A line; `begun` says that it goes on with the statement of the lines before it.
+    /// Reads a line; `begun` if it continues the statement of the lines before.
     pub(super) fn line(&mut self, prompt: &str, begun: bool) -> Result<Input, CliError> {
         if !begun {
             self.remember()?;
@@ -43,7 +43,7 @@ impl Person {
         }
     }
 
-    /// What was entered becomes an entry of the history.
+    /// Adds the current statement to the history.
     fn remember(&mut self) -> Result<(), CliError> {
         let lines = std::mem::take(&mut self.lines);
         if !lines.trim().is_empty() {
@@ -52,7 +52,7 @@ impl Person {
         Ok(())
     }
 
-    /// A line of COPY's data.
+    /// Reads a line of COPY data.
     pub(super) fn data(&mut self) -> Result<Option<String>, CliError> {
         match self.editor.readline(">> ") {
             Ok(line) => Ok(Some(line)),
@@ -64,7 +64,7 @@ impl Person {
 
 impl Drop for Person {
     fn drop(&mut self) {
-        // Nobody is there any more to be told.
+        // Errors cannot be reported here.
         let _ = self.remember();
         if let Some(path) = &self.history {
             let _ = self.editor.save_history(path);

@@ -1,4 +1,4 @@
-//! What can go wrong with a statement, shown so that it points at the place.
+//! Errors of statements, shown with the position in the text.
 
 use bennu::Error;
 use std::io::Write;
@@ -16,16 +16,16 @@ pub(super) enum Failure {
     Plain(String),
 }
 
-/// Shows `failure` with the line of `text` it points at; of a script also one that it does not point at. `before` lines
-/// of the input stand in front of `text`.
+/// Prints `failure` with the line of `text` at its position; for a script without a position, with the first line.
+/// `before` is the number of input lines before `text`.
 pub(super) fn show(text: &str, before: usize, script: bool, failure: &Failure) {
     let report = match failure {
         Failure::Sql(error) => report(text, before, script, error),
-        // A reader that went away is not told.
+        // A closed pipe is not reported.
         Failure::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return,
         other => format!("ERROR:  {other}\n"),
     };
-    // Nothing is left to be told when even stderr is gone.
+    // There is no other channel if stderr is closed.
     let _ = std::io::stderr().lock().write_all(report.as_bytes());
 }
 

@@ -1,4 +1,4 @@
-//! Where statements come from, line by line: a text, or a person.
+//! Sources of statements, read line by line: a text or a terminal.
 
 use super::editor::Person;
 use crate::error::CliError;
@@ -9,32 +9,32 @@ pub(super) enum Lines {
     Person(Box<Person>),
 }
 
-/// One piece of input: a line, or several that a person took from the history.
+/// One piece of input: a line, or several from the history of the terminal.
 pub(super) enum Input {
     /// With its line end.
     Piece(String),
-    /// A person gave up what was begun.
+    /// The user interrupted the current statement.
     Dropped,
     End,
 }
 
-/// A text and how far it was read.
+/// A text and the read position.
 pub(super) struct Text {
     lines: std::vec::IntoIter<String>,
     read: usize,
-    /// Does the data of COPY go on in standard input?
+    /// Whether COPY data comes from standard input.
     data_in_stdin: bool,
 }
 
 impl Text {
     pub(super) fn new(text: &str) -> Self {
-        // The mark that some editors put in front of UTF-8.
+        // The byte order mark that some editors write.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         Self { lines: lines.into_iter(), read: 0, data_in_stdin: false }
     }
 
-    /// A text of the command line: data of COPY comes on standard input.
+    /// A text of the command line: COPY data comes from standard input.
     pub(super) fn with_data_in_stdin(text: &str) -> Self {
         Self { data_in_stdin: true, ..Self::new(text) }
     }
@@ -49,7 +49,7 @@ impl Text {
 }
 
 impl Lines {
-    /// The next piece. A person is asked for it with `prompt`; `begun` says that a statement goes on.
+    /// The next piece. A terminal shows `prompt`; `begun` if a statement goes on.
     pub(super) fn next(&mut self, prompt: &str, begun: bool) -> Result<Input, CliError> {
         match self {
             Self::Text(text) => Ok(match text.lines.next() {
@@ -63,7 +63,7 @@ impl Lines {
         }
     }
 
-    /// The next line of COPY's data; `None` behind the last.
+    /// The next line of COPY data; `None` at its end.
     pub(super) fn data(&mut self) -> Result<Option<String>, CliError> {
         let line = match self {
             Self::Text(text) => text.data(),
@@ -72,7 +72,7 @@ impl Lines {
         Ok(line.filter(|line| line != "\\."))
     }
 
-    /// How many lines were read before: what an error's line is counted from.
+    /// Number of lines read, from which an error's line number is counted.
     pub(super) fn read(&self) -> usize {
         match self {
             Self::Text(text) => text.read,
@@ -80,7 +80,7 @@ impl Lines {
         }
     }
 
-    /// Does a person watch? Errors do not end the input then.
+    /// Whether input is interactive. Errors then do not end the input.
     pub(super) fn is_person(&self) -> bool {
         matches!(self, Self::Person(_))
     }

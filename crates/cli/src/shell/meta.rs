@@ -1,4 +1,4 @@
-//! Commands that begin with a backslash.
+//! Backslash commands.
 
 use super::copy::{CopyCommand, OtherEnd};
 use super::lines::{Lines, Text};
@@ -24,11 +24,11 @@ const HELP: &str = "\
 \\q                ends
 ";
 
-/// So many files run within each other, each on the stack of the others: more are one that runs itself.
+/// Most nested files. Each nested file uses the stack, and deeper nesting is mostly a file that includes itself.
 const MOST_FILES: usize = 8;
 
 impl Runner {
-    /// Runs a command, given without its backslash; `lines` has the data of a COPY.
+    /// Runs a command, given without its backslash; `lines` has the data of a COPY FROM STDIN.
     pub(super) async fn command(&mut self, line: &str, lines: &mut Lines) -> Result<Step, CliError> {
         let line = line.trim().trim_end_matches(';');
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -36,7 +36,7 @@ impl Runner {
         match word {
             "q" => return Ok(Step::Quit),
             "?" | "h" | "help" => {
-                // A reader that went away is not an error.
+                // A closed pipe is not an error.
                 let _ = std::io::stdout().write_all(HELP.as_bytes());
             }
             "timing" => {
@@ -113,7 +113,7 @@ impl Runner {
         }
     }
 
-    /// A query of the shell's own: shown as a table and not timed.
+    /// Runs a query of a backslash command: shown as a table and not timed.
     async fn own(&mut self, query: &str) -> Result<Step, CliError> {
         let (format, timing) = (self.format, self.timing);
         (self.format, self.timing) = (Format::Table, false);
@@ -158,7 +158,7 @@ impl Runner {
     }
 }
 
-/// Tells what is wrong with a command.
+/// Reports an invalid command.
 pub(super) fn wrong(problem: &str) -> Step {
     let _ = writeln!(std::io::stderr(), "{problem}");
     Step::Failed

@@ -1,8 +1,8 @@
-//! `bennu sql`: statements in process, from a text, a file or a person.
+//! `bennu sql`: runs statements in process, from a text, a file or a terminal.
 //!
 //! ```text
-//!   Lines (person | file | text) ──> Runner ──> statement ──> output: table | csv | json | arrow
-//!                                       └─────> meta: \d, \copy, \timing, … ──> statements of its own
+//!   Lines (terminal | file | text) ──> Runner ──> statement ──> output: table | csv | json | arrow
+//!                                       └─────> meta: \d, \copy, \timing, … ──> its own statements
 //! ```
 
 mod complete;
@@ -27,14 +27,14 @@ use runner::Runner;
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
-/// Runs what was given and stops at the first error, or reads a person's statements until the end of input.
+/// Runs the given texts and stops at the first error, or runs interactive statements until the end of input.
 pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
     let texts = given(args)?;
     let config = Config::load(&args.place.options())?;
     let new = config.is_new_folder();
     let db = crate::serve::open(&config).await?;
     if new {
-        // A name that was mistyped should not look like a database that lost its tables.
+        // A mistyped name should not look like a database that lost its tables.
         let _ = writeln!(std::io::stderr(), "bennu: \"{}\" was not there: it is a new, empty database", config.data);
     }
     let mut runner = Runner::new(db.session()?, args.format);
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: &SqlArgs) -> Result<ExitCode, CliError> {
     Ok(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What there is to run, one after the other; `None` if a person will tell.
+/// The texts to run, in order; `None` for interactive input.
 fn given(args: &SqlArgs) -> Result<Option<Vec<Lines>>, CliError> {
     if !args.commands.is_empty() {
         let texts = args.commands.iter().map(|text| Lines::Text(Text::with_data_in_stdin(text)));

@@ -1,4 +1,4 @@
-//! Runs statements and commands one after the other and shows each answer.
+//! Runs statements and backslash commands in order and shows their results.
 
 use super::complete::{Extent, extent};
 use super::failure::{self, Failure};
@@ -12,27 +12,27 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::time::Instant;
 
-/// Bytes of a file that COPY is fed at once.
+/// Bytes of a file per call of `CopyIn::feed`.
 const PIECE: usize = 256 << 10;
 
-/// A session with what the shell keeps about it.
+/// A session and the state of the shell.
 pub(super) struct Runner {
     session: Session,
     pub(super) format: Format,
     pub(super) timing: bool,
-    /// A person watches: progress is shown.
+    /// Whether input is interactive: progress is then shown.
     person: bool,
-    /// An answer was written as an Arrow file, which has room for one.
+    /// Whether a result was written as an Arrow file, which holds only one result.
     arrow_written: bool,
-    /// How many files are being run within each other.
+    /// Nesting depth of the files being run.
     pub(super) depth: usize,
 }
 
-/// How a statement or command went.
+/// Outcome of a statement or command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Done,
-    /// It was told why.
+    /// Failed; the error was reported.
     Failed,
     Quit,
 }
@@ -42,7 +42,7 @@ impl Runner {
         Self { session, format, timing: false, person: false, arrow_written: false, depth: 0 }
     }
 
-    /// Runs all input; false when something failed, which ends the input unless a person gives it.
+    /// Runs all input. False if a statement failed, which ends the input unless it is interactive.
     pub(super) async fn run_all(&mut self, lines: &mut Lines) -> Result<bool, CliError> {
         self.person = lines.is_person();
         let mut text = String::new();
@@ -70,7 +70,7 @@ impl Runner {
                     text.clear();
                     continue;
                 }
-                // What a person began and did not end is not meant: only a script may go without the last semicolon.
+                // An unfinished interactive statement is discarded: only a script may omit the last semicolon.
                 Input::End if text.is_empty() || lines.is_person() => return Ok(true),
                 Input::End => {
                     let step = self.statement(&text, before, lines).await?;
@@ -92,7 +92,7 @@ impl Runner {
         }
     }
 
-    /// A command at the beginning of a line. The statement before it goes on behind it, unless it is about that.
+    /// Runs a command in the middle of a statement. The statement goes on behind it unless the command concerns it.
     async fn command_within(
         &mut self,
         text: &mut String,
@@ -171,7 +171,7 @@ impl Runner {
             Answer::CopyIn(mut copy) => {
                 while let Some(line) = lines.data()? {
                     if let Err(error) = copy.feed(format!("{line}\n").as_bytes()).await {
-                        // The rest of the data is no statement.
+                        // Skips the rest of the data, which must not be read as statements.
                         while lines.data()?.is_some() {}
                         return Ok(Err(Failure::Sql(error.into())));
                     }
@@ -181,7 +181,7 @@ impl Runner {
         })
     }
 
-    /// `\copy … FROM`: a file through COPY.
+    /// Runs `\copy … FROM`: feeds a file to COPY.
     pub(super) async fn copy_in(&mut self, sql: &str, mut file: File) -> Result<Step, CliError> {
         let started = Instant::now();
         let (cancel, progress) = (self.session.cancel_handle(), Progress::new(self.person));
@@ -206,7 +206,7 @@ impl Runner {
         Ok(self.ended(sql, done, started))
     }
 
-    /// `\copy … TO`: COPY into a file.
+    /// Runs `\copy … TO`: writes COPY's data to a file.
     pub(super) async fn copy_out(&mut self, sql: &str, mut file: File) -> Result<Step, CliError> {
         let started = Instant::now();
         let (cancel, progress) = (self.session.cancel_handle(), Progress::new(self.person));
@@ -220,12 +220,12 @@ impl Runner {
         Ok(self.ended(sql, done, started))
     }
 
-    /// How many rows a query of the shell's own has; `None` if it failed.
+    /// Counts the rows of an internal query; `None` if it failed.
     pub(super) async fn count(&mut self, sql: &str) -> Option<u64> {
         self.session.run(sql, &[]).await.ok()
     }
 
-    /// Schemas and names, by a query of the shell's own.
+    /// Schemas and names that an internal query returns.
     pub(super) async fn names(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
         self.session.rows(sql, &[]).await
     }
@@ -259,7 +259,7 @@ impl Runner {
         }
     }
 
-    /// What a person is asked with: as psql does it, `*` in a transaction and `!` in one that has failed.
+    /// The prompt, as in psql: `*` in a transaction and `!` in a failed one.
     fn prompt(&mut self, extent: Extent) -> &'static str {
         match (self.session.inner().status(), extent) {
             (TransactionStatus::Idle, Extent::Complete) => "bennu=> ",
@@ -274,7 +274,7 @@ impl Runner {
         }
     }
 
-    /// A command tag goes where it does not mix with data.
+    /// Prints a command tag where it does not mix with data.
     fn tag(&self, tag: &str) {
         if self.format == Format::Table {
             output::line(tag);
@@ -296,12 +296,12 @@ impl Runner {
     }
 }
 
-/// Does a person want to go?
+/// Returns whether the line is psql's `quit` or `exit`.
 fn is_farewell(line: &str) -> bool {
     matches!(line.trim().trim_end_matches(';').trim_end(), "quit" | "exit")
 }
 
-/// All of the copy, and its command tag.
+/// Writes all COPY data and returns the command tag.
 async fn write_out(mut copy: CopyOut, out: &mut impl Write, progress: &Progress) -> Result<String, Failure> {
     let mut told = 0;
     while let Some(data) = copy.data.next().await {

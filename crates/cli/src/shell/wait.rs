@@ -1,4 +1,4 @@
-//! While a statement runs: Ctrl-C cancels it, and a person sees how far it is.
+//! While a statement runs, Ctrl-C cancels it and the terminal shows progress.
 
 use super::failure::Failure;
 use bennu::CancelHandle;
@@ -7,39 +7,39 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 use tokio::time::MissedTickBehavior;
 
-/// Silence before progress is shown, and between two signs of it.
+/// Time before progress is shown, and between updates.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How far a statement is, told by those who do its work.
+/// Progress of a statement, updated by the code that runs it.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// Is there somebody to be shown?
+    /// Whether to show progress.
     watched: Cell<bool>,
-    /// Characters of the line that is on the screen.
+    /// Characters of the progress line on the screen.
     shown: Cell<usize>,
     rows: Cell<u64>,
-    /// Bytes of the file that were read, and its size.
+    /// Bytes read of the file, and its size.
     file: Cell<Option<(u64, u64)>>,
 }
 
 impl Progress {
-    /// `person`: input comes from a person, who sees standard error if that is a terminal.
+    /// `person` if input is interactive. Progress is shown only if standard error is a terminal.
     pub(super) fn new(person: bool) -> Self {
         let watched = person && std::io::stderr().is_terminal();
         Self { watched: Cell::new(watched), shown: Cell::new(0), rows: Cell::new(0), file: Cell::new(None) }
     }
 
-    /// So many more rows came.
+    /// Adds `more` rows.
     pub(super) fn rows(&self, more: usize) {
         self.rows.set(self.rows.get() + more as u64);
     }
 
-    /// So much of a file of that size was read.
+    /// Sets the bytes read of a file of `size` bytes.
     pub(super) fn file(&self, read: u64, size: u64) {
         self.file.set(Some((read, size)));
     }
 
-    /// Rows go to the screen from now on: they are progress enough.
+    /// Stops showing progress if rows are now printed to a terminal.
     pub(super) fn output_begins(&self) {
         if std::io::stdout().is_terminal() {
             self.erase();

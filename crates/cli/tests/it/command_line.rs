@@ -1,4 +1,4 @@
-//! Words of the command line, and what the binary says about bad ones.
+//! Arguments of the command line, and errors about invalid ones.
 
 use crate::server::{Server, bennu};
 use std::path::Path;
@@ -150,7 +150,7 @@ fn check_tells_of_a_torn_tail_that_it_cut() {
     let journals = files(&data).into_iter().filter(|f| f.extension().is_some_and(|e| e == "jnl"));
     let newest = journals.max().expect("there is a journal");
     let mut bytes = std::fs::read(&newest).unwrap();
-    // Journals are made longer than what is in them: the tail begins where only zeros follow.
+    // Journals are preallocated: the tail begins where only zeros follow.
     bytes.truncate(bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
     bytes.extend([7; 100]);
     std::fs::write(&newest, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Health and metrics of a running server, and its end.
+//! Health and metrics of a running server, and its shutdown.
 
 use crate::server::Server;
 use std::collections::BTreeSet;
@@ -20,13 +20,13 @@ async fn health_is_ok_and_metrics_count_what_clients_do() {
     assert!(text.ends_with("# EOF\n"), "{text}");
 }
 
-/// Also where the port is open to all, its figures are not.
+/// Even if the port listens on all addresses, the metrics are only for loopback.
 #[test]
 fn peers_elsewhere_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start_with_open_http(&folder.path().join("data"));
     assert_eq!(server.get("/healthz").0, "HTTP/1.1 200 OK");
-    // Nothing is sent: it tells the address that packets would leave by.
+    // Connecting a UDP socket sends nothing; it finds the address that packets would leave by.
     let outside = UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.connect("192.0.2.1:9").map(|()| socket));
     let Ok(address) = outside.and_then(|socket| socket.local_addr()) else { return };
     for path in ["/metrics", "/healthz", "/"] {
@@ -54,7 +54,7 @@ fn sigterm_ends_it_well_and_frees_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     assert!(Server::start(&data).stop());
-    // Nobody reads its log any more.
+    // The pipe of the log is closed.
     assert!(Server::start_with_log(&data, Stdio::piped()).stop());
 }
 

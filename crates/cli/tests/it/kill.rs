@@ -1,5 +1,5 @@
-//! `kill -9` under load, also in the middle of COPY: what was acknowledged is there, and each
-//! statement that was not is there whole or not at all.
+//! `kill -9` under load, also during COPY: acknowledged statements are durable, and each other statement is applied
+//! as a whole or not at all.
 
 use crate::server::Server;
 use futures::SinkExt;
@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_postgres::Client;
 
-/// Unless `BENNU_KILL_CYCLES` says another number.
+/// Default of `BENNU_KILL_CYCLES`.
 const CYCLES: u64 = 40;
-/// Each cycle reads what those before it have written.
+/// Cycles per data folder: each cycle reads the rows of all earlier ones.
 const IN_ONE_FOLDER: usize = 40;
 const WRITERS: u64 = 4;
 /// Rows of one INSERT and of one COPY.
@@ -22,7 +22,7 @@ fn cycles() -> u64 {
     std::env::var("BENNU_KILL_CYCLES").map_or(CYCLES, |cycles| cycles.parse().unwrap())
 }
 
-/// Statements by number that were acknowledged.
+/// Numbers of the acknowledged statements.
 #[derive(Default)]
 struct Acknowledged {
     inserts: BTreeSet<i64>,
@@ -54,7 +54,7 @@ async fn statements_after_crashes(cycles: Range<u64>) {
             tasks.push(tokio::spawn(insert(client, first, acknowledged.clone())));
         }
         tasks.push(tokio::spawn(copy(server.connect().await, cycle as i64 * 1_000_000, acknowledged.clone())));
-        // Each cycle is cut at another place.
+        // Each cycle kills at another time.
         tokio::time::sleep(Duration::from_millis(60 + cycle * 37 % 300)).await;
         server.kill();
         for task in tasks {
@@ -67,7 +67,7 @@ async fn statements_after_crashes(cycles: Range<u64>) {
     assert!(!acknowledged.inserts.is_empty() && !acknowledged.copies.is_empty(), "the load never got through");
 }
 
-/// Inserts until the server is gone.
+/// Inserts until the server is killed.
 async fn insert(client: Client, first: i64, acknowledged: Arc<Mutex<Acknowledged>>) {
     for n in first.. {
         let values: Vec<String> = (0..ROWS).map(|part| format!("({n}, {part}, 'row {n}')")).collect();
@@ -108,7 +108,7 @@ async fn verify(client: &Client, acknowledged: &Mutex<Acknowledged>) {
     assert!(lost.is_empty(), "acknowledged copies are lost: {lost:?}");
 }
 
-/// The statements found, each of them whole.
+/// Numbers of the statements found; each must be complete.
 async fn found(client: &Client, table: &str, rows: i64) -> BTreeSet<i64> {
     let groups = client.query(&format!("SELECT n, count(*) FROM {table} GROUP BY n"), &[]).await.unwrap();
     let whole = |row: &tokio_postgres::Row| {

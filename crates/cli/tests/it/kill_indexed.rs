@@ -1,5 +1,5 @@
-//! `kill -9` while rows of an indexed table are written, while others are loaded, and while indexes are made, rebuilt and dropped in
-//! every way, beside writers and without them: entries are those of the rows, at once and when the jobs of before have gone on to their end.
+//! `kill -9` while rows of an indexed table are written and loaded, and while indexes are created, rebuilt and dropped
+//! in every way, with and without writers: index entries match the rows, at once and after the resumed jobs have ended.
 
 use crate::server::Server;
 use futures::SinkExt;
@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-/// Unless `BENNU_KILL_CYCLES` says another number.
+/// Default of `BENNU_KILL_CYCLES`.
 const CYCLES: u64 = 15;
-/// Each cycle reads what those before it have written.
+/// Cycles per data folder: each cycle reads the rows of all earlier ones.
 const IN_ONE_FOLDER: usize = 20;
 const WRITERS: u64 = 3;
 const DEFINERS: u64 = 2;
-/// Rows of a COPY.
+/// Rows per COPY.
 const LOADED: u64 = 2_000;
 
-/// The definitions of each cycle follow from it: `BENNU_KILL_SEED`.
+/// `BENNU_KILL_SEED`, from which the DDL of each cycle derives.
 fn seed() -> u64 {
     std::env::var("BENNU_KILL_SEED").map_or(20_261_125, |seed| seed.parse().unwrap())
 }
@@ -27,7 +27,7 @@ fn cycles() -> u64 {
     std::env::var("BENNU_KILL_CYCLES").map_or(CYCLES, |cycles| cycles.parse().unwrap())
 }
 
-/// Rows whose INSERT was acknowledged.
+/// Acknowledged rows.
 type Acknowledged = Arc<Mutex<BTreeSet<u64>>>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -60,7 +60,7 @@ async fn entries_after_crashes(cycles: Range<u64>) {
             let random = Random(seed() ^ (cycle * DEFINERS + definer).wrapping_mul(0x9E37_79B9_7F4A_7C15));
             tasks.push(tokio::spawn(define(server.connect().await, random)));
         }
-        // Each cycle is cut at another place.
+        // Each cycle kills at another time.
         tokio::time::sleep(Duration::from_millis(80 + cycle * 53 % 300)).await;
         server.kill();
         for task in tasks {
@@ -71,7 +71,7 @@ async fn entries_after_crashes(cycles: Range<u64>) {
         let at = format!("cycle {cycle} of seed {}", seed());
         verify(&client, &acknowledged, &at).await;
         verify_loads(&client, &loads, &at).await;
-        // Every other time jobs are killed again where the crash before has left them.
+        // In every other cycle the jobs are killed again at the point where the last crash left them.
         if cycle % 2 == 1 {
             jobs_end(&client).await;
             verify(&client, &acknowledged, &at).await;
@@ -80,7 +80,7 @@ async fn entries_after_crashes(cycles: Range<u64>) {
     assert!(!acknowledged.lock().unwrap().is_empty(), "the load never got through");
 }
 
-/// Writes until the server is gone. Rows that end in 7 are the ones that stay.
+/// Writes until the server is killed. Rows whose numbers end in 7 are not changed afterwards.
 async fn write(client: Client, first: u64, acknowledged: Acknowledged) {
     for n in first.. {
         let statements = [
@@ -104,12 +104,12 @@ async fn write(client: Client, first: u64, acknowledged: Acknowledged) {
     }
 }
 
-/// Loads until the server is gone: rows whose numbers begin with that of their load.
+/// Loads rows until the server is killed. A row's number begins with that of its load.
 async fn load(client: Client, first: u64, acknowledged: Acknowledged) {
     for number in first.. {
         let mut text = String::new();
         for row in 0..LOADED {
-            // Not in the order of the key, nor of an index.
+            // Neither in key order nor in the order of an index.
             let row = row * 7919 % LOADED;
             let n = number * 10_000 + row;
             text.push_str(&format!("{n},{},B{}\n", u64::MAX / 2 - n, row % 17));
@@ -126,7 +126,7 @@ async fn load(client: Client, first: u64, acknowledged: Acknowledged) {
     }
 }
 
-/// Each load is whole or not there, with its entries.
+/// Each load is complete with its index entries, or absent.
 async fn verify_loads(client: &Client, loads: &Mutex<BTreeSet<u64>>, at: &str) {
     let differences = client.simple_query("CHECK TABLE loaded").await.unwrap();
     let rows: Vec<_> = differences.iter().filter(|it| matches!(it, SimpleQueryMessage::Row(_))).collect();
@@ -142,7 +142,7 @@ async fn verify_loads(client: &Client, loads: &Mutex<BTreeSet<u64>>, at: &str) {
     assert!(lost.is_empty(), "{at}: acknowledged loads are lost: {lost:?}");
 }
 
-/// A generator of numbers that are the same for a seed.
+/// A pseudorandom generator: the same numbers for the same seed.
 struct Random(u64);
 
 impl Random {
@@ -156,7 +156,7 @@ impl Random {
     }
 }
 
-/// Makes, rebuilds and drops indexes in every way, until the server is gone.
+/// Creates, rebuilds and drops indexes in every way until the server is killed.
 async fn define(client: Client, mut random: Random) {
     loop {
         let (index, way) = (random.one_of(&["made", "other", "third"]), random.one_of(&["", "CONCURRENTLY"]));
@@ -176,7 +176,8 @@ async fn define(client: Client, mut random: Random) {
             },
         };
         if let Err(error) = client.batch_execute(&statement).await {
-            // What is there or not is up to the cycle before and the other definer, who may also drop what is being built.
+            // Which indexes exist depends on earlier cycles and the other definer, who may also drop an index during
+            // its build.
             let expected = ["42P07", "42710", "42704", "42P01", "55000", "2BP01"];
             match error.code() {
                 Some(code) if expected.contains(&code.code()) => {}
@@ -187,7 +188,7 @@ async fn define(client: Client, mut random: Random) {
     }
 }
 
-/// Waits until no job is under way.
+/// Waits until all jobs have ended.
 async fn jobs_end(client: &Client) {
     let waiting = "SELECT count(*) FROM bennu.jobs WHERE state NOT IN ('succeeded', 'failed', 'cancelled')";
     for _ in 0..3_000 {

@@ -1,5 +1,5 @@
-//! `kill -9` while materialized views are refreshed in both ways and by their jobs: each has the rows of one of its refreshes, whole,
-//! with the entries of its indexes, and what was half made is gone.
+//! `kill -9` while materialized views are refreshed in both ways and by their jobs: each view has all rows of one
+//! refresh with their index entries, and unfinished keyspaces are removed.
 
 use crate::server::Server;
 use futures::SinkExt;
@@ -8,9 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-/// Unless `BENNU_KILL_CYCLES` says another number.
+/// Default of `BENNU_KILL_CYCLES`.
 const CYCLES: u64 = 8;
-/// Each cycle reads what those before it have written.
+/// Cycles per data folder: each cycle reads the rows of all earlier ones.
 const IN_ONE_FOLDER: usize = 20;
 
 fn cycles() -> u64 {
@@ -51,7 +51,7 @@ async fn views_after_crashes(cycles: Range<u64>) {
         let mut next = 1_000_000 * (cycle + 1);
         let work = tokio::spawn(async move {
             loop {
-                // A load, whose groups come with it.
+                // A load that adds its own groups.
                 if copied(&client, next).await.is_err() {
                     return;
                 }
@@ -66,13 +66,13 @@ async fn views_after_crashes(cycles: Range<u64>) {
                 }
             }
         });
-        // Each cycle is cut at another place.
+        // Each cycle kills at another time.
         tokio::time::sleep(Duration::from_millis(150 + cycle * 97 % 500)).await;
         server.kill();
         work.await.unwrap();
         server = Server::start(&data);
         let client = server.connect().await;
-        // What had changed when the process died is known to the next refresh.
+        // The next refresh includes the changes from before the crash.
         client.batch_execute("REFRESH MATERIALIZED VIEW d").await.unwrap();
         let differ =
             "SELECT count(*) FROM (SELECT * FROM d EXCEPT SELECT k % 10, sum(v), count(*) FROM t GROUP BY k % 10) AS x";
@@ -89,7 +89,7 @@ async fn views_after_crashes(cycles: Range<u64>) {
             "1"
         );
     }
-    // What crashes have left went when the store was opened.
+    // Opening the store removed what crashes had left.
     let before = keyspaces(&data);
     let client = server.connect().await;
     client.batch_execute("REFRESH MATERIALIZED VIEW a; REFRESH MATERIALIZED VIEW CONCURRENTLY b").await.unwrap();
@@ -97,10 +97,10 @@ async fn views_after_crashes(cycles: Range<u64>) {
     assert!(before < 60, "{before} keyspaces are there");
 }
 
-/// Rows of one COPY.
+/// Rows per COPY.
 const ROWS: u64 = 200;
 
-/// Copies rows from that key on, whose values are 0 together.
+/// Copies rows from key `first` on, whose values add up to 0.
 async fn copied(client: &Client, first: u64) -> Result<u64, tokio_postgres::Error> {
     let line = |key: u64| format!("{key}\t{}\n", if key.is_multiple_of(2) { "1" } else { "-1" });
     let sink = client.copy_in::<_, std::io::Cursor<Vec<u8>>>("COPY t FROM STDIN").await?;

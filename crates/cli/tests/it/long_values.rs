@@ -1,14 +1,14 @@
-//! Long values go through joins, groups and window functions in batches that fit in the memory that is configured.
+//! Joins, groups and window functions process long values in batches that fit in the configured memory.
 #![cfg(target_os = "linux")]
 
 use crate::memory::{Small, times};
 
-/// So many rows of a number `k` and a text `t` of a megabyte.
+/// `rows` rows of a number `k` and a text `t` of a megabyte.
 fn long(rows: u64) -> String {
     format!("(SELECT g AS k, repeat(md5(g::text), 30000) AS t FROM generate_series(1, {rows}) AS s (g))")
 }
 
-/// So many rows of 1, 2 and 3.
+/// `rows` rows with `k` of 1, 2 and 3.
 fn narrow(rows: u64) -> String {
     format!("(SELECT 1 + g % 3 AS k, g FROM generate_series(1, {rows}) AS s (g))")
 }
@@ -36,7 +36,7 @@ async fn rows_turn_long_when_some_were_handed_out() {
     let rows = "(SELECT g % 50 AS k, repeat('x', CASE WHEN g > 100000 THEN 100000 ELSE 1 END) AS t \
                 FROM generate_series(1, 100500) AS s (g))";
     let statement = format!("SELECT t FROM {rows} AS a JOIN (VALUES (1), (2), (2), (2), (2)) AS b (k) USING (k)");
-    // A batch of thousands of such rows would not fit.
+    // A batch of thousands of such rows does not fit.
     let done = small.run(&statement).await;
     assert!(done.as_ref().err().is_none_or(|code| code == "53200"), "{done:?}");
     small.stayed_within("rows that turn long");
@@ -88,7 +88,7 @@ async fn values_over_frames_are_counted() {
     small.stayed_within("values over frames");
 }
 
-/// So many rows of a text of 100 kB, all different, and a number.
+/// `rows` rows of a distinct text of 100 kB and a number.
 fn texts(rows: u64) -> String {
     format!("(SELECT g AS k, repeat(md5(g::text), 3000) AS t FROM generate_series(1, {rows}) AS s (g))")
 }

@@ -1,4 +1,4 @@
-//! The binary as a user starts it: served over a socket, killed, started again.
+//! Tests of the binary: served over a socket, killed, restarted.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod command_line;

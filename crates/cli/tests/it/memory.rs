@@ -1,5 +1,5 @@
-//! A server with little memory configured stays within it, whatever its clients ask for: statements that cannot go on
-//! fail with 53200 or spill.
+//! A server with a small memory limit stays within it under any statement: statements that need more fail with 53200
+//! or spill.
 #![cfg(target_os = "linux")]
 
 use crate::server::Server;
@@ -8,19 +8,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_postgres::Client;
 
-/// Megabytes for queries: 64, or `BENNU_MEMORY_MIB`, by which the statements grow as well.
+/// Megabytes for queries: 64, or `BENNU_MEMORY_MIB`, with which the statements scale.
 fn query_memory() -> u64 {
     std::env::var("BENNU_MEMORY_MIB").map_or(64, |words| words.parse().expect("a number of megabytes"))
 }
 
-/// How much larger than in a short run.
+/// Scales a count with the query memory.
 pub(crate) fn times(count: u64) -> u64 {
     count * query_memory() / 64
 }
 
 pub(crate) struct Small {
     server: Server,
-    /// Bytes at the start.
+    /// Resident bytes at the start.
     before: u64,
     _folder: tempfile::TempDir,
 }
@@ -39,8 +39,8 @@ impl Small {
         Self { server, before, _folder: folder }
     }
 
-    /// The most that it has held beyond the start is within 1.5 times what is configured for all together: memory of
-    /// queries, memtables and cache.
+    /// Asserts that the peak beyond the start is within 1.5 times the total configured for query memory, memtables and
+    /// cache.
     pub(crate) fn stayed_within(&self, what: &str) {
         let grown = peak(self.server.id()).saturating_sub(self.before);
         let most = (query_memory() * 3 / 2 * 3 / 2) << 20;
@@ -57,7 +57,7 @@ async fn run(client: &Client, statement: &str) -> Result<(), String> {
     done.map(drop).map_err(|error| error.code().map_or_else(|| error.to_string(), |code| code.code().to_owned()))
 }
 
-/// The largest resident size so far.
+/// Peak resident size so far.
 fn peak(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -67,7 +67,7 @@ fn peak(process: u32) -> u64 {
 #[tokio::test]
 async fn functions_that_grow_their_arguments_fail_or_go_by_few_rows() {
     let small = Small::start().await;
-    // One value that is larger than all memory, or than any value, made of columns so that no planner computes it.
+    // One value larger than all memory, or than any value may be, built from columns so that it is not constant-folded.
     for (letters, code) in [(10_000, "53200"), (100_000, "54000")] {
         let one = format!(
             "SELECT length(replace(repeat('a', n), 'a', repeat('b', n))) FROM (SELECT {letters} + g AS n \
@@ -75,10 +75,10 @@ async fn functions_that_grow_their_arguments_fail_or_go_by_few_rows() {
         );
         assert_eq!(small.run(&one).await, Err(code.to_owned()), "replace of {letters} letters");
     }
-    // DataFusion's own, which the table of built-ins does not have.
+    // A function of DataFusion that is not a built-in of ours.
     assert_eq!(small.run("SELECT range(1, 10000000000)").await, Err("42883".to_owned()));
     small.stayed_within("values that are refused");
-    // Of many rows each value is small, and a batch of them is not.
+    // Each value is small, but a batch of them is not.
     for (what, statement) in [
         (
             "repeat",
@@ -108,7 +108,7 @@ async fn functions_that_grow_their_arguments_fail_or_go_by_few_rows() {
     }
 }
 
-/// Each is of a size that takes minutes; what it may hold shows in the first seconds.
+/// Each statement would take minutes; its memory use shows in the first seconds.
 #[tokio::test]
 async fn statements_over_very_many_rows_hold_no_more_as_they_go() {
     let small = Small::start().await;
@@ -142,7 +142,7 @@ async fn answers_that_nobody_reads_pile_up_no_further_than_the_memory_that_is_co
     for _ in 0..100 {
         silent.push(asked(small.server.port, statement).await);
     }
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     for _ in 0..20 {
         assert_eq!(small.run("SELECT count(*) FROM generate_series(1, 1000)").await, Ok(()));
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -151,13 +151,13 @@ async fn answers_that_nobody_reads_pile_up_no_further_than_the_memory_that_is_co
     drop(silent);
 }
 
-/// A session that asks and does not read the answer.
+/// A session that sends a statement and does not read the response.
 async fn asked(port: u16, statement: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let body = b"\0\x03\0\0user\0test\0database\0bennu\0\0";
     let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
     stream.write_all(&[&length[..], &body[..]].concat()).await.unwrap();
-    // ReadyForQuery ends the greeting.
+    // ReadyForQuery ends the startup.
     let mut seen = Vec::new();
     while !seen.ends_with(b"Z\0\0\0\x05I") {
         let mut part = [0; 1024];
@@ -191,9 +191,9 @@ async fn writes_that_do_not_fit_go_to_files() {
     assert_eq!(client.query_one(count, &[]).await.unwrap().get::<_, i64>(0), 100_000);
     client.batch_execute("ROLLBACK").await.unwrap();
     small.stayed_within("large writes");
-    // All rows at once are needed for RETURNING.
+    // RETURNING needs all rows at once.
     assert_eq!(run(&client, "UPDATE t SET v = 'all' RETURNING k").await, Err("53200".to_owned()));
-    // What was held is given back.
+    // The memory is released.
     let (_, metrics) = small.server.get("/metrics");
     let held = metrics.lines().find(|line| line.starts_with("bennu_query_memory_bytes ")).unwrap();
     assert_eq!(held, "bennu_query_memory_bytes 0");
@@ -209,7 +209,7 @@ async fn sorts_of_long_rows_have_few_rows_in_a_batch() {
     let by_number = format!("SELECT n, t FROM ({rows}) AS x ORDER BY n OFFSET 3999");
     assert_eq!(small.run(&by_number).await, Ok(()));
     small.stayed_within("a sort by a short column");
-    // To merge by long texts they must be there twice: with so little memory that may be refused.
+    // The merge needs the long texts twice, which may be refused with so little memory.
     let by_text = format!("SELECT n, t FROM ({rows}) AS x ORDER BY t OFFSET 3999");
     let done = small.run(&by_text).await;
     assert!(done.as_ref().err().is_none_or(|code| code == "53200"), "{done:?}");
@@ -230,7 +230,7 @@ async fn messages_that_do_not_end_are_held_as_far_as_there_is_memory() {
                 break;
             }
         }
-        // Who is refused is told so at once, and then read from until there is silence.
+        // A refused client receives the error at once; the server then reads its input until it is silent.
         let told = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut [0; 4096])).await;
         refused += usize::from(told.is_ok());
         open.push(stream);

@@ -1,11 +1,11 @@
-//! More sockets than a process may open files: the store keeps those that it needs, and who says something is served.
+//! More client sockets than the limit of open files: the store keeps its descriptors, and active clients are served.
 
 use crate::server::Server;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use tokio_postgres::NoTls;
 
-/// Half of them are for clients.
+/// Limit of open files; half of it is for clients.
 const FILES: u32 = 256;
 
 #[tokio::test]
@@ -14,14 +14,14 @@ async fn silent_sockets_leave_the_store_its_files() {
     let server = Server::start_with_files(&folder.path().join("data"), FILES);
     let client = server.connect().await;
     client.batch_execute("CREATE TABLE t (k integer PRIMARY KEY, v text)").await.unwrap();
-    // The system takes connections that the server has not looked at.
+    // The kernel accepts connections before the server does.
     let silent: Vec<TcpStream> =
         (0..2 * FILES).map(|_| TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
     let start = Instant::now();
     while !connects(&server).await {
         assert!(start.elapsed() < Duration::from_secs(30), "silent sockets keep others out");
     }
-    // A large load, files of a new table, and what is spilled.
+    // A large load, the files of a new table, and spill files.
     client
         .batch_execute("INSERT INTO t SELECT g, repeat('x', 100) FROM generate_series(1, 50000) AS s (g)")
         .await
@@ -32,7 +32,7 @@ async fn silent_sockets_leave_the_store_its_files() {
     drop(silent);
 }
 
-/// Is a new client served? It may be refused, or left alone where the system took what the server does not yet.
+/// Returns whether a new client is served. It may be refused, or wait in the kernel's backlog.
 async fn connects(server: &Server) -> bool {
     let served = async {
         let config = format!("host=127.0.0.1 port={} user=test dbname=bennu", server.port);

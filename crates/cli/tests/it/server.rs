@@ -12,7 +12,7 @@ pub(crate) struct Server {
     pub(crate) http_port: u16,
 }
 
-/// The binary that was built with the tests, or `BENNU_BINARY`.
+/// The binary built with the tests, or `BENNU_BINARY`.
 pub(crate) fn bennu() -> Command {
     let mut bennu =
         Command::new(std::env::var_os("BENNU_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_bennu").into()));
@@ -20,7 +20,7 @@ pub(crate) fn bennu() -> Command {
     bennu
 }
 
-/// The binary would take what the tests are told for settings of its own.
+/// Removes the tests' own variables, which the binary would read as settings.
 fn without_settings(command: &mut Command) {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BENNU_")) {
         command.env_remove(name);
@@ -28,17 +28,17 @@ fn without_settings(command: &mut Command) {
 }
 
 impl Server {
-    /// Starts it on `data` and waits until it tells its port.
+    /// Starts a server on `data` and waits until it prints its port.
     pub(crate) fn start(data: &Path) -> Self {
         Self::start_with_log(data, Stdio::null())
     }
 
-    /// As [`Self::start`], with stderr somewhere; a pipe is read until the port is told, and no longer.
+    /// Like [`Self::start`], with stderr to `log`; a pipe is read only until the port is printed.
     pub(crate) fn start_with_log(data: &Path, log: Stdio) -> Self {
         Self::start_command(bennu().arg("serve").arg("--data").arg(data).stderr(log))
     }
 
-    /// Starts it on `data` with the lines of a configuration file.
+    /// Starts a server on `data` with the lines of a configuration file.
     pub(crate) fn start_with_config(data: &Path, config: &str) -> Self {
         let file = data.with_extension("toml");
         std::fs::write(&file, config).unwrap();
@@ -47,7 +47,7 @@ impl Server {
         )
     }
 
-    /// Starts it on `data` in a process that may open so many files.
+    /// Starts a server on `data` with a limit of open files.
     pub(crate) fn start_with_files(data: &Path, files: u32) -> Self {
         let mut shell = Command::new("sh");
         without_settings(&mut shell);
@@ -55,7 +55,8 @@ impl Server {
         Self::start_command(shell.arg(bennu().get_program()).args(["serve", "--data"]).arg(data).stderr(Stdio::null()))
     }
 
-    /// Starts it on `data` with the lines of a configuration file by `shell`, behind whose arguments the command stands.
+    /// Starts a server on `data` with the lines of a configuration file through `shell`, which gets the command as
+    /// arguments.
     pub(crate) fn start_by(shell: &mut Command, data: &Path, config: &str) -> Self {
         let file = data.with_extension("toml");
         std::fs::write(&file, config).unwrap();
@@ -64,7 +65,7 @@ impl Server {
         Self::start_command(serve.stderr(Stdio::null()))
     }
 
-    /// Starts it on `data` with an HTTP port on all addresses of this machine.
+    /// Starts a server on `data` with an HTTP port on all addresses of this machine.
     pub(crate) fn start_with_open_http(data: &Path) -> Self {
         Self::start_listening(bennu().arg("serve").arg("--data").arg(data).stderr(Stdio::null()), "0.0.0.0:0")
     }
@@ -97,7 +98,7 @@ impl Server {
         self.get_from(IpAddr::from(Ipv4Addr::LOCALHOST), path)
     }
 
-    /// As [`Self::get`], by one of this machine's addresses.
+    /// Like [`Self::get`], through another address of this machine.
     pub(crate) fn get_from(&self, address: IpAddr, path: &str) -> (String, String) {
         let mut stream = TcpStream::connect((address, self.http_port)).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: bennu\r\nConnection: close\r\n\r\n").unwrap();
@@ -112,12 +113,12 @@ impl Server {
         self.child.id()
     }
 
-    /// SIGTERM, and waits. Did it end well?
+    /// Sends SIGTERM and waits. Returns whether the server ended successfully.
     pub(crate) fn stop(self) -> bool {
         self.stop_by("TERM")
     }
 
-    /// As [`Self::stop`], by another signal.
+    /// Like [`Self::stop`], with another signal.
     pub(crate) fn stop_by(mut self, signal: &str) -> bool {
         let sent = Command::new("kill").args(["-s", signal]).arg(self.child.id().to_string()).status().unwrap();
         assert!(sent.success());
@@ -133,7 +134,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may be dead already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

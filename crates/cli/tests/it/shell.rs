@@ -1,11 +1,11 @@
-//! `bennu sql`: scripts, commands, and the forms that rows are written in.
+//! `bennu sql`: scripts, commands and output formats.
 
 use crate::server::bennu;
 use bennu::arrow::ipc::reader::FileReader;
 use std::io::Write;
 use std::process::Stdio;
 
-/// What a script said: exit code, standard output, standard error.
+/// Runs a script and returns exit code, standard output and standard error.
 fn script(arguments: &[&str], input: &str) -> (i32, Vec<u8>, String) {
     let mut child = bennu()
         .args(["sql", "--data", ":memory:"])

@@ -1,11 +1,11 @@
-//! Files that queries spill to: in the data folder, gone after a crash, and what is said when there is no room for them.
+//! Spill files of queries: in the data folder, removed after a crash, and the error when there is no room for them.
 
 use crate::server::Server;
 use std::path::Path;
 use std::process::Command;
 use tokio_postgres::Client;
 
-/// Files below the folders that queries spill to.
+/// Number of files below the spill folders.
 fn spilled(data: &Path) -> usize {
     let folders = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap());
     let folders = folders.filter(|entry| entry.file_name().to_str().unwrap().starts_with("spill-"));
@@ -38,7 +38,7 @@ async fn what_a_killed_server_spilled_is_removed_at_the_next_start() {
 
 const SMALL: &str = "query_memory_mib = 16\nmemtable_mib = 16\ncache_mib = 16\n";
 
-/// Rows that are kept in one file of so many megabytes, since they are read twice and computed once.
+/// A CTE of so many megabytes that is spilled to one file, since it is computed once and read twice.
 fn kept(megabytes: u32) -> String {
     format!(
         "WITH w AS (SELECT repeat(md5((g + random())::text), 1000) AS t FROM generate_series(1, {}) AS s (g)) \
@@ -47,7 +47,7 @@ fn kept(megabytes: u32) -> String {
     )
 }
 
-/// SQLSTATE and message.
+/// SQLSTATE, message and hint of the statement's error.
 async fn refusal(client: &Client, statement: &str) -> (String, String) {
     let error = client.simple_query(statement).await.expect_err(statement);
     let error = error.as_db_error().unwrap_or_else(|| panic!("{statement}: {error}")).clone();
@@ -57,7 +57,7 @@ async fn refusal(client: &Client, statement: &str) -> (String, String) {
 #[tokio::test]
 async fn a_spill_file_that_may_not_grow_is_disk_full() {
     let folder = tempfile::tempdir().unwrap();
-    // Who writes beyond the limit of a file gets an error in place of a signal.
+    // With SIGXFSZ ignored, a write beyond the file size limit fails with an error.
     let mut shell = Command::new("bash");
     shell.args(["-c", "trap '' XFSZ && ulimit -f $((200 * 1024)) && exec \"$0\" \"$@\""]);
     let server = Server::start_by(&mut shell, &folder.path().join("data"), SMALL);
@@ -76,7 +76,7 @@ async fn a_spill_folder_that_is_full_is_disk_full() {
     std::fs::create_dir(&spill).unwrap();
     let mounts = ["-m", "mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs"];
     if !Command::new("unshare").args(mounts).arg(&spill).status().is_ok_and(|status| status.success()) {
-        // Only root may mount a file system of that size; the limit of a file is tried above.
+        // Only root may mount a file system; the file size limit is tested above.
         return;
     }
     let mut shell = Command::new("unshare");

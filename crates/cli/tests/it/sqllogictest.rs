@@ -1,4 +1,4 @@
-//! `bennu sqllogictest`: files of others, in process and on a server.
+//! `bennu sqllogictest`: third-party files, in process and on a server.
 
 use crate::server::{Server, bennu};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Arrow columns, read value by value on their way to the wire.
+//! Encodes values of Arrow columns for the wire.
 
 use super::{Printer, put_bytes, put_field};
 use arrow::array::{
@@ -34,7 +34,7 @@ pub(crate) enum ColumnReader<'a> {
 }
 
 impl<'a> ColumnReader<'a> {
-    /// `None` for an Arrow type that no SQL type has; DataFusion never makes one.
+    /// `None` for an Arrow type without a SQL type; DataFusion's results have none.
     pub(crate) fn new(array: &'a ArrayRef) -> Option<Self> {
         Some(match array.data_type() {
             ArrowType::Null => Self::Null,
@@ -81,7 +81,7 @@ impl<'a> ColumnReader<'a> {
         }
     }
 
-    /// Appends the field of `row`. False when a number is beyond what a numeric holds.
+    /// Appends the field of `row`. False if a number exceeds the range of `numeric`.
     #[must_use]
     pub(crate) fn put(
         &self,
@@ -111,7 +111,7 @@ impl<'a> ColumnReader<'a> {
         true
     }
 
-    /// The value of `row`, which is not NULL. `None` when a number is beyond what a numeric holds.
+    /// The value of `row`, which is not NULL. `None` if a number exceeds the range of `numeric`.
     fn value(&self, row: usize) -> Option<Datum> {
         Some(match self {
             Self::Null => Datum::Null,
@@ -144,7 +144,7 @@ impl<'a> ColumnReader<'a> {
     }
 }
 
-/// A wide decimal without its trailing fraction zeros, if 38 digits are enough for it.
+/// Converts a 256-bit decimal after dropping trailing zeros of the fraction. `None` beyond 38 digits.
 fn narrow(value: arrow::datatypes::i256, scale: u8) -> Option<Decimal> {
     let ten = arrow::datatypes::i256::from_i128(10);
     let (mut value, mut scale) = (value, scale);

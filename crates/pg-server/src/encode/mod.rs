@@ -1,5 +1,5 @@
-//! Values to the wire and back: the text format, and the walk over Arrow columns. (The binary format is the engine's:
-//! COPY has it too.)
+//! Encodes values for the wire and decodes parameters: the text format and Arrow columns. The engine has the binary
+//! format, because COPY uses it too.
 
 mod columns;
 mod parameter;
@@ -35,7 +35,7 @@ pub(crate) fn put_field(ty: &DataType, value: &Datum, binary: bool, printer: &mu
     }
 }
 
-/// Appends one field that is bytes already (text in both formats, `bytea` in binary).
+/// Appends one field given as bytes (text in both formats, `bytea` in binary).
 pub(crate) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.put_u32(bytes.len() as u32);
     out.extend_from_slice(bytes);

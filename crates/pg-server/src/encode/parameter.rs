@@ -1,4 +1,4 @@
-//! Parameters of Bind to values.
+//! Decodes the parameters of Bind.
 
 use engine::{TimeZone, binary};
 use types::{DataType, Datum, TypeError};
@@ -6,7 +6,7 @@ use types::{DataType, Datum, TypeError};
 /// Why a parameter could not be read.
 #[derive(Debug)]
 pub(crate) enum BadParameter {
-    /// The bytes are not of the type's form.
+    /// The value is invalid for the type.
     Type(TypeError),
     /// Fewer binary bytes than the type has (08P01).
     Short,
@@ -16,10 +16,10 @@ pub(crate) enum BadParameter {
     Format(i16),
 }
 
-/// The value of a parameter of type `ty`. Times without a zone in their text are in `zone`.
+/// Decodes a parameter of type `ty`. Timestamps in text without a zone are in `zone`.
 ///
 /// # Errors
-/// What is wrong with it; see [`BadParameter`].
+/// See [`BadParameter`].
 pub(crate) fn decode_parameter(
     ty: &DataType,
     format: i16,

@@ -1,11 +1,11 @@
-//! The text format: what `types::text` prints, times in the session's zone.
+//! The text format: values as `types::text` prints them, times in the session's time zone.
 
 use engine::TimeZone;
 use types::{DataType, Datum};
 
-/// What printing needs, so that a row needs no string of its own.
+/// Prints values into a reused buffer, which avoids an allocation per value.
 pub(crate) struct Printer {
-    /// Where times with a zone are shown.
+    /// Time zone of `timestamptz` values.
     zone: TimeZone,
     scratch: String,
 }
@@ -28,13 +28,13 @@ impl Printer {
     }
 }
 
-/// Bytes of the longest integer, and those of a field's length.
+/// Bytes of the field length and of the longest integer.
 const INTEGER_FIELD: usize = 4 + 20;
 
-/// Appends an integer in decimal, its length in front: numbers are most of what is sent, and the standard library's
+/// Appends an integer in decimal with its length in front: most fields are numbers, and the standard library's
 /// formatting takes several times as long.
 pub(super) fn put_integer_field(value: i64, out: &mut Vec<u8>) {
-    // From the last two digits to the first, then the sign, then the length.
+    // Filled from the end: the last two digits first, then the sign, then the length.
     let mut field = [0_u8; INTEGER_FIELD];
     let mut left = field.as_mut_slice();
     let mut rest = value.unsigned_abs();
@@ -62,7 +62,7 @@ fn two_digits(number: u8) -> [u8; 2] {
     [b'0' + number / 10, b'0' + number % 10]
 }
 
-/// Puts bytes at the end of what is left, and gives the rest.
+/// Puts bytes at the end of `left` and returns the rest of it.
 #[inline]
 fn put_in_front<const N: usize>(left: &mut [u8], bytes: [u8; N]) -> &mut [u8] {
     match left.split_last_chunk_mut() {

@@ -3,7 +3,7 @@
 use crate::client::{Client, Server, Strs as _, field, result};
 use crate::frames::query;
 
-/// Waits until a session shows as this: what ran its last statement may let go of it a moment after the answer.
+/// Waits until `pg_stat_activity` shows `wanted`: the state may change a moment after the answer arrives.
 async fn shows(of: i32, seen_by: &mut Client, wanted: &str) {
     let text = format!("SELECT state || ': ' || query FROM pg_stat_activity WHERE pid = {of}");
     for _ in 0..1_000 {
@@ -56,13 +56,13 @@ async fn a_session_cancels_what_another_runs_and_ends_it() {
             assert_eq!(result(&two.answer().await).strs(), Err("57014"));
         }
     }
-    // Its statement has no error of its own.
+    // The statement itself reports no error.
     let last = two.message().await.unwrap();
     assert_eq!((last.kind, field(&last, b'S').as_str(), field(&last, b'C').as_str()), (b'E', "FATAL", "57P01"));
     assert!(two.message().await.is_none());
     server.sessions_are(1).await;
     assert_eq!(one.run(&format!("SELECT pg_cancel_backend({other})")).await.strs(), Ok("f"));
-    // Planning alone does nothing, and a prepared statement does it each time.
+    // Planning does not evaluate the function; each execution of a prepared statement does.
     let mut three = server.session().await;
     let third = process(&mut three).await;
     one.run(&format!("EXPLAIN SELECT pg_terminate_backend({third})")).await.unwrap();

@@ -1,4 +1,4 @@
-//! A server in this process and a client that speaks in frames.
+//! A server in this process and a client that sends raw frames.
 
 use crate::frames::{frame, query, startup};
 use bennu_pg_server::{ServerOptions, serve};
@@ -25,14 +25,14 @@ impl Server {
         Self::start_reserving(max_connections, 0).await
     }
 
-    /// With so many of its seats kept for the user postgres.
+    /// Reserves `reserved` connection slots for the user postgres.
     pub(crate) async fn start_reserving(max_connections: usize, reserved: usize) -> Self {
         let options = EngineOptions { query_threads: 2, ..EngineOptions::default() };
         let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
         Self::serving(engine, max_connections, reserved)
     }
 
-    /// Its statements share so many bytes.
+    /// Starts a server whose statements share `memory_bytes`.
     pub(crate) async fn start_with_memory(memory_bytes: usize) -> Self {
         let options = EngineOptions { query_threads: 2, memory_bytes, ..EngineOptions::default() };
         let engine = Engine::open(Arc::new(ModelStore::new()), options).await.unwrap();
@@ -48,14 +48,15 @@ impl Server {
         Self { engine, address, stop, serving }
     }
 
-    /// Tells it to stop, and waits until it has: far longer than it may take, far shorter than what clients run.
+    /// Stops the server and waits for its end: the timeout is far longer than a stop takes, and far shorter than the
+    /// clients' statements.
     pub(crate) async fn stop(&mut self) {
         self.stop.cancel();
         let stopped = tokio::time::timeout(Duration::from_secs(60), &mut self.serving).await;
         stopped.expect("the server does not stop").unwrap().unwrap();
     }
 
-    /// Serves the same database once more.
+    /// Serves the same database again.
     pub(crate) fn serve_again(&mut self) {
         *self = Self::serving(Arc::clone(&self.engine), 10, 0);
     }
@@ -79,7 +80,7 @@ impl Server {
         client
     }
 
-    /// Waits until so many sessions are left.
+    /// Waits until `count` sessions are left.
     pub(crate) async fn sessions_are(&self, count: u64) {
         let left = || self.engine.metrics().iter().find(|(name, _)| *name == "sessions").map(|(_, n)| *n);
         for _ in 0..150 {
@@ -98,7 +99,7 @@ impl Drop for Server {
     }
 }
 
-/// A message of the server.
+/// A backend message.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) kind: u8,
@@ -110,7 +111,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The server may close before it has read all.
+    /// Sends bytes. Ignores errors: the server may close the connection before it has read everything.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes).await;
     }
@@ -127,12 +128,12 @@ impl Client {
         tokio::time::timeout(Duration::from_secs(60), read).await.expect("the server does not answer")
     }
 
-    /// Messages up to ReadyForQuery, or to the end of the connection.
-    /// What answers a request for encryption.
+    /// The byte that answers an SSLRequest.
     pub(crate) async fn byte(&mut self) -> u8 {
         self.stream.read_u8().await.unwrap()
     }
 
+    /// Messages up to ReadyForQuery, or to the end of the connection.
     pub(crate) async fn answer(&mut self) -> Vec<Message> {
         let mut messages = Vec::new();
         while let Some(message) = self.message().await {
@@ -179,7 +180,7 @@ pub(crate) fn field(error: &Message, tag: u8) -> String {
     String::from_utf8_lossy(found.get(1..).unwrap_or_default()).into_owned()
 }
 
-/// An answer, to compare with what is written in a test.
+/// Borrows a result, to compare it with literals.
 pub(crate) trait Strs {
     fn strs(&self) -> Result<&str, &str>;
 }

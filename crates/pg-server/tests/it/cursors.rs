@@ -1,4 +1,4 @@
-//! Cursors of SQL are portals of the protocol and the other way round; types that catalogs are asked with; table locks.
+//! SQL cursors are protocol portals and the other way round; OID types; table locks.
 
 use crate::client::{Client, Message, Server, Strs as _, result};
 use crate::frames::{bind, execute, frame, parse, query};
@@ -30,7 +30,7 @@ fn sync() -> Vec<u8> {
     frame(b'S', &[])
 }
 
-/// As psycopg's named cursors do it.
+/// The messages of psycopg's named cursors.
 #[tokio::test]
 async fn a_declared_cursor_is_described_fetched_and_closed_as_a_portal() {
     let server = server().await;
@@ -46,7 +46,7 @@ async fn a_declared_cursor_is_described_fetched_and_closed_as_a_portal() {
     client.send(&declare.concat()).await;
     let answer = client.answer().await;
     assert_eq!(kinds(&answer), "1tn2CZ");
-    // One parameter, an integer.
+    // One parameter of type integer.
     assert_eq!(answer[1].body, [0, 1, 0, 0, 0, 23]);
 
     client.send(&[frame(b'D', &[b"Pc\0"]), sync()].concat()).await;
@@ -74,7 +74,7 @@ async fn a_declared_cursor_is_described_fetched_and_closed_as_a_portal() {
     assert_eq!(client.run("FETCH c").await.strs(), Err("34000"));
 }
 
-/// As asyncpg's cursors do it.
+/// The messages of asyncpg's cursors.
 #[tokio::test]
 async fn a_portal_is_moved_and_fetched_from_by_name() {
     let server = server().await;
@@ -92,7 +92,7 @@ async fn a_portal_is_moved_and_fetched_from_by_name() {
     assert_eq!(client.run("CLOSE p").await.strs(), Ok("CLOSE CURSOR"));
     assert_eq!(client.run("FETCH p").await.strs(), Err("34000"));
 
-    // In a failed block a portal is as little as anything.
+    // A failed block accepts no statements about portals.
     client.run("ROLLBACK; BEGIN").await.unwrap();
     client.extended(&[bind("p", "s", 0, &[])]).await.unwrap();
     assert_eq!(client.run("SELECT 1 / 0").await.strs(), Err("22012"));
@@ -115,7 +115,7 @@ async fn portals_end_with_their_savepoint_and_share_their_names_with_cursors() {
     assert_eq!(client.extended(&[execute("after", 1)]).await.strs(), Err("34000"));
     client.run("ROLLBACK TO a").await.unwrap();
 
-    // By prepared statements, too.
+    // The same by prepared statements.
     client.extended(&[bind("after", "s", 0, &[])]).await.unwrap();
     let declare = [parse("", "DECLARE after CURSOR FOR SELECT 1", &[]), bind("", "", 0, &[]), execute("", 0)];
     assert_eq!(client.extended(&declare).await.strs(), Err("42P03"));
@@ -131,7 +131,7 @@ async fn portals_end_with_their_savepoint_and_share_their_names_with_cursors() {
     assert_eq!(client.run("CLOSE ALL").await.strs(), Ok("CLOSE CURSOR ALL"));
     assert_eq!(client.run("FETCH p").await.strs(), Err("34000"));
 
-    // Nor does one go on in a block that failed.
+    // An open portal does not continue in a failed block.
     client.run("ROLLBACK; BEGIN").await.unwrap();
     client.extended(&[bind("p", "s", 0, &[]), execute("p", 1)]).await.unwrap();
     assert_eq!(client.run("SELECT 1 / 0").await.strs(), Err("22012"));
@@ -159,7 +159,7 @@ async fn the_timeout_of_declare_does_not_end_the_cursor_and_that_of_fetch_does()
 async fn oids_are_parameters_and_columns_of_their_own_type() {
     let server = server().await;
     let mut client = server.session().await;
-    // As sqlx asks: a parameter declared to be an oid, four bytes.
+    // As sqlx does: a parameter declared as oid, four bytes.
     let oid = client.run("SELECT oid FROM pg_class WHERE relname = 't'").await.unwrap();
     let number: u32 = oid.parse().unwrap();
     let frames = [
@@ -168,7 +168,7 @@ async fn oids_are_parameters_and_columns_of_their_own_type() {
         execute("", 0),
     ];
     assert_eq!(client.extended(&frames).await.strs(), Ok("t"));
-    // As asyncpg asks: an array of them in binary.
+    // As asyncpg does: an array of oid in binary.
     let array = [&[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 26, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4][..], &number.to_be_bytes()];
     let ask = parse("", "SELECT relname::text FROM pg_class WHERE oid = any($1::oid[])", &[]);
     client
@@ -179,7 +179,7 @@ async fn oids_are_parameters_and_columns_of_their_own_type() {
     let answer = client.answer().await;
     assert_eq!(answer[1].body, [0, 1, 0, 0, 4, 4], "an array of oids is wanted");
     assert_eq!(result(&answer).strs(), Ok("t"));
-    // The column says that it is one.
+    // RowDescription has the type oid.
     client.send(&query("SELECT oid FROM pg_class LIMIT 0")).await;
     let answer = client.answer().await;
     assert_eq!(answer[0].body[2 + 4 + 6..][..4], 26_u32.to_be_bytes());
@@ -259,7 +259,7 @@ async fn parameters_of_types_of_catalogs_are_text() {
     }
 }
 
-/// Its columns are those of the cursor when it is bound.
+/// Bind takes the columns of the cursor that exists then.
 #[tokio::test]
 async fn a_fetch_that_is_prepared_before_its_cursor_has_its_columns() {
     let server = server().await;

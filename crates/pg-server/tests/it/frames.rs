@@ -1,12 +1,12 @@
 //! Frames as a client sends them, and whole sessions made of them.
 
-/// A session: its opening packet and what follows it, frame by frame.
+/// A session: its opening packet and its frames.
 pub(crate) struct Script {
     pub(crate) opening: Vec<u8>,
     pub(crate) frames: Vec<Vec<u8>>,
 }
 
-/// A frame of that type.
+/// A frame of type `kind`.
 pub(crate) fn frame(kind: u8, body: &[&[u8]]) -> Vec<u8> {
     let body = body.concat();
     let mut out = vec![kind];
@@ -42,12 +42,12 @@ pub(crate) fn parse(name: &str, text: &str, types: &[u32]) -> Vec<u8> {
     frame(b'P', &[name.as_bytes(), b"\0", text.as_bytes(), b"\0", &count, &types])
 }
 
-/// All values and results in one format: 0 text, 1 binary.
+/// A Bind with all values and results in one format: 0 text, 1 binary.
 pub(crate) fn bind(portal: &str, name: &str, format: u16, values: &[Option<&[u8]>]) -> Vec<u8> {
     bind_as(portal, name, &[format], values)
 }
 
-/// Each value in a format of its own; the results in the first.
+/// A Bind with a format for each value; the results are in the first format.
 pub(crate) fn bind_as(portal: &str, name: &str, formats: &[u16], values: &[Option<&[u8]>]) -> Vec<u8> {
     let mut body = [portal.as_bytes(), b"\0", name.as_bytes(), b"\0"].concat();
     body.extend_from_slice(&(formats.len() as u16).to_be_bytes());
@@ -61,7 +61,7 @@ pub(crate) fn bind_as(portal: &str, name: &str, formats: &[u16], values: &[Optio
     frame(b'B', &[&body])
 }
 
-/// A query without parameters, all its rows at once.
+/// The frames of a query without parameters or row limit.
 pub(crate) fn extended(text: &str) -> Vec<Vec<u8>> {
     vec![parse("", text, &[]), bind("", "", 0, &[]), execute("", 0), sync()]
 }
@@ -74,7 +74,7 @@ fn sync() -> Vec<u8> {
     frame(b'S', &[])
 }
 
-/// One session of each kind that the protocol has.
+/// One session for each part of the protocol.
 pub(crate) fn scripts() -> Vec<Script> {
     let terminate = || frame(b'X', &[]);
     let describe = |kind: &[u8], name: &[u8]| frame(b'D', &[kind, name, b"\0"]);

@@ -1,4 +1,4 @@
-//! How much a client may ask for: connections, bytes, depth. Beyond it there is an error, and the process lives.
+//! Limits of connections, bytes and nesting depth: exceeding them is an error, and the process stays alive.
 
 use crate::client::Strs as _;
 use crate::client::{Server, field, result};
@@ -11,7 +11,7 @@ async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
     let refused = server.connect().await.answer().await;
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!((field(&refused[0], b'S').as_str(), field(&refused[0], b'C').as_str()), ("FATAL", "53300"));
-    // One that asks for encryption first is told in words, too, and a cancel request needs no seat.
+    // A client that sends SSLRequest first gets the error too, and a cancel request needs no slot.
     let mut refused = server.opened().await;
     refused.send(&[&8_u32.to_be_bytes()[..], &80_877_103_u32.to_be_bytes()].concat()).await;
     assert_eq!(refused.byte().await, b'N');
@@ -27,7 +27,7 @@ async fn one_connection_too_many_is_refused_until_a_seat_is_free() {
 async fn a_client_whose_message_is_refused_for_its_length_is_told_behind_its_end() {
     let server = Server::start_with_memory(4 << 20).await;
     let mut client = server.session().await;
-    // More than the buffers of both sockets hold: it is sent whole only if the server goes on reading.
+    // More than the buffers of both sockets hold: the client can send it whole only if the server keeps reading.
     client.send(&query(&format!("SELECT length('{}')", "x".repeat(64 << 20)))).await;
     let told = client.answer().await;
     assert_eq!((field(&told[0], b'S').as_str(), field(&told[0], b'C').as_str()), ("FATAL", "53200"), "{told:?}");
@@ -152,7 +152,7 @@ async fn a_long_line_of_copy_that_ends_is_read() {
     assert_eq!(client.run("SELECT sum(length(v)) FROM t").await.strs(), Ok("8000000"));
 }
 
-/// PostgreSQL's own codes for these are 54001 and 42601 (memory exhausted); some it runs.
+/// PostgreSQL's codes for these are 54001 and 42601 (memory exhausted); it runs some of them.
 #[tokio::test]
 async fn statements_that_are_too_deep_or_too_long_are_refused_and_the_session_goes_on() {
     let server = Server::start(10).await;
@@ -186,12 +186,12 @@ async fn statements_that_are_too_deep_or_too_long_are_refused_and_the_session_go
         assert!(matches!(found.strs(), Err("54001" | "54000")), "{shown}: {found:?}");
     }
     assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
-    // The branches of a CASE are beside each other.
+    // The branches of a CASE are not nested.
     let case = format!("SELECT CASE {} ELSE 4 END", "WHEN 1 = 2 THEN 3 ".repeat(10_000));
     assert_eq!(client.run(&case).await.strs(), Ok("4"));
 }
 
-/// Each level compares the one below several times, so copies would double with each. PostgreSQL makes them all.
+/// Each level uses the level below several times, so copied operands would double with each level, as in PostgreSQL.
 #[tokio::test]
 async fn operands_within_operands_do_not_fill_the_memory() {
     let server = Server::start(10).await;
@@ -239,7 +239,7 @@ async fn rows_of_more_columns_than_postgresql_gives_are_refused() {
     }
 }
 
-/// As much as is allowed is answered, in a debug build too.
+/// The deepest allowed statements run, in a debug build too.
 #[tokio::test]
 async fn as_deep_as_is_allowed_is_answered() {
     let server = Server::start(10).await;

@@ -1,4 +1,4 @@
-//! The wire, over real sockets.
+//! Tests of the wire protocol over real sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod activity;

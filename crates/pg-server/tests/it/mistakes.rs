@@ -1,4 +1,4 @@
-//! What a client gets wrong in the extended protocol: PostgreSQL's code, and the session goes on.
+//! Client errors in the extended protocol: PostgreSQL's SQLSTATE, and the session goes on.
 
 use crate::client::Strs as _;
 use crate::client::{Server, result};
@@ -23,12 +23,12 @@ async fn names_that_do_not_exist_or_exist_twice() {
         assert_eq!(client.extended(&frames).await.strs(), Err(code), "{frames:?}");
         assert_eq!(client.run("SELECT 'goes on'").await.strs(), Ok("goes on"));
     }
-    // Closing what does not exist is fine.
+    // Closing a missing statement or portal is not an error.
     let closed = [frame(b'C', &[b"Snothing\0"]), frame(b'C', &[b"Pnothing\0"])];
     assert_eq!(client.extended(&closed).await.strs(), Ok(""));
 }
 
-/// Like a simple query it is answered at once, and needs no Sync.
+/// FunctionCall is answered at once like a simple query, without a Sync.
 #[tokio::test]
 async fn a_call_of_a_function_by_its_number() {
     let server = Server::start(10).await;
@@ -80,7 +80,7 @@ async fn parameters_that_do_not_parse() {
     }
 }
 
-/// Its value is part of the name of what is computed, by which the rest of the plan finds it.
+/// The value is part of the aggregate's name, by which the rest of the plan refers to it.
 #[tokio::test]
 async fn a_parameter_inside_of_an_aggregate() {
     let server = Server::start(10).await;

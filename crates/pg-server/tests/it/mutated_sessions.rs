@@ -1,5 +1,5 @@
-//! Sessions with frames changed, cut, repeated and mixed: the server answers or closes, panics nowhere and keeps
-//! nothing. `BENNU_WIRE_SESSIONS` says how many, `BENNU_WIRE_SEED` which.
+//! Sessions with frames changed, cut, repeated and mixed: the server answers or closes, never panics and leaks nothing.
+//! `BENNU_WIRE_SESSIONS` sets the number of sessions, `BENNU_WIRE_SEED` the seed.
 
 use crate::frames::{Script, query, scripts, startup};
 use bennu_pg_server::{ServerOptions, serve};
@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 const AT_ONCE: usize = 16;
-/// Longer than any answer takes.
+/// Longer than any response takes.
 const PATIENT: Duration = Duration::from_secs(2);
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -93,13 +93,13 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Sends all, takes what comes until the server is quiet, hangs up and reads until the server closes too.
+/// Sends `bytes`, reads until the server is quiet, shuts down the write half and reads until the server closes too.
 async fn talk(address: SocketAddr, bytes: &[u8], quiet: Duration) -> Vec<u8> {
     let work = async {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let (mut read, mut write) = stream.split();
         let mut answer = Vec::new();
-        // The server may close before it has read all.
+        // The server may close before it has read everything.
         let send = write.write_all(bytes);
         let receive =
             async { while let Ok(Ok(1..)) = tokio::time::timeout(quiet, read.read_buf(&mut answer)).await {} };
@@ -112,7 +112,8 @@ async fn talk(address: SocketAddr, bytes: &[u8], quiet: Duration) -> Vec<u8> {
     answer.unwrap_or_else(|_| panic!("the server keeps a session that has ended: {bytes:?}"))
 }
 
-/// One to five edits of a session's frames or bytes. Its opening mostly stays, or little else would be reached.
+/// Makes one to five edits to a session's frames or bytes. The opening packet is mostly kept, since little would be
+/// reached without it.
 fn mutated(scripts: &[Script], random: &mut Random) -> Vec<u8> {
     let script = &scripts[random.below(scripts.len())];
     let mut frames = script.frames.clone();
@@ -138,7 +139,7 @@ fn mutated(scripts: &[Script], random: &mut Random) -> Vec<u8> {
     [opening, frames.concat()].concat()
 }
 
-/// Changes bytes anywhere, so that lengths are wrong too.
+/// Changes bytes anywhere, lengths included.
 fn edit_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(bytes.len() + 1);
     match random.below(4) {
@@ -149,7 +150,7 @@ fn edit_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Changes a frame's body and puts its length right again.
+/// Changes a frame's body and corrects its length.
 fn edit_body(frame: &mut Vec<u8>, random: &mut Random) {
     let mut body = frame.split_off(5.min(frame.len()));
     for _ in 0..=random.below(3) {
@@ -160,7 +161,7 @@ fn edit_body(frame: &mut Vec<u8>, random: &mut Random) {
     frame.extend_from_slice(&body);
 }
 
-/// Xorshift (Marsaglia 2003): the same sessions for the same seed.
+/// Xorshift (Marsaglia 2003): the same seed gives the same sessions.
 struct Random(u64);
 
 impl Random {

@@ -1,10 +1,10 @@
-//! Messages that break the protocol or its order: PostgreSQL 15's answers, and never a client that waits for nothing.
+//! Messages that break the protocol or its order: PostgreSQL 15's responses, and no client waits forever.
 
 use crate::client::Strs as _;
 use crate::client::{Client, Message, Server, field};
 use crate::frames::{bind, execute, frame, parse, query};
 
-/// What came: a letter for each message, an error with its code, ReadyForQuery with its status.
+/// Formats messages: the type letter, an error with its code, ReadyForQuery with its status.
 fn told(messages: &[Message]) -> String {
     let one = |message: &Message| match message.kind {
         b'E' => format!("{} {}", field(message, b'S'), field(message, b'C')),
@@ -37,7 +37,7 @@ async fn a_simple_query_that_cannot_be_read_ends_its_round() {
     assert_eq!(ask(&mut client, &[frame(b'Q', &[b""])]).await, "ERROR 08P01,ZE");
     client.run("ROLLBACK").await.unwrap();
     assert_eq!(ask(&mut client, &[frame(b'S', &[b"x"])]).await, "ERROR 08P01,ZI");
-    // The others wait for Sync.
+    // After the other messages ReadyForQuery waits for Sync.
     let bad = frame(b'P', &[b"\0select 1\0\0\0x"]);
     assert_eq!(ask(&mut client, &[bad, query("SELECT 2"), frame(b'Q', &[b""]), sync()]).await, "ERROR 08P01,ZI");
 }

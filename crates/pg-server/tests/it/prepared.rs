@@ -1,9 +1,9 @@
-//! Prepared statements have one set of names: SQL runs and closes what the protocol prepared, and the other way round.
+//! SQL and the protocol share the names of prepared statements: each runs and closes those of the other.
 
 use crate::client::{Server, Strs as _};
 use crate::frames::{bind, execute, frame, parse};
 
-/// As psycopg does it, whose cache of statements is emptied by DEALLOCATE.
+/// As psycopg does, which clears its statement cache by DEALLOCATE.
 #[tokio::test]
 async fn what_the_protocol_prepared_is_run_and_closed_by_sql() {
     let server = Server::start(10).await;

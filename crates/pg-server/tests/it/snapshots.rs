@@ -1,4 +1,4 @@
-//! Several sessions read one state, as a parallel pg_dump does.
+//! Exported snapshots: several sessions read one state, as a parallel pg_dump does.
 
 use crate::client::{Server, Strs as _};
 
@@ -20,7 +20,7 @@ async fn a_session_reads_the_state_that_another_exported() {
     second.run("COMMIT").await.unwrap();
     assert_eq!(second.run("SELECT count(*) FROM t").await.strs(), Ok("2"));
 
-    // It is gone with the block that exported it.
+    // The snapshot ends with the transaction that exported it.
     first.run("COMMIT").await.unwrap();
     second.run(begin).await.unwrap();
     assert_eq!(second.run(&format!("SET TRANSACTION SNAPSHOT '{id}'")).await.strs(), Err("22023"));
@@ -49,7 +49,7 @@ async fn an_imported_state_stays_whatever_the_block_is_told_of_its_level() {
     assert_eq!(level.strs(), Err("25001"));
     second.run("ROLLBACK").await.unwrap();
 
-    // A block that writes exports what is committed.
+    // A transaction with writes exports the committed state.
     first.run("COMMIT").await.unwrap();
     first.run("CREATE TABLE ids (id text PRIMARY KEY)").await.unwrap();
     first.run("BEGIN").await.unwrap();

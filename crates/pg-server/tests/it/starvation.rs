@@ -1,4 +1,4 @@
-//! Statements that compute for long beside clients that want short answers.
+//! Long computations do not delay short statements of other clients.
 
 use crate::client::Strs as _;
 use crate::client::{Client, Server};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// More than the threads that hold connections and those that run queries.
+/// More than the connection threads and the query threads.
 const AT_ONCE: usize = 6;
 
 fn joins(count: usize) -> String {
@@ -21,7 +21,7 @@ fn laterals(count: usize) -> String {
     format!("SELECT t{}.k FROM (SELECT 1 AS k) AS t0 {}", count - 1, rest.concat())
 }
 
-/// What takes long to read, to plan, to compute before there is a row, or within one.
+/// Statements that are slow to parse, to plan, to compute before the first row, or within one row.
 fn long_statements() -> Vec<String> {
     let numbers = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     vec![
@@ -41,7 +41,7 @@ fn long_statements() -> Vec<String> {
     ]
 }
 
-/// Asks for short answers until it is told to stop: how many there were, and the longest wait for one.
+/// Runs short statements until `stop`. Returns the longest response time.
 async fn count_answers(mut client: Client, stop: Arc<AtomicBool>, count: Arc<AtomicUsize>) -> Duration {
     let mut longest = Duration::ZERO;
     while !stop.load(Ordering::Relaxed) {
@@ -73,7 +73,7 @@ async fn short_statements_are_answered_beside_long_ones() {
     }
     stop.store(true, Ordering::Relaxed);
     let longest = counting.await.unwrap();
-    // Far more than it takes on a busy machine, far less than a statement that keeps a thread.
+    // Far longer than a busy machine needs, far shorter than a statement that blocks a thread.
     assert!(longest < Duration::from_secs(15), "{longest:?} for one of {count:?} answers");
 }
 
@@ -81,7 +81,7 @@ async fn short_statements_are_answered_beside_long_ones() {
 async fn what_computes_is_cancelled_and_stopped() {
     let mut server = Server::start(100).await;
     let endless = "SELECT repeat('a', 10000000) LIKE ANY (ARRAY['%' || repeat('_a', 3000) || 'b%'])";
-    // More of each than there are threads.
+    // More statements than threads.
     let statements = [endless].repeat(AT_ONCE);
     let mut clients = Vec::new();
     for statement in &statements {
@@ -125,7 +125,7 @@ async fn silent_sockets_take_no_seats() {
     }
     let mut client = server.session().await;
     assert_eq!(client.run("SELECT 1").await.strs(), Ok("1"));
-    // The oldest of them was sent away.
+    // The oldest silent connection was closed.
     assert!(silent[0].message().await.is_none());
 }
 
@@ -144,7 +144,7 @@ async fn batches_that_are_computed_for_long_hear_the_end_of_their_time() {
     let server = Server::start(5).await;
     let mut client = server.session().await;
     client.run("SET statement_timeout = '300ms'").await.unwrap();
-    // Fewer batches than a task may have before it gives way by itself.
+    // Fewer batches than the coop budget of a task.
     let slow = "SELECT max(md5(repeat(n::text, 300))) FROM generate_series(1, 1000000) AS g(n)";
     assert_eq!(client.run(slow).await.strs(), Err("57014"));
     let lateral = |n: usize| format!(", LATERAL (SELECT k FROM t WHERE t.k = t{}.k LIMIT 1) AS t{n}", n - 1);

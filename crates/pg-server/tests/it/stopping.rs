@@ -1,9 +1,9 @@
-//! The server is told to stop: what runs is stopped with it, and each client hears why.
+//! Stopping the server stops all statements, and each client receives the reason.
 
 use crate::client::{Client, Server, Strs as _, field};
 use crate::frames::{bind, execute, frame, parse, query};
 
-/// Run far longer than any test.
+/// Statements that run far longer than any test.
 const ENDLESS: [&str; 3] = [
     "SELECT count(*) FROM t a, t b, t c, t d, t e, t f",
     "SELECT pg_sleep(100000)",
@@ -18,7 +18,7 @@ async fn server() -> Server {
     server
 }
 
-/// Waits until so many sessions run a statement.
+/// Waits until `wanted` other sessions run a statement.
 async fn active(seen_by: &mut Client, wanted: usize) {
     let text = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()";
     for _ in 0..1_000 {
@@ -30,7 +30,7 @@ async fn active(seen_by: &mut Client, wanted: usize) {
     panic!("{wanted} statements do not run, but {:?}", seen_by.run(text).await);
 }
 
-/// The one error of the connection is that it ends, and then it ends.
+/// Expects FATAL 57P01 as the only error, then the end of the connection.
 async fn hears_of_the_end(client: &mut Client, of: &str) {
     let messages = client.answer().await;
     let errors: Vec<_> = messages.iter().filter(|message| message.kind == b'E').collect();
@@ -81,11 +81,11 @@ async fn it_does_not_wait_for_clients_that_say_or_read_nothing() {
     server.stop().await;
     hears_of_the_end(&mut copying, "COPY").await;
     hears_of_the_end(&mut holder, "in a block").await;
-    // It gets the lock of one that ended before it, or not.
+    // The waiting statement may get the lock of a session that ended before it.
     if blocked.answer().await.last().map(|message| message.kind) == Some(b'Z') {
         hears_of_the_end(&mut blocked, "waiting for a lock").await;
     }
-    // All rows that it missed were given up, or it reads the error behind some of them; its connection is at an end.
+    // The unread rows were dropped, or the client reads the error after some of them; the connection is closed.
     deaf.answer().await;
     assert!(deaf.message().await.is_none());
 }

@@ -1,4 +1,4 @@
-//! Times with a zone are shown in the session's, in arrays and in COPY too.
+//! `timestamptz` is shown in the session's time zone, in arrays and in COPY too.
 
 use crate::client::Server;
 use crate::client::Strs as _;

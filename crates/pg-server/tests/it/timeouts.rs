@@ -1,4 +1,4 @@
-//! Time that is up: of plans that never wait, of a COPY whose data does not come, and of clients that say nothing.
+//! Timeouts: of plans without I/O, of a COPY without data, and of silent clients.
 
 use crate::client::Strs as _;
 use crate::client::{Server, field, result};
@@ -27,7 +27,7 @@ async fn searches_of_long_texts_are_stopped() {
     let server = Server::start(10).await;
     let mut client = server.session().await;
     client.run("SET statement_timeout = 300").await.unwrap();
-    // Hundreds of states are alive at each letter, and no automaton of all of them together is small.
+    // Hundreds of NFA states are active at each character, and the DFA would be too large.
     let pattern = "'a[ab]{400}[cd]'";
     for text in [
         "repeat('ab', 20000000)",
@@ -80,7 +80,7 @@ async fn a_copy_without_data_is_stopped() {
     let answer = client.answer().await;
     assert_eq!(result(&answer).strs(), Err("57014"));
     assert_eq!(field(&answer[1], b'W'), "COPY u, line 2");
-    // What the client sent before it heard of that is no statement.
+    // CopyData that the client sent before it read the error is ignored.
     client.send(&[frame(b'd', &[b"2\ty\n"]), frame(b'c', &[])].concat()).await;
     assert_eq!(client.run("SELECT count(*) FROM u").await.strs(), Ok("0"));
 }
@@ -107,7 +107,7 @@ async fn a_silent_client_loses_its_session_when_it_asked_for_that() {
     {
         let mut client = server.session().await;
         client.run(&format!("SET {setting} = '1s'")).await.unwrap();
-        // Not while it works, and not by the other setting.
+        // Neither during a statement nor by the other setting.
         client.run("SELECT pg_sleep(1.5)").await.unwrap();
         client.run(begin).await.unwrap();
         let ended = client.message().await.unwrap();

@@ -1,11 +1,11 @@
-//! A client that goes without a word frees its locks, its session and what it ran.
+//! A client that disconnects without Terminate frees its locks, its session and its statement.
 
 use crate::client::Server;
 use crate::client::Strs as _;
 use crate::frames::{frame, query};
 use std::time::{Duration, Instant};
 
-/// Runs far longer than any test.
+/// A statement that runs far longer than any test.
 const ENDLESS: &str = "SELECT count(*) FROM t a, t b, t c, t d, t e, t f";
 
 async fn server() -> Server {

@@ -1,12 +1,12 @@
-//! A zero byte ends a string of the protocol: in data it is refused, and no message of the server is forged by it.
+//! A zero byte ends a protocol string: it is refused in data, and cannot forge fields of a backend message.
 
 use crate::client::{Client, Message, Server, Strs as _};
 use crate::frames::{bind_as, execute, frame, parse, query};
 
-/// What a reader that believes the zero byte would take for further fields of an error.
+/// A value whose zero bytes would forge further fields of an error.
 const FORGED: &[u8] = b"x\0C00000\0Hrun: rm -rf /\0";
 
-/// The fields of an error, read as a client reads them: the message must end with the empty field.
+/// The fields of an error, read as a client does: the message must end with the empty field.
 fn fields(error: &Message) -> Vec<(char, String)> {
     let mut rest = error.body.as_slice();
     let mut fields = Vec::new();
@@ -22,7 +22,7 @@ fn fields(error: &Message) -> Vec<(char, String)> {
     }
 }
 
-/// The only error among the messages: its code, message and context, with nothing else in it.
+/// The code, message and context of the only error, which must have no other fields.
 fn error_of(messages: &[Message]) -> (String, String, String) {
     let errors: Vec<_> = messages.iter().filter(|message| message.kind == b'E').collect();
     assert_eq!(errors.len(), 1, "{messages:?}");
@@ -101,7 +101,7 @@ async fn parameters_in_binary() {
         [&head[..], &(value.len() as i32).to_be_bytes(), value].concat()
     };
     fails_with_22021(&mut client, &select("text[]", 1, &array(FORGED)), "text[]").await;
-    // Bytes are no text.
+    // `bytea` accepts zero bytes.
     let bytes = select("bytea", 1, b"a\0b");
     assert_eq!(client.extended(&bytes[..3]).await.strs(), Ok("a\0b"));
 }
@@ -126,7 +126,7 @@ async fn copy_in_text_and_csv() {
         b"1\ta\t\\N\t\\N\t{x\0C00000\0Hh\0}\n",
         b"1\ta\\000\t\\N\t\\N\t\\N\n",
         b"1\ta\tx\\x00C00000\\x00\t\\N\t\\N\n",
-        // Before the line is looked at, which is too short and too long.
+        // Detected before the number of fields, which is wrong too.
         b"1\tx\0C00000\0Hh\0\n",
         b"1\tx\0C00000\0Hh\0\t\\N\t\\N\t\\N\tmore\n",
         b"1\ta\t\\N\t\\N\t\\N\0",
@@ -138,7 +138,7 @@ async fn copy_in_text_and_csv() {
     }
     assert_eq!(copied(&mut client, "(FORMAT csv, HEADER)", b"k,v\0,d,u,a\n").await, "COPY t, line 1");
     assert_eq!(copied(&mut client, "(HEADER match)", b"k\tv\0C00000\0\td\tu\ta\n").await, "COPY t, line 1");
-    // Long data is read in blocks on other threads.
+    // Long data is parsed in blocks on other threads.
     let mut long = Vec::new();
     client.run("CREATE TABLE w (k integer PRIMARY KEY, v text)").await.unwrap();
     for k in 0..60_000 {
@@ -174,7 +174,7 @@ async fn copy_in_binary() {
     assert_eq!(client.run("SELECT b FROM t").await.strs(), Ok("\\x610062"));
 }
 
-/// PostgreSQL has a code of its own for some of them.
+/// PostgreSQL has other codes for some of these.
 #[tokio::test]
 async fn literals_and_functions_make_none() {
     let server = Server::start(10).await;
@@ -195,7 +195,7 @@ async fn literals_and_functions_make_none() {
     }
 }
 
-/// Each string of these messages ends at its zero byte: what stands behind it is another field, or no message.
+/// The bytes after a string's zero byte are read as the next field, or make the message invalid.
 #[tokio::test]
 async fn strings_of_messages_end_there() {
     let server = Server::start(10).await;

@@ -1,4 +1,4 @@
-//! Functions and operators of constants, and calls that no signature fits.
+//! Functions and operators of constants, and calls that match no signature.
 
 use crate::array_calls::{arrays, numbers};
 use crate::casts::{TYPES, fitting};
@@ -7,7 +7,7 @@ use crate::moment_calls::{intervals, moments};
 use crate::random::Random;
 use crate::text_calls::texts;
 
-/// A call, of constants alone or of a column.
+/// A call with constants only or with a column.
 pub(crate) fn query(random: &mut Random) -> String {
     match random.below(12) {
         0..3 => format!("{EXACT}SELECT {}", texts(random)),
@@ -21,7 +21,7 @@ pub(crate) fn query(random: &mut Random) -> String {
     }
 }
 
-/// Two operands of any types: is there such an operator, and of which type is its result?
+/// Operators with operands of any types: whether the operator exists, and its result type.
 fn operators(random: &mut Random) -> String {
     let operator = random.of(&[
         "+",

@@ -1,4 +1,4 @@
-//! Functions of numbers and arrays with constants near their edges.
+//! Functions of numbers and arrays with constants near the limits of their types.
 
 use crate::random::Random;
 use crate::text_calls::count;
@@ -72,7 +72,7 @@ fn array(random: &mut Random) -> &'static str {
     ])
 }
 
-/// The same of arrays.
+/// A call or an operator over arrays.
 pub(crate) fn arrays(random: &mut Random) -> String {
     let (x, y, n) = (array(random), array(random), count(random));
     let element = random.of(&["1", "2", "NULL", "'a'", "1.5", "7::bigint"]);

@@ -1,10 +1,10 @@
-//! A server's answer to one query.
+//! Runs one query on a server.
 
 use crate::{ordered, writes};
 use std::error::Error;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
-/// Rows as text, sorted unless the query says that they come in one order; or the SQLSTATE and message.
+/// Rows as text, sorted unless the query marks them as ordered; or the SQLSTATE and message.
 pub(crate) type Answer = Result<Vec<String>, (String, String)>;
 
 pub(crate) async fn connect(server: &str) -> Result<Client, Box<dyn Error>> {

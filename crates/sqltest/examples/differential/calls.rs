@@ -1,10 +1,10 @@
-//! Calls of functions and operators beyond arithmetic, by the type of their result.
+//! Calls of functions and operators beyond arithmetic, by result type.
 
 use crate::data::literal;
 use crate::expr::{KINDS, Kind, Scope, expr};
 use crate::random::Random;
 
-/// A call whose result is of that kind; `None` where there is none.
+/// A call with a result of `kind`; `None` if there is none.
 pub(crate) fn call(kind: Kind, depth: usize, scope: &Scope, random: &mut Random) -> Option<String> {
     Some(match kind {
         Kind::Int => int(depth, scope, random),

@@ -1,4 +1,4 @@
-//! Casts between every two types, of constants alone: nothing else can hide what they answer or how they fail.
+//! Casts of constants between all pairs of types, so that no other part of the query hides the result or the error.
 
 use crate::further::EXACT;
 use crate::random::Random;
@@ -30,7 +30,7 @@ pub(crate) const TYPES: [&str; 24] = [
     "date[]",
 ];
 
-/// Texts that some type reads.
+/// Texts that are valid for some type.
 const TEXTS: [&str; 66] = [
     "0",
     "1",
@@ -100,7 +100,7 @@ const TEXTS: [&str; 66] = [
     "{{1,2},{3,4}}",
 ];
 
-/// A constant that is read and then made another type.
+/// A constant that is parsed as one type and then cast to others.
 pub(crate) fn query(random: &mut Random) -> String {
     let text = random.of(&TEXTS);
     let (one, two, three) = (random.of(&TYPES), random.of(&TYPES), random.of(&TYPES));
@@ -114,7 +114,7 @@ pub(crate) fn query(random: &mut Random) -> String {
     }
 }
 
-/// A constant that its type reads.
+/// A valid constant with its type.
 pub(crate) fn fitting(random: &mut Random) -> &'static str {
     random.of(&[
         "0::smallint",

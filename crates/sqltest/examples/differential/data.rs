@@ -1,4 +1,4 @@
-//! The tables that queries are about, and their rows.
+//! The tables of the queries, and their rows.
 
 use crate::expr::{Kind, Table};
 use crate::random::Random;
@@ -30,7 +30,7 @@ pub(crate) const TABLES: [Table; 3] = [
 
 const WORDS: [&str; 10] = ["", "a", "ab", "B", "foo", "Foo bar", "x%y", "_z", "zebra", "0012"];
 
-/// Makes and fills the tables; with rowkeys salted and descending where that can be said.
+/// Creates and fills the tables; in Bennu with salted and descending rowkeys.
 pub(crate) fn statements(seed: u64, bennu: bool) -> String {
     let mut random = Random::new(seed, u64::MAX / 2);
     let (descending, salted) = if bennu { (" DESC", " WITH (salt_buckets = 4)") } else { ("", "") };
@@ -73,7 +73,7 @@ pub(crate) fn literal(kind: Kind, random: &mut Random) -> String {
             format!("'{}'", word.get(..4).unwrap_or(word))
         }
         Kind::Numeric => format!("{number}.{}", random.below(4) * 25),
-        // Quarters add up without rounding, in whatever order.
+        // Sums of quarters are exact in any order.
         Kind::Float => format!("'{}'::float8", number as f64 / 4.0),
         Kind::Bool => if random.once_in(2) { "true" } else { "false" }.to_owned(),
         Kind::Date => format!("date '2024-0{}-{:02}'", random.below(9) + 1, random.below(28) + 1),

@@ -1,13 +1,13 @@
-//! Windows whose frames are told by distances, and calls that depend on a frame.
+//! Window frames with offsets, and calls that depend on a frame.
 
 use crate::expr::{Kind, Scope, expr};
 use crate::random::Random;
 
-/// A call over such a frame.
+/// A call over a frame with offsets.
 pub(crate) fn query(random: &mut Random) -> String {
     let columns = crate::data::TABLES[0].columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let scope = Scope { columns, queries: 0 };
-    // What is ordered by, and how far a frame may reach.
+    // The ORDER BY expression and the offsets of the frame.
     let (key, distances): (&str, &[&str]) = match random.below(8) {
         0 => ("a", &["0", "2", "5"]),
         1 => ("b", &["1", "3000000000"]),
@@ -34,7 +34,7 @@ pub(crate) fn query(random: &mut Random) -> String {
         _ => format!("BETWEEN {near} FOLLOWING AND UNBOUNDED FOLLOWING"),
     };
     let value = expr(Kind::Int, 1, &scope, random);
-    // Of peers the first may be any: these give the same whichever it is.
+    // The order of peers is unspecified: these calls do not depend on it.
     let call = match random.below(9) {
         0 => "count(*)".to_owned(),
         1 => format!("sum({value})"),

@@ -1,11 +1,11 @@
-//! Expressions of a wanted type over the columns in scope.
+//! Generates expressions of a given type over the columns in scope.
 
 use crate::calls;
 use crate::data::literal;
 use crate::generate;
 use crate::random::Random;
 
-/// What a value is, as far as expressions care.
+/// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Int,
@@ -30,11 +30,11 @@ pub(crate) struct Table {
 #[derive(Clone, Default)]
 pub(crate) struct Scope {
     pub(crate) columns: Vec<(String, Kind)>,
-    /// How deep subqueries may still go.
+    /// Remaining nesting depth of subqueries.
     pub(crate) queries: usize,
 }
 
-/// An expression; `depth` more levels at most.
+/// An expression with at most `depth` more levels.
 pub(crate) fn expr(kind: Kind, depth: usize, scope: &Scope, random: &mut Random) -> String {
     if depth == 0 || random.once_in(4) {
         return leaf(kind, scope, random);
@@ -72,7 +72,7 @@ fn leaf(kind: Kind, scope: &Scope, random: &mut Random) -> String {
     }
 }
 
-/// What every type has.
+/// An expression form that exists for every type.
 fn common(kind: Kind, depth: usize, scope: &Scope, random: &mut Random) -> String {
     let mut e = |kind| expr(kind, depth, scope, random);
     let (a, b, condition) = (e(kind), e(kind), e(Kind::Bool));
@@ -125,7 +125,7 @@ fn text(depth: usize, scope: &Scope, random: &mut Random) -> String {
         10 => format!("reverse({})", e(Kind::Text)),
         11 => format!("concat({}, {})", e(Kind::Int), e(Kind::Bool)),
         12 => format!("split_part({}, ' ', {})", e(Kind::Text), small + 1),
-        // A numeric without precision keeps no zeros at its end.
+        // `trim_scale`, since a numeric without precision drops trailing zeros.
         _ => format!("trim_scale({})::text", e(Kind::Numeric)),
     }
 }

@@ -1,12 +1,12 @@
-//! More kinds of queries. They have a sequence of their own, so that the other queries of a seed stay what they are.
+//! More kinds of queries. They use a separate random sequence, so that the other queries of a seed stay the same.
 
 use crate::random::Random;
 use crate::{arguments, casts, distances, places, sources, writes};
 
-/// In front of a query of constants: whatever differs in its answer is a difference.
+/// Marks a query of constants, for which every difference counts.
 pub(crate) const EXACT: &str = "/* exact */ ";
 
-/// The query of this number.
+/// Generates query `number` of the seed.
 pub(crate) fn query(seed: u64, number: u64) -> String {
     let random = &mut Random::new(seed ^ 0x5EED_0000, number);
     match random.below(12) {

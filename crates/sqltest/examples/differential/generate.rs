@@ -1,4 +1,4 @@
-//! Queries. Rows are compared in any order, so a LIMIT always comes with an order over every column.
+//! Generates queries. Rows are compared in any order, so a LIMIT always comes with an order over every column.
 
 use crate::data::{TABLES, literal};
 use crate::expr::{KINDS, Kind, Scope, expr};
@@ -6,7 +6,7 @@ use crate::ordered;
 use crate::random::Random;
 use crate::shapes;
 
-/// A query of its own.
+/// A top-level query.
 pub(crate) fn query(random: &mut Random) -> String {
     match random.below(20) {
         0..5 => plain(random),
@@ -20,7 +20,7 @@ pub(crate) fn query(random: &mut Random) -> String {
     }
 }
 
-/// FROM, and what it brings into scope.
+/// A FROM clause, and the scope with its columns.
 pub(crate) fn from(random: &mut Random, outer: &Scope, queries: usize) -> (String, Scope) {
     let mut scope = Scope { columns: outer.columns.clone(), queries };
     let level = outer.columns.len();
@@ -45,13 +45,13 @@ pub(crate) fn from(random: &mut Random, outer: &Scope, queries: usize) -> (Strin
     (format!("{first} {join} {second}{condition}"), scope)
 }
 
-/// `a = b` over columns of one kind, of both sides.
+/// `a = b` over columns of one type, one from each side.
 fn equality(random: &mut Random, left: &[(String, Kind)], right: &[(String, Kind)]) -> String {
     let pairs: Vec<String> = left
         .iter()
         .flat_map(|l| right.iter().filter(|r| r.1 == l.1).map(move |r| format!("{} = {}", l.0, r.0)))
         .collect();
-    // Every two tables share a kind.
+    // All pairs of tables have columns of a common type.
     pairs[random.below(pairs.len())].clone()
 }
 
@@ -96,7 +96,7 @@ fn plain(random: &mut Random) -> String {
     format!("SELECT {distinct}{items} FROM {from}{filter}{}", cut(random, kinds.len()))
 }
 
-/// Conditions over the rowkey, so that ranges and skip scans are taken.
+/// Predicates on the rowkey, for range scans and skip scans.
 fn keyed(random: &mut Random) -> String {
     let key = |random: &mut Random| {
         let k = random.below(8) as i64 - 1;
@@ -156,11 +156,11 @@ fn grouped(random: &mut Random) -> String {
         (false, 0) => format!(" GROUP BY ROLLUP ({})", numbers.join(", ")),
         (false, _) => format!(" GROUP BY {}", numbers.join(", ")),
     };
-    // A constant as a group is a place in the select list for ROLLUP's parser, so it is left to plain groups.
+    // In ROLLUP a constant means a column of the select list, so only plain GROUP BY gets constants.
     let having = if random.once_in(4) { format!(" HAVING count(*) > {}", random.below(3)) } else { String::new() };
     let filter = filter(random, &scope);
     let mut cut = cut(random, columns.len());
-    // Rows are not sorted by a constant that ROLLUP makes NULL, in PostgreSQL 15 neither, and LIMIT cuts other ones.
+    // Neither server sorts by a constant that ROLLUP makes NULL, so LIMIT would select other rows.
     let constant = |key: &String| !scope.columns.iter().any(|(name, _)| name == key);
     if group.contains("ROLLUP") && columns.iter().take(keys.len()).any(constant) {
         cut.clear();
@@ -195,7 +195,7 @@ fn with(random: &mut Random) -> String {
     }
 }
 
-/// Over the key, which makes the order total.
+/// Windows ordered by the key, which is a total order.
 fn windowed(random: &mut Random) -> String {
     let columns = TABLES[0].columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let scope = Scope { columns, queries: 0 };
@@ -226,10 +226,10 @@ fn windowed(random: &mut Random) -> String {
     format!("SELECT k, {call} OVER ({by}ORDER BY k{direction}{frame}) FROM t{}", filter(random, &scope))
 }
 
-/// `(SELECT one value FROM …)`: an aggregate, so that it is one row.
+/// `(SELECT one value FROM …)` with an aggregate, so that it returns one row.
 pub(crate) fn scalar_subquery(kind: Kind, scope: &Scope, random: &mut Random) -> String {
     let (from, inner) = from(random, scope, 0);
-    // An aggregate over columns from outside alone would belong to the query outside.
+    // An aggregate over outer columns only would belong to the outer query.
     let own = Scope { columns: inner.columns[scope.columns.len()..].to_vec(), queries: 0 };
     let value = match kind {
         Kind::Int => format!("max({})", expr(kind, 1, &own, random)),
@@ -239,7 +239,7 @@ pub(crate) fn scalar_subquery(kind: Kind, scope: &Scope, random: &mut Random) ->
     format!("(SELECT {value} FROM {from} WHERE {})", expr(Kind::Bool, 1, &inner, random))
 }
 
-/// EXISTS and IN over a subquery, which may name what is outside.
+/// EXISTS and IN with a subquery, which may be correlated.
 pub(crate) fn predicate_subquery(kind: Kind, scope: &Scope, random: &mut Random) -> String {
     let (from, inner) = from(random, scope, 0);
     let not = if random.once_in(2) { "NOT " } else { "" };

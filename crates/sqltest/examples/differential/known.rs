@@ -1,17 +1,17 @@
-//! Queries that are answered differently for a reason which their answers do not show: how each begins, and the reason.
+//! Queries with a known difference whose reason the results do not show: the beginning of the query, and the reason.
 
 const ZEROS: &str = "-0 and 0 of a float are two values to INTERSECT ALL";
 const INTERVALS: &str = "intervals of one length and other units are two values to DISTINCT";
 const CHARS: &str = "IS NOT DISTINCT FROM compares a varchar with a char(n) with their blanks";
 
-/// Each begins as no other query does.
+/// Unique beginnings of queries, with reasons.
 const QUERIES: [(&str, &str); 3] = [
     ("SELECT (t0_0.e * ((t0_0.s + t0_0.k) % nullif(t0_0.s, 0))) AS o0, ('3.25'::float8 BETWEEN SYMMETRIC", ZEROS),
     ("SELECT DISTINCT ((date_trunc('week', t0_1.h) - (timestamp '2024-02-21 17:30:00' + interval", INTERVALS),
     ("SELECT o0, o1, grouping(o0, o1), count(*), sum(v) FROM (SELECT ((t0_0.c IS NOT DISTINCT FROM t0_1.p)", CHARS),
 ];
 
-/// The reason for one of them, or for a kind of query.
+/// The reason for one of these queries, or for a kind of query.
 pub(crate) fn reason(query: &str) -> Option<&'static str> {
     let of_zeros =
         query.contains("PARTITION BY round(e)") || query.contains("round(e) AS p") && query.contains("PARTITION BY p");

@@ -1,9 +1,9 @@
-//! Differences that are known, each with its reason; what users notice of them stands in `docs/sql/differences.md`.
+//! Known differences with their reasons; `docs/sql/differences.md` has those that users notice.
 
 use crate::further::EXACT;
 use crate::{Answer, known, writes};
 
-/// How the messages of what is not built begin.
+/// Beginnings of messages about unsupported features.
 const NOT_BUILT: [&str; 4] = [
     "WITH ORDINALITY is not supported",
     "a RIGHT or FULL JOIN USING",
@@ -11,10 +11,10 @@ const NOT_BUILT: [&str; 4] = [
     "array_fill() of several dimensions",
 ];
 
-/// Errors in the text of a date, a time or a timestamp.
+/// SQLSTATEs of invalid text of a date, time or timestamp.
 const OF_MOMENTS: [&str; 3] = ["22007", "22008", "22009"];
 
-/// Why the answers differ, if that is known.
+/// The known reason for a difference.
 pub(crate) fn reason(query: &str, expected: &Answer, found: &Answer) -> Option<&'static str> {
     let exact = query.starts_with(EXACT);
     match (expected, found) {
@@ -56,8 +56,7 @@ pub(crate) fn reason(query: &str, expected: &Answer, found: &Answer) -> Option<&
     }
 }
 
-/// Are these the same rows? Zeros at the end of a numeric's fraction do not count: `numeric` without precision does
-/// not keep them.
+/// Compares rows, ignoring trailing zeros of a numeric's fraction: `numeric` without precision drops them.
 pub(crate) fn alike(expected: &[String], found: &[String], in_order: bool) -> bool {
     if in_order {
         return plain_rows(expected, plain_cell) == plain_rows(found, plain_cell);
@@ -65,14 +64,14 @@ pub(crate) fn alike(expected: &[String], found: &[String], in_order: bool) -> bo
     expected == found || same(expected, found, plain_cell)
 }
 
-/// A query to ask instead, and why.
+/// A replacement query and the reason.
 pub(crate) struct Instead {
     pub(crate) query: String,
     pub(crate) words: &'static str,
 }
 
-/// Rows that differ where a `char(n)` is an item of an array or stands beside other values: the query with a varchar in
-/// its place. If that is answered alike, only its blanks were different.
+/// For rows that differ where a `char(n)` is in an array or beside other values: the query with varchar instead. Equal
+/// results show that only trailing blanks differed.
 pub(crate) fn same_with_varchars(query: &str, expected: &Answer, found: &Answer) -> Option<Instead> {
     let (Ok(a), Ok(b)) = (expected, found) else { return None };
     let beside = ["ARRAY[", "greatest(", "least(", "coalesce(", "nullif(", "CASE", "string_agg", "min(", "max("];
@@ -84,7 +83,7 @@ pub(crate) fn same_with_varchars(query: &str, expected: &Answer, found: &Answer)
     Some(Instead { query, words: "blanks of a char(n) that is an item of an array or stands beside other values" })
 }
 
-/// Every column `p` as a varchar; `None` if there is none.
+/// Casts every column `p` to varchar; `None` if there is none.
 fn with_varchars(query: &str) -> Option<String> {
     let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
     let mut text = String::with_capacity(query.len() + 32);
@@ -107,7 +106,7 @@ fn plain_rows(rows: &[String], plain: impl Fn(&str) -> String) -> Vec<String> {
     rows.iter().map(|row| row.split('|').map(&plain).collect::<Vec<_>>().join("|")).collect()
 }
 
-/// Are these the same rows when every cell is made plain?
+/// Compares rows with every cell normalized by `plain`.
 fn same(expected: &[String], found: &[String], plain: impl Fn(&str) -> String) -> bool {
     let all = |rows: &[String]| {
         let mut rows = plain_rows(rows, &plain);
@@ -117,7 +116,7 @@ fn same(expected: &[String], found: &[String], plain: impl Fn(&str) -> String) -
     all(expected) == all(found)
 }
 
-/// A number, or an array whose elements are numbers.
+/// Normalizes a number, or an array of numbers.
 fn plain_cell(cell: &str) -> String {
     match cell.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         Some(items) => format!("{{{}}}", items.split(',').map(without_zeros).collect::<Vec<_>>().join(",")),
@@ -127,7 +126,7 @@ fn plain_cell(cell: &str) -> String {
 
 fn without_zeros(cell: &str) -> &str {
     let is_number = cell.contains('.') && cell.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | '.'));
-    // Of a group's equal floats any may be shown.
+    // -0 and 0 are equal, and a group may show either.
     if cell == "-0" {
         return "0";
     }
@@ -138,7 +137,7 @@ fn no_such(aggregate: &str) -> String {
     format!("function {aggregate}(boolean) does not exist")
 }
 
-/// Data exceptions depend on which expressions are evaluated for which rows.
+/// Data exceptions, which depend on the expressions that are evaluated for each row.
 fn is_of_a_value(code: &str) -> bool {
     code.starts_with("22")
 }

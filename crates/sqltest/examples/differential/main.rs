@@ -1,15 +1,15 @@
-//! Generated queries against PostgreSQL and Bennu side by side:
+//! Runs generated queries on PostgreSQL and Bennu and compares the results:
 //! `differential QUERIES SEED 'host=127.0.0.1 port=5432 user=test dbname=postgres' ['host=… port=… dbname=bennu']`.
-//! Without a last argument Bennu runs in this process. The environment's `FURTHER=n` adds n queries of
-//! `further.rs`: constants, subqueries in all places, and writes. Of these some differ that are not listed yet. `KEYED=n`
-//! adds n queries of `keyed`, whose tables have keys and indexes of all forms.
+//! Without a last argument Bennu runs in this process. The environment variable `FURTHER=n` adds n queries of
+//! `further.rs`: constants, subqueries in all clauses, and writes; some of their differences are not listed yet.
+//! `KEYED=n` adds n queries of `keyed`, whose tables have all forms of keys and indexes.
 //!
 //! ```text
 //!   seed ──generate──> query ──┬─> PostgreSQL ──┐
 //!                              └─> Bennu ───────┴─> same rows (in any order), or the same SQLSTATE?
 //! ```
-//! Ends with 1 if a query is answered differently and `listed.rs` does not say why. PostgreSQL's database has to
-//! compare text by bytes (`LOCALE 'C'`).
+//! Exits with 1 if a result differs and `listed.rs` has no reason. PostgreSQL's database must compare text by bytes
+//! (`LOCALE 'C'`).
 #![allow(clippy::print_stdout, reason = "the report is what this program is for")]
 #![allow(clippy::indexing_slicing, reason = "a choice beyond its list is a bug of this test, and should stop it")]
 
@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// How many queries of one kind of difference are shown.
+/// Most queries shown per kind of difference.
 const SHOWN: usize = 25;
 
 #[tokio::main]
@@ -144,7 +144,7 @@ fn first_words(message: &str) -> String {
     message.split_whitespace().take(6).collect::<Vec<_>>().join(" ")
 }
 
-/// The rows that the other answer has not.
+/// The rows that the other result lacks.
 fn short(answer: &Answer, other: &Answer) -> String {
     let rows = match answer {
         Ok(rows) => rows,

@@ -1,4 +1,4 @@
-//! Functions of dates, timestamps and intervals with constants near their edges.
+//! Functions of dates, timestamps and intervals with constants near the limits of their types.
 
 use crate::random::Random;
 
@@ -99,7 +99,7 @@ pub(crate) fn moments(random: &mut Random) -> String {
     }
 }
 
-/// The same of intervals.
+/// A call or an operator over intervals.
 pub(crate) fn intervals(random: &mut Random) -> String {
     let mut i = || {
         random.of(&[

@@ -1,9 +1,9 @@
-//! Queries whose rows are compared in their order, each with an ORDER BY that leaves no choice; and numbers of mixed
-//! types and near the ends of their types.
+//! Queries whose rows are compared in order, each with a total ORDER BY; and numbers of mixed types and near the limits
+//! of their types.
 
 use crate::random::Random;
 
-/// In front of a query whose rows come in one order.
+/// Marks a query with ordered rows.
 pub(crate) const MARK: &str = "/* in order */ ";
 
 /// A query of one of these shapes.
@@ -19,7 +19,7 @@ pub(crate) fn query(random: &mut Random) -> String {
 
 const DIRECTIONS: [&str; 4] = ["", " DESC", " NULLS FIRST", " DESC NULLS LAST"];
 
-/// The columns in any order, each with a direction.
+/// ORDER BY of the columns in random order and directions.
 fn by(random: &mut Random, columns: &[&str]) -> String {
     let mut rest = columns.to_vec();
     let mut keys = Vec::new();
@@ -30,12 +30,12 @@ fn by(random: &mut Random, columns: &[&str]) -> String {
     keys.join(", ")
 }
 
-/// Ranks, counts and sums over groups, ordered by these first.
+/// Ranks, counts and sums over groups, which come first in ORDER BY.
 fn windows_over_groups(random: &mut Random) -> String {
     let groups = ["a % 4", "c", "s / 7", "b % 3", "f", "p", "g", "k % 5"];
     let (one, two) = (random.of(&groups), random.of(&groups));
     let measure = random.of(&["count(*)", "sum(a)", "max(d)", "count(DISTINCT c)", "min(g)", "sum(k) / 50"]);
-    // Of rows with equal keys these give the same, and the others name a key for each row.
+    // These give peers the same value, and the other calls are ordered by a unique key.
     let call = match random.below(9) {
         0 => format!("rank() OVER (ORDER BY m{})", random.of(&DIRECTIONS)),
         1 => format!("dense_rank() OVER (ORDER BY m{})", random.of(&DIRECTIONS)),
@@ -60,7 +60,7 @@ fn windows_over_groups(random: &mut Random) -> String {
     }
 }
 
-/// Columns that are ordered by, behind outputs of their names.
+/// ORDER BY of input columns that output columns of the same name hide.
 fn hidden_by_outputs(random: &mut Random) -> String {
     let item = random.of(&[
         "v.a::text AS a",
@@ -102,7 +102,7 @@ fn ordered_expressions(random: &mut Random) -> String {
     format!("{MARK}SELECT {distinct}k, a FROM t ORDER BY {one}{first}, {two}{second}, k LIMIT {}", random.below(40) + 1)
 }
 
-/// Sums and averages near the ends of their arguments' types.
+/// Sums and averages near the limits of their argument types.
 fn large_sums(random: &mut Random) -> String {
     let (ty, values): (&str, &[&str]) = match random.below(3) {
         0 => ("bigint", &["9223372036854775807", "-9223372036854775808", "9223372036854775806", "-1", "1", "NULL"]),
@@ -128,7 +128,7 @@ fn large_sums(random: &mut Random) -> String {
     }
 }
 
-/// Numbers of several types where one type is wanted.
+/// Numbers of several types where a common type is needed.
 fn mixed_numbers(random: &mut Random) -> String {
     let numbers = [
         "a",

@@ -1,11 +1,11 @@
-//! Subqueries in every place of a query, most of them with columns from outside.
+//! Subqueries in every clause of a query, mostly correlated.
 
 use crate::expr::{Kind, Scope, expr};
 use crate::generate::{filter, from, items, kind, kinds, predicate_subquery, scalar_subquery};
 use crate::ordered::MARK;
 use crate::random::Random;
 
-/// A query with subqueries in one of these places.
+/// A query with subqueries in one clause.
 pub(crate) fn query(random: &mut Random) -> String {
     match random.below(9) {
         0 => in_order_by(random),

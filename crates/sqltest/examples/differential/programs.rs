@@ -1,9 +1,9 @@
-//! Generated queries as row programs and as plans, over the same rows: the same columns and types, the same rows, in the same
-//! order where the query gives one, or the same SQLSTATE, and never XX000. Row programs scan whole tables here, so that nearly
-//! every shape is tried, and each query has another choice of indexes.
+//! Runs generated queries as row programs and as DataFusion plans over the same rows. Both must give the same columns
+//! and types, the same rows, in the same order if the query orders them, or the same SQLSTATE, and never XX000. Row
+//! programs scan whole tables here, so that nearly every shape is tried, and the choice of indexes varies by query.
 //!
-//! `make test` asks a few hundred; `BENNU_GENERATED=n` asks n, `BENNU_GENERATED_SEED=s` others. `differential`, beside this
-//! file, asks the same queries of PostgreSQL.
+//! `make test` runs a few hundred queries; `BENNU_GENERATED=n` runs n, `BENNU_GENERATED_SEED=s` sets the seed.
+//! `differential`, beside this file, runs the same queries on PostgreSQL.
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 #![allow(dead_code, reason = "the differential run uses the rest")]
 
@@ -33,13 +33,13 @@ use random::Random;
 use std::collections::BTreeMap;
 use tokio_postgres::Client;
 
-/// The figure that grows when a row program ran.
+/// The metric that counts row programs.
 const RAN: &str = "statements_row_program_total";
 
-/// An error that is wrong whoever says it.
+/// An internal error, which is always a bug.
 const INTERNAL: &str = "XX000";
 
-/// Names and types of the columns, and the answer.
+/// Names and types of the columns, and the result.
 type Outcome = (Vec<(String, String)>, Answer);
 
 struct Run {
@@ -55,12 +55,12 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Half of them over keys and indexes of all forms, the others with all functions and shapes.
+/// Generates half of the queries over all forms of keys and indexes, the others with all functions and shapes.
 fn query(seed: u64, number: u64) -> String {
     match number % 4 {
         0 | 1 => keyed::query(seed, number),
         2 => generate::query(&mut Random::new(seed, number)),
-        // Those that write are not for this test.
+        // Writes are not part of this test.
         _ => Some(further::query(seed, number))
             .filter(|query| !query.starts_with(writes::MARK))
             .unwrap_or_else(|| keyed::query(seed, number)),
@@ -121,7 +121,7 @@ impl Run {
 
 async fn outcome(client: &Client, query: &str) -> Outcome {
     let answer = ask(client, query).await;
-    // Plans compute constants when they are made: one that fails has no columns.
+    // Planning folds constants, so the columns of a failing query may be unknown.
     if let Err((code, _)) = answer {
         return (Vec::new(), Err((code, String::new())));
     }
@@ -134,7 +134,7 @@ async fn outcome(client: &Client, query: &str) -> Outcome {
     (columns, answer)
 }
 
-/// Why they may differ.
+/// The known reason for a difference.
 fn reason(program: &Outcome, plan: &Outcome) -> Option<&'static str> {
     let is_of_a_value = |answer: &Answer| answer.as_ref().is_err_and(|(code, _)| code.starts_with("22"));
     match (&program.1, &plan.1) {

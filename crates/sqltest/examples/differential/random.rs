@@ -1,4 +1,4 @@
-//! The same choices for the same seed.
+//! A pseudorandom generator: the same seed gives the same choices.
 
 /// Xorshift (Marsaglia 2003).
 pub(crate) struct Random(u64);
@@ -14,7 +14,7 @@ impl Random {
         random
     }
 
-    /// Below `n`, which is not 0.
+    /// A number below `n`, which is not 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -22,7 +22,7 @@ impl Random {
         usize::try_from(self.0 >> 11).unwrap_or(0) % n.max(1)
     }
 
-    /// True once in `n`.
+    /// True with probability 1 / `n`.
     pub(crate) fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }

@@ -1,4 +1,4 @@
-//! Queries of further shapes: LATERAL, USING, DISTINCT ON, grouping sets, frames, recursion, nested set operations.
+//! Further shapes of queries: LATERAL, USING, DISTINCT ON, grouping sets, frames, recursion, nested set operations.
 
 use crate::expr::{Kind, Scope, expr};
 use crate::generate::{cut, filter, from, items, kind, kinds};
@@ -41,7 +41,7 @@ fn lateral(random: &mut Random) -> String {
     both.columns.extend(columns_of("l.", &inner_kinds));
     let wanted = [kind(random), kind(random)];
     let shown = items(random, &both, &wanted);
-    // A join binds tighter than a comma, so the outer side stands in parentheses.
+    // A join binds tighter than a comma, so the outer side is in parentheses.
     format!("SELECT {shown} FROM ({outer}) {join} (SELECT {list} FROM {inner}{condition}{limit}) AS l{on}")
         .replace("FROM (t AS t0_0) ", "FROM t AS t0_0 ")
         .replace("FROM (u AS u0_0) ", "FROM u AS u0_0 ")

@@ -1,5 +1,5 @@
-//! What stands in FROM beside tables: VALUES, functions with and without places, NATURAL joins; and set operations in
-//! order.
+//! FROM items other than tables: VALUES, functions with and without ORDINALITY, NATURAL joins; and ordered set
+//! operations.
 
 use crate::casts::fitting;
 use crate::expr::{Kind, Scope, expr};
@@ -7,7 +7,7 @@ use crate::generate::{items, kind, kinds};
 use crate::ordered::MARK;
 use crate::random::Random;
 
-/// A query over one of these.
+/// A query over such a FROM item.
 pub(crate) fn query(random: &mut Random) -> String {
     match random.below(8) {
         0 => values(random),
@@ -83,7 +83,7 @@ fn functions(random: &mut Random) -> String {
     }
 }
 
-/// Calls with a column of each row.
+/// Set-returning functions with columns as arguments.
 fn functions_of_rows(random: &mut Random) -> String {
     let call = random.of(&[
         "generate_series(1, a)",
@@ -141,11 +141,11 @@ fn ordered_sets(random: &mut Random) -> String {
     let (a, b, c) = (random.of(&sides), random.of(&sides), random.of(&sides));
     let a = if a.starts_with("SELECT k2") || a.starts_with("VALUES") { sides[0] } else { a };
     let limit = random.of(&["", " LIMIT 7", " OFFSET 3", " LIMIT 4 OFFSET 2", " FETCH FIRST 3 ROWS WITH TIES"]);
-    // A varchar and a text are one type here, and equal rows look the same.
+    // varchar and text are equivalent here, and equal rows print the same.
     format!("{MARK}{a} {one} {b} {two} {c} ORDER BY {key}, {rest}{limit}")
 }
 
-/// Queries in WITH that read each other.
+/// CTEs that refer to earlier ones.
 fn chained_with(random: &mut Random) -> String {
     let (x, y) = (fitting(random), fitting(random));
     match random.below(4) {

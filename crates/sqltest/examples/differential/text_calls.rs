@@ -1,4 +1,4 @@
-//! Functions of texts with constants near their edges.
+//! Functions of text with constants near the limits.
 
 use crate::random::Random;
 
@@ -17,12 +17,12 @@ fn text(random: &mut Random) -> &'static str {
     ])
 }
 
-/// A number of letters, or a place among them.
+/// A number of characters, or a position.
 pub(crate) fn count(random: &mut Random) -> &'static str {
     random.of(&["0", "1", "2", "-1", "-3", "5", "100", "NULL"])
 }
 
-/// A call.
+/// A call with text arguments.
 pub(crate) fn texts(random: &mut Random) -> String {
     let (t, u, n, m) = (text(random), text(random), count(random), count(random));
     match random.below(40) {

@@ -1,9 +1,9 @@
-//! Statements that write, each in a block that is rolled back: what RETURNING gives, how many rows are told, and the
-//! table behind them.
+//! Writes, each in a transaction that is rolled back: the rows of RETURNING, the command tag, and the table after the
+//! write.
 
 use crate::random::Random;
 
-/// In front of a block that writes.
+/// Marks a transaction with writes.
 pub(crate) const MARK: &str = "BEGIN; ";
 
 pub(crate) const TABLE: &str = "DROP TABLE IF EXISTS w;
@@ -11,7 +11,7 @@ pub(crate) const TABLE: &str = "DROP TABLE IF EXISTS w;
         s smallint, h timestamp(0), PRIMARY KEY (k, j));
     INSERT INTO w SELECT k, left(c, 4), a, d, left(p, 3), g, coalesce(f, true), s, h FROM t WHERE c IS NOT NULL AND k < 40;\n";
 
-/// A write or two, and the table that they leave.
+/// One or two writes, and the table after them.
 pub(crate) fn query(random: &mut Random) -> String {
     let mut text = format!("{MARK}{}", statement(random));
     if random.once_in(3) {

@@ -1,4 +1,4 @@
-//! In process, each query twice, in two of the ways in which the engine runs queries. Both must answer alike.
+//! Runs each query in process in two of the engine's execution modes. The results must be equal.
 
 use super::Library;
 use crate::FrontError;
@@ -9,17 +9,17 @@ use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
 use std::sync::{Arc, Mutex};
 use types::DataType;
 
-/// Which two ways are compared.
+/// The two modes to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ways {
-    /// Row programs and plans.
+    /// Row programs and DataFusion plans.
     RowPrograms,
-    /// Literals as parameters and literals as they are written.
+    /// Literals replaced by parameters, and literals as written.
     Literals,
 }
 
 impl Ways {
-    /// The setting, and its value for either way.
+    /// The setting and its value for each mode.
     fn setting(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::RowPrograms => ("bennu.row_programs", "all", "off"),
@@ -27,7 +27,7 @@ impl Ways {
         }
     }
 
-    /// The figure that grows when a query goes the first way.
+    /// The metric that counts queries run in the first mode.
     fn ran(self) -> &'static str {
         match self {
             Self::RowPrograms => "statements_row_program_total",
@@ -43,19 +43,19 @@ pub(crate) struct Compared {
     told: Arc<Mutex<Told>>,
 }
 
-/// What was found.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Queries that went both ways.
+    /// Queries that ran in both modes.
     pub(crate) compared: usize,
-    /// Those that did not answer alike.
+    /// Queries with different results.
     pub(crate) differ: Vec<String>,
 }
 
-/// What of a query is compared.
+/// The compared properties of a query.
 #[derive(Debug, PartialEq)]
 struct Outcome {
-    /// Names and types; where they come from plans do not tell as PostgreSQL does.
+    /// Column names and types. Table OIDs are not compared: plans report others than PostgreSQL.
     columns: Vec<(String, DataType)>,
     /// Types of parameters.
     parameters: Vec<DataType>,
@@ -87,7 +87,7 @@ impl Compared {
                 let columns = columns.map(|column| (column.name.clone(), told_alike(column.ty))).collect();
                 (columns, prepared.parameters.clone())
             }
-            // Plans compute constants when they are made.
+            // Planning folds constants, so the columns of a failing query may be unknown.
             Err(_) => (Vec::new(), Vec::new()),
         };
         let output = self.library.run(sql).await;
@@ -123,8 +123,8 @@ impl Compared {
     }
 }
 
-/// Limits that programs have as PostgreSQL has them, and plans not always: lengths of varchar, fields of intervals, digits of
-/// moments.
+/// Removes type modifiers that plans lose in some cases: the length of a varchar, the fields of an interval, the
+/// precision of a timestamp.
 fn told_alike(ty: DataType) -> DataType {
     match ty {
         DataType::Varchar(_) => DataType::Text,
@@ -133,7 +133,7 @@ fn told_alike(ty: DataType) -> DataType {
     }
 }
 
-/// Can it be run twice? What changes something cannot: WITH may stand before a write, too.
+/// Returns whether the statement can run twice: it must not write, and WITH may precede a write.
 pub(crate) fn is_query(sql: &str) -> bool {
     let sql = sql.to_ascii_lowercase();
     if ["nextval(", "setval("].into_iter().any(|taking| sql.contains(taking)) {
@@ -153,7 +153,7 @@ impl AsyncDB for Compared {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<Output, FrontError> {
-        // In a block an error would keep the second run from being one.
+        // In a transaction block, an error would make the second run fail too.
         let alone = self.library.0.inner().status() == bennu::TransactionStatus::Idle;
         if alone && is_query(sql) { self.compare(sql).await } else { self.library.run(sql).await }
     }

@@ -1,4 +1,4 @@
-//! Over a socket in the extended protocol: results come in the binary format and are printed here.
+//! Runs statements over a socket in the extended protocol. Results are in binary format and printed here.
 
 use crate::FrontError;
 use crate::answer::{self, Output};
@@ -14,7 +14,7 @@ pub(crate) struct Extended {
     pub(crate) engine: &'static str,
 }
 
-/// The bytes of a value, whatever its type.
+/// The raw bytes of a value of any type.
 struct Raw<'a>(&'a [u8]);
 
 impl<'a> FromSql<'a> for Raw<'a> {
@@ -71,7 +71,7 @@ fn text_row(row: &Row) -> Result<Vec<String>, FrontError> {
     row.columns().iter().enumerate().map(cell).collect()
 }
 
-/// Written apart from the server's encoder, so that one checks the other.
+/// Decodes a value. Independent of the server's encoder, so that each checks the other.
 fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
     const DAYS: i32 = 10_957;
     const MICROS: i64 = DAYS as i64 * 86_400_000_000;
@@ -114,7 +114,7 @@ fn decode(ty: &DataType, bytes: &[u8]) -> Option<Datum> {
     })
 }
 
-/// Sizes of all dimensions, then all elements in a row.
+/// Decodes an array: the sizes of all dimensions, then all elements.
 fn array(element: ElementType, bytes: &[u8]) -> Option<Vec<Datum>> {
     let mut rest = bytes;
     let mut word = || {
@@ -147,7 +147,7 @@ fn array(element: ElementType, bytes: &[u8]) -> Option<Vec<Datum>> {
     Some(items)
 }
 
-/// Digit by digit into text, then read as text.
+/// Decodes a numeric: writes its digits as text and parses the text.
 fn numeric(bytes: &[u8]) -> Option<Decimal> {
     let words: Vec<u16> = bytes.chunks_exact(2).map(|w| u16::from_be_bytes(w.try_into().unwrap_or_default())).collect();
     let [_, weight, sign, scale, digits @ ..] = words.as_slice() else { return None };

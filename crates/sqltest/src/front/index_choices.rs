@@ -1,6 +1,6 @@
-//! In process, each query by every choice of indexes: none, an index wherever one can be used, two of them wherever that can be, and the
-//! cheapest way. All
-//! must answer alike. So that there is something to choose, each new table gets an index on each of its columns.
+//! Runs each query in process with every choice of indexes: none, one wherever usable, an intersection of two wherever
+//! usable, and the cheapest. All results must be equal. Each new table gets an index on each column, so that there is a
+//! choice.
 
 use super::Library;
 use super::compared::is_query;
@@ -11,10 +11,10 @@ use bennu::Session;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
 use std::sync::{Arc, Mutex};
 
-/// What is compared with the answer without indexes.
+/// Choices to compare with the result without indexes.
 const CHOICES: [&str; 3] = ["force", "auto", "intersect"];
 
-/// Where these are in a query, its rows depend on the order in which they are read, or on when.
+/// Words that make a query's rows depend on the scan order or on the time.
 const ORDERED: [&str; 14] = [
     "limit",
     "fetch",
@@ -35,16 +35,16 @@ const ORDERED: [&str; 14] = [
 pub(crate) struct IndexChoices {
     library: Library,
     found: Arc<Mutex<Found>>,
-    /// The newest relation that has its indexes.
+    /// OID of the newest table whose columns are indexed.
     planted: u32,
 }
 
-/// What was found.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// Queries that were compared.
     pub(crate) compared: usize,
-    /// Those that did not answer alike.
+    /// Queries with different results.
     pub(crate) differ: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ impl IndexChoices {
         Self { library: Library(session), found, planted: 0 }
     }
 
-    /// Each column of new tables gets an index, if it can have one.
+    /// Indexes each indexable column of new tables.
     async fn plant(&mut self) {
         let newest = self.planted;
         let text = format!(
@@ -67,7 +67,7 @@ impl IndexChoices {
         for row in rows {
             let [oid, table, column] = row.as_slice() else { continue };
             self.planted = self.planted.max(oid.parse().unwrap_or(0));
-            // A column whose values have no order as bytes has none.
+            // Fails for a type without a byte order, which gets no index.
             let _ = self.library.run(&format!("CREATE INDEX ON {table} ({column})")).await;
         }
     }
@@ -119,7 +119,7 @@ impl AsyncDB for IndexChoices {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<Output, FrontError> {
-        // In a block an error would keep the next run from being one.
+        // In a transaction block, an error would make the next run fail too.
         let alone = self.library.0.inner().status() == bennu::TransactionStatus::Idle;
         if alone && is_query(sql) {
             return self.compare(sql).await;

@@ -1,4 +1,4 @@
-//! In process, through the embedding crate.
+//! Runs statements in process, through the embedding crate.
 
 use crate::FrontError;
 use crate::answer::{self, Output};

@@ -1,4 +1,4 @@
-//! The ways to run a statement.
+//! Fronts: the ways to run a statement.
 
 mod compared;
 mod extended;
@@ -14,7 +14,7 @@ pub(crate) use index_choices::{Found, IndexChoices};
 pub(crate) use library::Library;
 pub(crate) use simple::Simple;
 
-/// Refuses COPY FROM STDIN, for which a file has no data: the server would wait for it.
+/// Refuses COPY FROM STDIN: a file has no data for it, and the server would wait.
 fn refuse_copy_in(sql: &str) -> Result<(), FrontError> {
     let words: Vec<String> = sql.split_whitespace().map(str::to_ascii_lowercase).collect();
     let is_copy = words.first().is_some_and(|word| word == "copy");
@@ -26,7 +26,7 @@ fn refuse_copy_in(sql: &str) -> Result<(), FrontError> {
     Ok(())
 }
 
-/// Which way a file is run.
+/// How the statements of a file reach the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
     /// In process.
@@ -38,10 +38,10 @@ pub enum Front {
 }
 
 impl Front {
-    /// All of them.
+    /// All fronts.
     pub const ALL: [Front; 3] = [Front::Library, Front::Simple, Front::Extended];
 
-    /// Its name, also the label that files can skip by.
+    /// The front's name, which is also its `skipif` label.
     pub fn name(self) -> &'static str {
         match self {
             Self::Library => "library",

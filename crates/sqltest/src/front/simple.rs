@@ -1,4 +1,4 @@
-//! Over a socket in the simple protocol: also the way to run a file against PostgreSQL.
+//! Runs statements over a socket in the simple protocol, which also works with PostgreSQL.
 
 use crate::FrontError;
 use crate::answer::{self, Output};

@@ -1,4 +1,4 @@
-//! The files of the corpus, and what runs them as trials.
+//! The files of the corpus, and a runtime for trials.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use bennu::{AutoAnalyzeOptions, Bennu, Options};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// The corpus, or a tenth of it that a seed chooses, on threads of its own.
+/// The corpus, or a tenth of it chosen by a seed, with its own threads.
 pub(crate) struct Corpus {
     pub(crate) root: PathBuf,
     runtime: Arc<Runtime>,
@@ -17,7 +17,7 @@ pub(crate) struct Corpus {
 }
 
 impl Corpus {
-    /// The environment says which files run: all with `<variable>=all`, else a tenth by the number `<variable>_SEED`.
+    /// Selects files by the environment: all with `<variable>=all`, otherwise a tenth by the seed `<variable>_SEED`.
     pub(crate) fn of(variable: &str) -> Self {
         let all = std::env::var(variable).is_ok_and(|value| value == "all");
         let seed = std::env::var(format!("{variable}_SEED")).ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
@@ -27,23 +27,23 @@ impl Corpus {
         Self { root: root(), runtime: runtime(), all, seed }
     }
 
-    /// All files take part.
+    /// Selects all files.
     pub(crate) fn whole() -> Self {
         Self { root: root(), runtime: runtime(), all: true, seed: 0 }
     }
 
-    /// All files with their names below the root, chosen or not.
+    /// All files with their paths relative to the root, selected or not.
     pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
         let name = |file: &PathBuf| file.strip_prefix(&self.root).unwrap().display().to_string();
         files(&self.root).into_iter().map(|file| (name(&file), file)).collect()
     }
 
-    /// Does a file take part? `salt` tells test binaries apart, so that they choose other files.
+    /// Returns whether a file is selected. `salt` makes test binaries select different files.
     pub(crate) fn takes(&self, salt: &str, name: &str) -> bool {
         self.all || is_chosen(&format!("{salt}{name}"), self.seed)
     }
 
-    /// A trial that runs `test` on a worker thread, so that it has the worker's stack.
+    /// A trial that runs `test` on a worker thread, for its larger stack.
     pub(crate) fn trial<T>(&self, name: String, test: T) -> Trial
     where
         T: Future<Output = Result<(), String>> + Send + 'static,
@@ -61,15 +61,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests").canonicalize().unwrap()
 }
 
-/// DataFusion's planner recurses: unoptimised builds need more than a thread's usual stack.
+/// DataFusion's planner recurses: debug builds need a larger stack than the default.
 fn runtime() -> Arc<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     Arc::new(builder.worker_threads(4).thread_stack_size(32 << 20).enable_all().build().unwrap())
 }
 
-/// A database in memory for one file.
+/// Opens an in-memory database for one file.
 pub(crate) async fn open() -> Result<Bennu, String> {
-    // Plans must not change when statistics come of themselves.
+    // Automatic ANALYZE would change plans.
     let auto_analyze = AutoAnalyzeOptions::off();
     let options = Options { cache_bytes: 32 << 20, memtable_bytes: 16 << 20, auto_analyze, ..Options::default() };
     Bennu::open_in_memory(&options).await.map_err(|e| e.to_string())
@@ -94,9 +94,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// One file in ten, by its name and the seed.
+/// Selects one file in ten by its name and the seed.
 fn is_chosen(name: &str, seed: u64) -> bool {
-    // FNV-1a: the same everywhere.
+    // FNV-1a, which gives the same hash on every platform.
     let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325 ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15), |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
     });

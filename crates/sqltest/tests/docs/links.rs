@@ -1,8 +1,8 @@
-//! Relative links of a page, and the files of the repository that it names.
+//! Checks relative links of a page and the repository files that it names.
 
 use std::path::Path;
 
-/// Is each relative link's file there, with the heading that it names?
+/// Checks that the file and heading of each relative link exist.
 pub(crate) fn check(page: &Path, text: &str) -> Result<(), String> {
     let folder = page.parent().unwrap();
     let dead: Vec<String> = targets(text).into_iter().filter(|target| !leads_somewhere(folder, page, target)).collect();
@@ -13,7 +13,7 @@ pub(crate) fn check(page: &Path, text: &str) -> Result<(), String> {
     Err(format!("dead links: {dead:?}, files that are not there: {absent:?}"))
 }
 
-/// Words in backticks, outside of fenced blocks, that name a source file, a test file or a folder of the repository.
+/// Words in backticks, outside of fenced blocks, that look like a source file, test file or folder of the repository.
 fn named_files(text: &str) -> Vec<String> {
     let mut code = false;
     let prose: Vec<&str> = text
@@ -34,7 +34,7 @@ fn named_files(text: &str) -> Vec<String> {
     words.filter(path).filter(|word| !word.contains(['<', '*', '…', '~'])).map(str::to_owned).collect()
 }
 
-/// Crates and SQL tests may be named without their folder: `engine/src/lib.rs`, `txn/blocks.slt`.
+/// Returns whether the file exists. Crates and SQL tests may omit their folder: `engine/src/lib.rs`, `txn/blocks.slt`.
 fn is_file_of_ours(name: &str) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     ["", "crates", "sql-tests"].iter().any(|folder| root.join(folder).join(name).exists())
@@ -60,7 +60,7 @@ fn anchor(heading: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// What stands in `](…)`, outside of code.
+/// The targets in `](…)`, outside of code.
 fn targets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut code = false;

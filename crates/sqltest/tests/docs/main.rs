@@ -1,7 +1,7 @@
-//! Every page of the documentation: its SQL runs, the answers that it shows are true, its links lead somewhere.
+//! Tests every page of the documentation: its SQL runs, the results shown are correct, and its links are valid.
 //!
-//! A page is one session on a database of its own. Blocks fenced as `sql` run in order; `sql fails=42P01` must fail
-//! with that code; a `text` block right behind is the answer of the last statement; `csv NAME` is a file for `\copy`.
+//! Each page runs in one session on a new database. Blocks fenced as `sql` run in order; `sql fails=42P01` must fail
+//! with that code; a `text` block directly after is the result of the last statement; `csv NAME` is a file for `\copy`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod links;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 fn main() {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    // DataFusion recurses; unoptimised builds need more than a thread's usual stack.
+    // DataFusion's planner recurses: debug builds need a larger stack than the default.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_stack_size(32 << 20)
@@ -34,7 +34,7 @@ fn main() {
         if blocks.iter().any(page::Block::runs) {
             let (runtime, root) = (runtime.clone(), root.clone());
             trials.push(Trial::test(format!("sql::{name}"), move || {
-                // On a worker, so that it has the worker's stack.
+                // Runs on a worker, for its larger stack.
                 let task = runtime.spawn(async move { session::run(&root, blocks).await });
                 runtime.block_on(task).unwrap().map_err(Into::into)
             }));

@@ -3,28 +3,28 @@
 /// A fenced block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// What stands behind the fence: `sql`, `sql fails=42P01`, `text`, `csv people.csv`.
+    /// The info string: `sql`, `sql fails=42P01`, `text`, `csv people.csv`.
     pub(crate) info: String,
     /// Line of its fence, from 1.
     pub(crate) line: usize,
     /// Its lines.
     pub(crate) lines: Vec<String>,
-    /// Does it follow the block before it with nothing but blank lines between?
+    /// Whether only blank lines separate it from the block before.
     pub(crate) follows: bool,
 }
 
 impl Block {
-    /// SQL to run?
+    /// Whether the block is SQL to run.
     pub(crate) fn runs(&self) -> bool {
         self.info.split_whitespace().next() == Some("sql")
     }
 
-    /// The code that its last statement must fail with.
+    /// The SQLSTATE with which the last statement must fail.
     pub(crate) fn fails(&self) -> Option<&str> {
         self.info.split_whitespace().find_map(|word| word.strip_prefix("fails="))
     }
 
-    /// The name of the file that it is.
+    /// The file name of a `csv` block.
     pub(crate) fn csv(&self) -> Option<&str> {
         self.info.strip_prefix("csv ").map(str::trim)
     }

@@ -1,4 +1,4 @@
-//! A page's blocks in one session.
+//! Runs a page's blocks in one session.
 
 use crate::page::Block;
 use bennu::{Answer, Bennu, Error, Options, Session};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a page shows behind its SQL: rows as psql prints them, without the frame.
+/// The result that a page shows: rows as psql prints them, without the frame.
 type Shown = Vec<String>;
 
 struct Page {
@@ -17,7 +17,7 @@ struct Page {
     flights: PathBuf,
 }
 
-/// Runs the blocks; the error says which one is wrong, and how.
+/// Runs the blocks; the error names the block that failed and why.
 pub(crate) async fn run(root: &Path, blocks: Vec<Block>) -> Result<(), String> {
     let db = Bennu::open_in_memory(&Options::default()).await.map_err(|e| e.to_string())?;
     let session = db.session().map_err(|e| e.to_string())?;
@@ -63,7 +63,7 @@ impl Page {
                 let sql = std::mem::take(&mut text);
                 let mut data = String::new();
                 if sql.contains("FROM STDIN") {
-                    // It stands behind the statement, up to `\.`.
+                    // The data follows the statement, up to `\.`.
                     for line in lines.by_ref().take_while(|l| *l != "\\.") {
                         data.push_str(line);
                         data.push('\n');
@@ -134,12 +134,12 @@ fn described(error: &Error) -> String {
     format!("{}: {} (at {:?})", error.code(), error.message(), error.position())
 }
 
-/// A line without its comment and the blanks behind.
+/// A line without its comment and trailing blanks.
 fn code(line: &str) -> &str {
     line.split("--").next().unwrap_or_default().trim_end()
 }
 
-/// `flights FROM 'flights.csv' CSV HEADER` as COPY from the client, and the file.
+/// Converts `flights FROM 'flights.csv' CSV HEADER` to COPY FROM STDIN; returns the file too.
 fn copy_command(copy: &str) -> (String, String) {
     let mut parts = copy.splitn(3, '\'');
     let (head, file, options) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());

@@ -1,9 +1,9 @@
-//! The table of settings against SHOW ALL.
+//! Compares the table of settings with SHOW ALL.
 
 use bennu::{Answer, Bennu, Options};
 use futures::StreamExt;
 
-/// Has the page's table each setting with its default, and no other?
+/// Checks that the page's table has exactly the settings of SHOW ALL with their defaults.
 pub(crate) async fn check(page: &str) -> Result<(), String> {
     let told: Vec<(String, String)> = page.lines().filter_map(row).collect();
     let true_ones = show_all().await.map_err(|e| e.to_string())?;
@@ -15,7 +15,7 @@ pub(crate) async fn check(page: &str) -> Result<(), String> {
     if more.is_empty() { Ok(()) } else { Err(format!("in the table, but not there: {more:?}")) }
 }
 
-/// Name and default of a row of the table. The user's name is nobody's default.
+/// Name and default in a table row. The user's name is never a default.
 fn row(line: &str) -> Option<(String, String)> {
     let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
     let name = cells.next()?.trim_end_matches(" *").trim_matches('`').to_owned();

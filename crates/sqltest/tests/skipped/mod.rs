@@ -3,16 +3,16 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// A record that a store skips which lacks something.
+/// A record that is skipped on stores without a capability.
 #[derive(Debug)]
 pub(crate) struct Skipped {
     label: String,
     file: String,
-    /// The comment before it.
+    /// The comment before the record.
     reason: String,
 }
 
-/// All `skipif without_…` and `onlyif without_…`, in the order of the files, which come with their names.
+/// All `skipif without_…` and `onlyif without_…` records, in the order of `files`.
 pub(crate) fn skipped(files: &[(String, PathBuf)]) -> Vec<Skipped> {
     let mut found = Vec::new();
     for (name, file) in files {
@@ -31,7 +31,7 @@ pub(crate) fn skipped(files: &[(String, PathBuf)]) -> Vec<Skipped> {
     found
 }
 
-/// The list as it must be committed.
+/// The expected content of the committed list.
 fn list(skipped: &[Skipped]) -> String {
     let mut text = String::from(
         "# Records that a store skips\n\nBy what it lacks. Written by `BENNU_STORES_WRITE=1 cargo test -p bennu-sqltest --test stores skipped`.\n\n| lacks | file | why |\n|---|---|---|\n",
@@ -44,7 +44,7 @@ fn list(skipped: &[Skipped]) -> String {
     text
 }
 
-/// Is the committed list that of the files, with a reason for each?
+/// Checks that the committed list matches the files, and that each record has a reason.
 pub(crate) fn compare_list(root: &Path, skipped: &[Skipped]) -> Result<(), String> {
     if let Some(Skipped { file, label, .. }) = skipped.iter().find(|skipped| skipped.reason.is_empty()) {
         return Err(format!("{file}: a record is skipped by {label} and no comment before it says why"));

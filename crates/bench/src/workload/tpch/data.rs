@@ -1,4 +1,4 @@
-//! The rows of TPC-H's tables as lines of CSV with `|` between the columns, without files.
+//! Generates the rows of TPC-H's tables as CSV lines with `|` between the columns, without files.
 
 use std::fmt::{Display, Write as _};
 use tpchgen::generators::{
@@ -6,11 +6,11 @@ use tpchgen::generators::{
     RegionGenerator, SupplierGenerator,
 };
 
-/// The tables in an order in which they can be loaded.
+/// The tables in load order.
 pub(crate) const TABLES: [&str; 8] =
     ["region", "nation", "part", "supplier", "partsupp", "customer", "orders", "lineitem"];
 
-/// Hands the lines of `table` at `scale` to `take`, in chunks of about 1 MiB.
+/// Passes the lines of `table` at `scale` to `take`, in chunks of about 1 MiB.
 pub(crate) fn lines(table: &str, scale: f64, take: impl FnMut(String)) {
     match table {
         "region" => chunks(RegionGenerator::new(scale, 1, 1).iter(), take),
@@ -30,7 +30,7 @@ fn chunks<T: Display>(rows: impl Iterator<Item = T>, mut take: impl FnMut(String
         let start = text.len();
         // Writing to a String cannot fail.
         let _ = write!(text, "{row}");
-        // dbgen ends each line with the delimiter, which CSV would take for one more column.
+        // dbgen ends each line with the delimiter, which CSV would read as another column.
         if text.get(start..).is_some_and(|line| line.ends_with('|')) {
             text.pop();
         }

@@ -1,6 +1,6 @@
 //! TPC-H: tables, rows and the 22 queries with the parameters of the specification's validation run.
 //!
-//! Query 15 names its view by WITH. The answers beside the queries are PostgreSQL 15's at scale 0.01.
+//! Query 15 uses WITH for its view. The results beside the queries are PostgreSQL 15's at scale 0.01.
 
 pub(crate) mod data;
 mod planning;
@@ -8,10 +8,10 @@ mod run;
 
 pub(super) use run::{NAME, run};
 
-/// Statements that make the tables, one after the other.
+/// The CREATE TABLE statements of all tables, in order.
 pub(crate) const TABLES: &str = include_str!("tables.sql");
 
-/// The queries, the first is Q1.
+/// The queries, starting with Q1.
 pub(crate) const QUERIES: [&str; 22] = [
     include_str!("q01.sql"),
     include_str!("q02.sql"),
@@ -37,7 +37,7 @@ pub(crate) const QUERIES: [&str; 22] = [
     include_str!("q22.sql"),
 ];
 
-/// The statement that makes `table`.
+/// The CREATE TABLE statement of `table`.
 pub(crate) fn table(name: &str) -> Option<&'static str> {
     let head = format!("CREATE TABLE {name} ");
     TABLES.split(';').map(str::trim).find(|statement| statement.starts_with(&head))

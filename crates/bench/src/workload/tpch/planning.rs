@@ -1,4 +1,4 @@
-//! EXPLAIN of the 22 queries: planning without running, as a whole and by phase.
+//! EXPLAIN of the 22 queries: planning time without execution, in total and by phase.
 
 use super::super::Arena;
 use super::QUERIES;
@@ -9,17 +9,17 @@ use crate::report::{Better, Line, Report, figure};
 use std::time::Instant;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-/// At most five times as long as PostgreSQL's.
+/// Target: at most five times PostgreSQL's time.
 const TARGET: f64 = 0.2;
 
-/// Adds the line of all queries' planning together. Expects the tables in their place.
+/// Adds a line for the planning time of all queries. The tables must be loaded.
 pub(super) async fn run(
     arena: &Arena,
     report: &mut Report,
     settings: &Settings,
     (ours, theirs): (&Client, &Client),
 ) -> Result<(), BenchError> {
-    // Once for the first look at tables and statistics.
+    // Unmeasured, for the first access to tables and statistics.
     explain_all(&arena.bennu, ours).await?;
     explain_all(&arena.postgres, theirs).await?;
     let (mut bennu, mut postgres) = (Vec::new(), Vec::new());
@@ -38,7 +38,7 @@ pub(super) async fn run(
     phases(arena, report, ours).await
 }
 
-/// Where the time goes: one line for each phase, over all queries.
+/// Adds one line per phase, over all queries.
 async fn phases(arena: &Arena, report: &mut Report, client: &Client) -> Result<(), BenchError> {
     let failed = |error| BenchError::Sql { server: arena.bennu.name(), error };
     let mut totals: Vec<(String, f64)> = Vec::new();
@@ -65,7 +65,7 @@ fn line(message: &SimpleQueryMessage) -> Option<&str> {
     }
 }
 
-/// The phases that a line names: `Bind: 0.248 ms, lower: 0.302 ms, …`.
+/// Parses the phases of a line: `Bind: 0.248 ms, lower: 0.302 ms, …`.
 fn times(line: &str) -> Vec<(String, f64)> {
     let phase = |part: &str| {
         let (name, time) = part.split_once(": ")?;
@@ -74,7 +74,7 @@ fn times(line: &str) -> Vec<(String, f64)> {
     line.split(", ").filter_map(phase).collect()
 }
 
-/// Milliseconds.
+/// Explains all queries. Returns the time in milliseconds.
 async fn explain_all(peer: &dyn Peer, client: &Client) -> Result<f64, BenchError> {
     let begun = Instant::now();
     for query in QUERIES {

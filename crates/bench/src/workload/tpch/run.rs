@@ -1,4 +1,5 @@
-//! The 22 queries beside PostgreSQL with indexes of its primary and foreign keys, and beside DataFusion over Parquet.
+//! The 22 queries, compared with PostgreSQL with indexes on its primary and foreign keys, and with DataFusion over
+//! Parquet.
 
 use super::super::answer::{answer, must_agree};
 use super::super::{Arena, copy::copy};
@@ -9,17 +10,17 @@ use crate::peer::{DataFusion, Peer, connect, run as execute};
 use crate::report::{Better, Line, Report, figure, median};
 use tokio_postgres::Client;
 
-/// What `--only` finds it by.
+/// Name for `--only`.
 pub(in super::super) const NAME: &str = "TPC-H";
 
 const HEAD: &str = "| query | Bennu s | PostgreSQL s | DataFusion s | beside PostgreSQL | beside DataFusion |\n|---|---|---|---|---|---|";
 
-/// PostgreSQL's, beside those of its primary keys. Without them some of its plans take hours.
+/// PostgreSQL's indexes in addition to the primary keys. Without them some of its plans take hours.
 const INDEXES: &str = "CREATE INDEX ON lineitem (l_partkey, l_suppkey); CREATE INDEX ON lineitem (l_suppkey);
     CREATE INDEX ON orders (o_custkey); CREATE INDEX ON partsupp (ps_suppkey); CREATE INDEX ON customer (c_nationkey);
     CREATE INDEX ON supplier (s_nationkey); CREATE INDEX ON nation (n_regionkey)";
 
-/// Seconds of one query, a figure for each round.
+/// Seconds of one query, one value per round.
 #[derive(Debug, Default)]
 struct Times {
     bennu: Vec<f64>,
@@ -27,7 +28,7 @@ struct Times {
     datafusion: Vec<f64>,
 }
 
-/// Expects lineitem in its place; returns the table of all queries.
+/// Runs all queries and returns their table. lineitem must be loaded.
 pub(in super::super) async fn run(
     arena: &Arena,
     report: &mut Report,
@@ -37,7 +38,7 @@ pub(in super::super) async fn run(
         return Ok(None);
     }
     load(arena, settings.scale).await?;
-    // DataFusion's absence costs its column, not the run.
+    // Without DataFusion only its column is missing.
     let mut peer = match parquet(arena, settings) {
         Ok(peer) => Some(peer),
         Err(error) => {
@@ -46,7 +47,7 @@ pub(in super::super) async fn run(
         }
     };
     let (ours, theirs) = (connect(&arena.bennu).await?, connect(&arena.postgres).await?);
-    // All once before the first is timed: most of them read the same tables.
+    // Runs every query once before timing the first, since most read the same tables.
     for (number, query) in (1..).zip(QUERIES) {
         compare(arena, (&ours, &theirs, peer.as_mut()), (number, query)).await?;
     }
@@ -62,7 +63,7 @@ async fn load(arena: &Arena, scale: f64) -> Result<(), BenchError> {
     for name in data::TABLES.into_iter().filter(|name| *name != "lineitem") {
         for peer in [&arena.bennu as &dyn Peer, &arena.postgres] {
             let client = connect(peer).await?;
-            // Other workloads have tables of these names, too.
+            // Other workloads use these table names too.
             execute(peer, &client, &format!("DROP TABLE IF EXISTS {name} CASCADE")).await?;
             execute(peer, &client, table(name).unwrap_or_default()).await?;
             let mut chunks = Vec::new();
@@ -79,7 +80,7 @@ async fn load(arena: &Arena, scale: f64) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Writes the rows as CSV for DataFusion, which makes Parquet of them.
+/// Writes the rows as CSV for DataFusion, which converts them to Parquet.
 fn parquet(arena: &Arena, settings: &Settings) -> Result<DataFusion, BenchError> {
     let folder = arena.folder.join("parquet");
     std::fs::create_dir_all(&folder)?;
@@ -97,7 +98,7 @@ fn parquet(arena: &Arena, settings: &Settings) -> Result<DataFusion, BenchError>
     DataFusion::start(&settings.python, &folder)
 }
 
-/// One round, which does not count: all must have the same answer.
+/// Runs one unmeasured round and compares the results.
 async fn compare(
     arena: &Arena,
     (ours, theirs, parquet): (&Client, &Client, Option<&mut DataFusion>),
@@ -129,7 +130,7 @@ async fn measure(
     Ok(times)
 }
 
-/// Totals and peak memory into `report`, and the table of the queries.
+/// Adds totals and peak memory to `report`, and returns the table of the queries.
 fn summary(arena: &Arena, report: &mut Report, times: &[Times]) -> Report {
     let total = |of: fn(&Times) -> &Vec<f64>| vec![times.iter().map(|t| median(of(t))).sum::<f64>()];
     let (ours, theirs, parquet) = (total(|t| &t.bennu), total(|t| &t.postgres), total(|t| &t.datafusion));

@@ -1,4 +1,4 @@
-//! All queries on a small database, beside PostgreSQL's answers.
+//! Runs all queries on a small database and compares them with PostgreSQL's results.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::{QUERIES, TABLES, data};
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 const SCALE: f64 = 0.01;
 
-/// Numbers of more digits than a double differ in their last ones; zeros at the end say nothing.
+/// Formats numbers with six decimals, since the last digits of sums may differ from PostgreSQL's.
 fn normalized(line: &str) -> String {
     let cell = |cell: &str| cell.parse::<f64>().map_or_else(|_| cell.to_owned(), |number| format!("{number:.6}"));
     line.split('|').map(cell).collect::<Vec<_>>().join("|")

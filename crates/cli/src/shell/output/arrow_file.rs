@@ -6,7 +6,7 @@ use bennu::Batches;
 use bennu::arrow::ipc::writer::FileWriter;
 use std::io::Write;
 
-/// Writes the batches as they come; the file's end is what readers begin with.
+/// Writes the batches as they arrive, then the footer, without which the file cannot be read.
 pub(super) async fn write(mut batches: Batches, out: &mut impl Write, progress: &Progress) -> Result<(), Failure> {
     let mut writer = FileWriter::try_new(out, &batches.schema())?;
     while let Some(batch) = batches.next().await? {

@@ -1,4 +1,4 @@
-//! CSV as COPY writes it: NULL is nothing, an empty text is `""`.
+//! CSV as COPY writes it: NULL is an empty field, an empty string is `""`.
 
 use bennu::ColumnDesc;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! A line for each column, for rows that are wider than the screen.
+//! Expanded format: a line for each column, for rows wider than the screen.
 
 use bennu::ColumnDesc;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ pub(super) fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl
     writeln!(out)
 }
 
-/// `-[ RECORD 1 ]-+---`: as long as the lines below it, and the cross where their bar is.
+/// `-[ RECORD 1 ]-+---`: as long as the lines below it, with `+` above their bar.
 fn header(number: usize, names: usize, values: usize) -> String {
     let title = format!("-[ RECORD {number} ]");
     let bar = names + 1;

@@ -1,4 +1,4 @@
-//! A JSON object a line: numbers and booleans plain, all else as text, NULL as null.
+//! One JSON object per line: numbers and booleans as such, NULL as null, all other values as strings.
 
 use bennu::{ColumnDesc, DataType};
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ fn member(ty: &DataType, value: Option<&str>) -> String {
         (_, None) => "null".to_owned(),
         (T::Boolean, Some(value)) => (value == "t").to_string(),
         (T::SmallInt | T::Integer | T::BigInt | T::Numeric(_), Some(value)) => value.to_owned(),
-        // JSON has no infinities and no NaN.
+        // JSON has no infinity and no NaN.
         (T::Real | T::Double, Some(value)) if value.parse::<f64>().is_ok_and(f64::is_finite) => value.to_owned(),
         (_, Some(value)) => string(value),
     }

@@ -1,4 +1,4 @@
-//! Rows on standard output, in the form that was asked for.
+//! Writes rows to standard output in the requested format.
 
 mod arrow_file;
 mod csv;
@@ -12,7 +12,7 @@ use bennu::{Batches, ColumnDesc, RowStream, TimeZone};
 use futures::StreamExt;
 use std::io::{BufWriter, Write};
 
-/// How rows are written.
+/// Output format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// Aligned columns, as psql shows them.
@@ -21,14 +21,14 @@ pub(crate) enum Format {
     Expanded,
     /// CSV with a header.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
     /// An Arrow IPC file.
     Arrow,
 }
 
-/// Writes all rows of an answer, moments as clocks of `zone` show them. Only aligned rows are kept in memory: their widths
-/// are known at the end.
+/// Writes all rows of a result, with timestamps in `zone`. Only aligned formats keep the rows in memory: they need all
+/// rows to compute the widths.
 pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progress: &Progress) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout());
     match format {
@@ -46,7 +46,7 @@ pub(super) async fn rows(format: Format, rows: RowStream, zone: TimeZone, progre
 
 type Print<W> = fn(&[ColumnDesc], &[Vec<String>], &mut W) -> std::io::Result<()>;
 
-/// Writes rows when all are there.
+/// Collects all rows, then writes them.
 async fn aligned<W: Write>(
     mut rows: RowStream,
     zone: TimeZone,
@@ -58,7 +58,7 @@ async fn aligned<W: Write>(
     while let Some(chunk) = rows.chunks.next().await {
         let text = chunk.and_then(|chunk| chunk.to_text(&rows.columns, zone)).map_err(bennu::Error::from)?;
         progress.rows(text.len());
-        // NULL shows as nothing, as in psql.
+        // NULL is empty, as in psql.
         all.extend(text.into_iter().map(|row| row.into_iter().map(Option::unwrap_or_default).collect()));
     }
     progress.output_begins();
@@ -67,7 +67,7 @@ async fn aligned<W: Write>(
 
 type WriteRow = fn(&[ColumnDesc], &[Option<String>], &mut dyn Write) -> std::io::Result<()>;
 
-/// Writes rows as they come.
+/// Writes rows as they arrive.
 async fn each(
     mut rows: RowStream,
     zone: TimeZone,
@@ -86,7 +86,7 @@ async fn each(
     Ok(())
 }
 
-/// One line; a reader that went away is not an error.
+/// Prints one line; a closed pipe is not an error.
 pub(super) fn line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Aligned columns.
+//! The table format: aligned columns.
 
 use bennu::{ColumnDesc, DataType};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub(super) fn print(columns: &[ColumnDesc], rows: &[Vec<String>], out: &mut impl
     writeln!(out, "({count} row{})\n", if count == 1 { "" } else { "s" })
 }
 
-/// One row; a value of several lines takes as many, each but the last ending in `+`.
+/// Writes one row; a value with several lines takes as many, each but the last ending in `+`.
 fn print_row(columns: &[ColumnDesc], widths: &[usize], row: &[String], out: &mut impl Write) -> io::Result<()> {
     let parts: Vec<Vec<&str>> = row.iter().map(|value| value.split('\n').collect()).collect();
     let height = parts.iter().map(Vec::len).max().unwrap_or(1);

@@ -1,8 +1,8 @@
-//! What the two programs share: each step prints `step | result`.
+//! Shared by both programs: each step prints `step | result`.
 
 use std::fmt::Debug;
 
-/// Prints what a step gave, or the class and SQLSTATE of its error.
+/// Prints the result of a step, or the class and SQLSTATE of its error.
 pub fn show<T: Debug, E: Failure>(step: &str, result: Result<T, E>) {
     match result {
         Ok(value) => println!("{step} | {value:?}"),
@@ -12,7 +12,7 @@ pub fn show<T: Debug, E: Failure>(step: &str, result: Result<T, E>) {
 
 /// An error of a driver.
 pub trait Failure {
-    /// Its class and SQLSTATE; beginning with `!` when the server did not say it.
+    /// Its class and SQLSTATE; begins with `!` if the error is not the server's.
     fn text(&self) -> String;
 }
 

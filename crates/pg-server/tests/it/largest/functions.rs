@@ -4,13 +4,13 @@ use super::values::{SHAPES, Shape, largest};
 use super::{Work, all_beside_a_client};
 use crate::client::Server;
 
-/// Those that end what others do.
+/// Functions that end other sessions' work.
 const LEFT_OUT: [&str; 2] = ["pg_terminate_backend", "pg_cancel_backend"];
 
-/// A function of the catalog.
+/// A row of `pg_proc`.
 struct Routine {
     name: String,
-    /// `f` function, `a` or `n` aggregate, `o` and `h` of an ordered set, `w` window function.
+    /// `f` function, `a` or `n` aggregate, `o` ordered-set and `h` hypothetical-set aggregate, `w` window function.
     kind: String,
     direct: usize,
     set: bool,
@@ -37,7 +37,7 @@ async fn routines(server: &Server) -> Vec<Routine> {
     all
 }
 
-/// The call's own syntax.
+/// The call in the function's own syntax.
 fn call(routine: &Routine, arguments: &[String]) -> String {
     let (name, list) = (&routine.name, arguments.join(", "));
     match (name.as_str(), routine.kind.as_str()) {
@@ -57,7 +57,7 @@ fn call(routine: &Routine, arguments: &[String]) -> String {
     }
 }
 
-/// The statements that call it: with constants, which are computed while it is planned, and with columns.
+/// Statements that call `routine`: with constants, which are folded while planning, and with columns.
 fn statements(routine: &Routine, shape: Shape) -> Vec<String> {
     let arguments: Option<Vec<String>> =
         routine.types.iter().enumerate().map(|(place, ty)| largest(ty, shape, place)).collect();
@@ -66,7 +66,7 @@ fn statements(routine: &Routine, shape: Shape) -> Vec<String> {
     let named: Vec<String> =
         arguments.iter().zip(&columns).map(|(value, name)| format!(", {value} AS {name}")).collect();
     let rows = match (routine.kind.as_str(), arguments.is_empty()) {
-        // A window is computed of all its rows in one step, which nobody can end.
+        // A window function computes all rows in one step, which cannot be cancelled.
         ("w", true) => 100_000,
         ("w", false) => 100,
         (_, true) => 1_000_000,

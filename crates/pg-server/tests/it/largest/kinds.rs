@@ -1,4 +1,4 @@
-//! Every kind of statement.
+//! Every kind of statement on its largest input.
 
 use super::{Work, all_beside_a_client};
 use crate::client::{Server, Strs as _};
@@ -6,12 +6,12 @@ use crate::frames::frame;
 use sql::Statement;
 use std::collections::BTreeSet;
 
-/// Names in the lists of statements that take any number of them.
+/// Names in statements that take a list of names.
 const NAMES: usize = 5_000;
-/// Tables that are there.
+/// Tables that exist.
 const TABLES: usize = 300;
 
-/// The kind of a statement. Without a pattern for all others: a new kind has to be given an input here.
+/// The kind of a statement. No wildcard pattern: a new kind must be given an input here.
 fn kind(statement: &Statement) -> &'static str {
     match statement {
         Statement::Query(_) => "query",
@@ -78,22 +78,22 @@ fn kind(statement: &Statement) -> &'static str {
 
 const KINDS: usize = 58;
 
-/// Bytes of texts that are read for their kind.
+/// Longer texts are not parsed for their kind.
 const LONG: usize = 2 << 20;
 
-/// Windows of orders of their own in one select list. DataFusion takes the third power of their number to put their names
-/// together, and asks nobody meanwhile: of 1,600 the statement hears its timeout after a minute.
+/// Windows with distinct orders in one select list. DataFusion builds their names in cubic time and without a
+/// cancellation point: with 1,600 windows the timeout takes effect after a minute.
 const WINDOWS: usize = 100;
 
-/// Rows without end, of which no two batches are cheap.
+/// An endless join in which every batch is expensive.
 const ENDLESS: &str = "generate_series(1, 10000000) AS a(i), generate_series(1, 10000000) AS b(j)";
 
-/// `part` for each number below `count`, between commas.
+/// `part` of each number below `count`, separated by commas.
 fn list(count: usize, part: impl Fn(usize) -> String) -> String {
     (0..count).map(part).collect::<Vec<_>>().join(", ")
 }
 
-/// As [`list`], one after the other.
+/// Like [`list`] from 1 and without separators.
 fn chain(count: usize, part: impl Fn(usize) -> String) -> String {
     (1..count).map(part).collect()
 }
@@ -231,7 +231,7 @@ fn sessions() -> Vec<String> {
     ]
 }
 
-/// COPY both ways. What the client sends beside it is not heard outside of it.
+/// COPY in both directions. CopyData outside of a COPY is ignored.
 fn copies() -> Vec<Work> {
     let line = frame(b'd', &["x".repeat(1 << 20).as_bytes()]);
     let rows: String = (0..20_000).map(|n| format!("{}\t{n}\n", n + 10_000_000)).collect();
@@ -269,7 +269,7 @@ async fn every_kind_of_statement_on_its_largest_input_lets_others_be_answered() 
     let texts = [queries(), writes(), definitions(), sessions()].concat();
     let mut all: Vec<Work> = texts.into_iter().map(Work::of).collect();
     all.extend(copies());
-    // The longest are queries and take long to read.
+    // The longest texts are queries and slow to parse.
     let texts = all.iter().map(|work| work.text.as_str()).filter(|text| text.len() <= LONG);
     let parsed = texts.filter_map(|text| sql::parse(text).ok()).flatten();
     let kinds: BTreeSet<&str> = parsed.map(|one| kind(&one.statement)).collect();

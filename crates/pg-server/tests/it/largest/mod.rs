@@ -1,6 +1,6 @@
-//! Every function and every kind of statement on the largest inputs, beside a client that counts its own answers.
+//! Runs every function and every kind of statement on its largest input, beside a client that measures response times.
 //!
-//! `BENNU_LARGEST=all` asks for all functions; else a share is taken, by `BENNU_SEED`.
+//! `BENNU_LARGEST=all` runs all functions; otherwise a sample chosen by `BENNU_SEED`.
 
 mod functions;
 mod kinds;
@@ -14,16 +14,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// As many as the threads that hold connections, and those that run queries.
+/// As many as the connection threads and as the query threads.
 const AT_ONCE: usize = 2;
-/// Each statement has so long.
+/// The `statement_timeout` of each statement.
 const TIMEOUT: Duration = Duration::from_millis(300);
-/// And is to have ended after this: far more than a busy machine takes, far less than what does not hear.
+/// A statement must have ended after this: far more than a busy machine needs.
 const HEARD: Duration = Duration::from_secs(10);
-/// The longest wait of the client beside them.
+/// The longest allowed response time of the client beside the statements.
 const GAP: Duration = Duration::from_secs(10);
 
-/// A statement, and what its client sends behind it without being asked.
+/// A statement, and the frames that its client sends behind it.
 #[derive(Clone)]
 struct Work {
     text: String,
@@ -36,7 +36,7 @@ impl Work {
     }
 }
 
-/// What one statement did.
+/// The result of one statement.
 struct Done {
     text: String,
     began: Instant,
@@ -50,7 +50,7 @@ impl Done {
         format!("{:?} {:?}: {text}", self.took, self.outcome)
     }
 
-    /// It fails where no input should lead to, or ends its session.
+    /// Returns whether it failed with an internal error or ended its session.
     fn is_broken(&self) -> bool {
         matches!(self.outcome.as_ref().map_err(String::as_str), Err("XX000" | "XX001" | "57P01"))
     }
@@ -66,7 +66,7 @@ async fn tidy(mut client: Client) -> Client {
     client
 }
 
-/// Takes statements until there are no more.
+/// Runs statements until none is left.
 async fn work(server: Arc<Server>, left: Arc<Mutex<Vec<Work>>>, done: Arc<Mutex<Vec<Done>>>) {
     let mut client = ready(&server).await;
     loop {
@@ -77,12 +77,12 @@ async fn work(server: Arc<Server>, left: Arc<Mutex<Vec<Work>>>, done: Arc<Mutex<
         let alive = answer.last().is_some_and(|message| message.kind == b'Z');
         let outcome = crate::client::result(&answer).map(|shown| shown.chars().take(40).collect());
         done.lock().push(Done { text, began, took: began.elapsed(), outcome });
-        // What it left open is closed, and what it set is set again.
+        // Closes the transaction and resets the settings.
         client = if alive { tidy(client).await } else { ready(&server).await };
     }
 }
 
-/// Asks for short answers: the longest wait for one, and when it began.
+/// Runs short statements until `stop`. Returns when each began and ended.
 async fn count_answers(mut client: Client, stop: Arc<AtomicBool>) -> Vec<(Instant, Instant)> {
     let mut waits = Vec::new();
     while !stop.load(Ordering::Relaxed) {
@@ -94,8 +94,8 @@ async fn count_answers(mut client: Client, stop: Arc<AtomicBool>) -> Vec<(Instan
     waits
 }
 
-/// Runs all of `statements`, and returns what they did. Fails when one does not hear its timeout, keeps the client
-/// beside it waiting, or fails inside.
+/// Runs all `statements` and returns their results. Fails if one ignores its timeout, delays the client beside it, or
+/// fails with an internal error.
 async fn all_beside_a_client(server: Server, statements: Vec<Work>) -> Vec<Done> {
     let server = Arc::new(server);
     let stop = Arc::new(AtomicBool::new(false));
@@ -119,7 +119,7 @@ async fn all_beside_a_client(server: Server, statements: Vec<Work>) -> Vec<Done>
     done
 }
 
-/// One in `part` of them by the seed, or all where that is asked for.
+/// One in `part` of `all`, chosen by the seed, or all if requested.
 fn share<T>(all: Vec<T>, part: usize) -> Vec<T> {
     if std::env::var("BENNU_LARGEST").is_ok_and(|share| share == "all") {
         return all;

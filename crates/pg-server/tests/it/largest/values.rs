@@ -1,18 +1,18 @@
 //! The largest values of each type, as SQL.
 
-/// Bytes of the long texts: what takes quadratic time of them takes many minutes, and what takes linear time a moment.
+/// Bytes of the long texts: a quadratic algorithm takes many minutes, a linear one a moment.
 const LONG: usize = 1_000_000;
 /// Items of the long arrays.
 const ITEMS: usize = 100_000;
 
-/// What the values are like: what is cheap for one of them takes long for another.
+/// Shape of the values: an input that is cheap in one shape is expensive in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// All alike, so that all that can match does.
+    /// All equal, so that everything matches.
     Alike,
-    /// No two arguments of a call alike, and the second nearly in the first.
+    /// All arguments of a call differ, and the second is almost contained in the first.
     Near,
-    /// Texts of many parts, numbers of many digits.
+    /// Texts with many parts, numbers with many digits.
     Parts,
 }
 
@@ -54,11 +54,11 @@ fn float(shape: Shape) -> String {
     format!("{value}::float8")
 }
 
-/// The largest value of a type for that place of a call; `None`: nobody can write one.
+/// The largest value of a type for argument `place`. `None` for a type without literals.
 pub(super) fn largest(ty: &str, shape: Shape, place: usize) -> Option<String> {
     if let Some(item) = ty.strip_suffix("[]") {
         let item = if matches!(shape, Shape::Parts) { format!("'1'::{item}") } else { scalar(item, Shape::Parts, 9)? };
-        // Of long items there cannot be as many.
+        // Fewer items if the items are long.
         let count = if item.contains("repeat") { 50 } else { ITEMS };
         return Some(format!("array_fill({item}, ARRAY[{count}])"));
     }

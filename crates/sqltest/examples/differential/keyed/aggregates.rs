@@ -4,7 +4,7 @@ use super::expr::expr;
 use super::values::Kind;
 use super::{Maker, Scope};
 
-/// A call of an aggregate whose value does not depend on the order of rows.
+/// An aggregate call whose result does not depend on the order of rows.
 pub(crate) fn aggregate(maker: &mut Maker, scope: &Scope) -> String {
     let filter =
         if maker.once_in(5) { format!(" FILTER (WHERE {})", expr(Kind::Bool, 1, scope, maker)) } else { String::new() };
@@ -38,7 +38,7 @@ pub(crate) fn aggregate(maker: &mut Maker, scope: &Scope) -> String {
     call + &filter
 }
 
-/// SELECT list, GROUP BY and HAVING behind `from`; how many columns there are.
+/// Adds SELECT list, GROUP BY and HAVING to `from`. Returns the number of columns too.
 pub(crate) fn grouped(maker: &mut Maker, from: &str, scope: &Scope) -> (String, usize) {
     let keys: Vec<String> = (0..maker.below(3))
         .map(|_| {
@@ -63,7 +63,7 @@ pub(crate) fn grouped(maker: &mut Maker, from: &str, scope: &Scope) -> (String, 
     (format!("SELECT {} FROM {from}{group}{having}", columns.join(", ")), columns.len())
 }
 
-/// Columns and windows over them whose values do not depend on the order of equal rows.
+/// Columns and window functions whose results do not depend on the order of equal rows.
 pub(crate) fn windowed(maker: &mut Maker, from: &str, scope: &Scope) -> (String, usize) {
     let (by, kind) = (Kind::any(maker), Kind::any(maker));
     let part = expr(kind, 1, scope, maker);

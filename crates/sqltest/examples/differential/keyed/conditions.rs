@@ -1,11 +1,11 @@
-//! Conditions: mostly on columns of keys and indexes, in the forms that become keys and ranges.
+//! Predicates, mostly on columns of keys and indexes, in the forms that become keys and ranges.
 
 use super::expr::{compared, expr};
 use super::values::{Kind, value};
 use super::{Maker, Scope, subqueries};
 use crate::keyed::tables::Table;
 
-/// ` WHERE …` over `own`, the columns of the tables that are read, and `scope`, all that can be named; sometimes nothing.
+/// ` WHERE …` over `own`, the tables of FROM, and `scope`, all visible columns; sometimes empty.
 pub(crate) fn filter(maker: &mut Maker, own: &[(&'static Table, String)], scope: &Scope) -> String {
     if maker.once_in(8) {
         return String::new();
@@ -13,7 +13,7 @@ pub(crate) fn filter(maker: &mut Maker, own: &[(&'static Table, String)], scope:
     format!(" WHERE {}", condition(maker, own, scope))
 }
 
-/// Some conditions in a row.
+/// Several predicates joined by AND or OR.
 pub(crate) fn condition(maker: &mut Maker, own: &[(&'static Table, String)], scope: &Scope) -> String {
     let mut text = one(maker, own, scope);
     for _ in 0..maker.below(4) {
@@ -40,7 +40,7 @@ fn one(maker: &mut Maker, own: &[(&'static Table, String)], scope: &Scope) -> St
     }
 }
 
-/// A comparison of a column with values: of the key's first one, of others of the key, of any.
+/// A comparison of a column with values: of the key's first column, of another key column, or of any.
 fn of_key(maker: &mut Maker, table: &'static Table, alias: &str) -> String {
     let at = match maker.below(4) {
         0 | 1 => table.key[0],
@@ -80,7 +80,7 @@ fn of_key(maker: &mut Maker, table: &'static Table, alias: &str) -> String {
     }
 }
 
-/// Rows of the key's columns, or of any, with rows of values.
+/// A row comparison of key columns, or of any columns, with rows of values.
 fn row_values(maker: &mut Maker, own: &[(&'static Table, String)]) -> String {
     let (table, alias) = own[maker.below(own.len())].clone();
     let count = if maker.once_in(3) { 2 } else { table.key.len().max(2) };

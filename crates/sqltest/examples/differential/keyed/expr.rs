@@ -1,9 +1,9 @@
-//! Expressions of a wanted kind over the columns in scope.
+//! Generates expressions of a given type over the columns in scope.
 
 use super::values::{Kind, constant, value};
 use super::{Maker, Scope, subqueries};
 
-/// An expression; `depth` more levels at most.
+/// An expression with at most `depth` more levels.
 pub(crate) fn expr(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
     if depth == 0 || maker.once_in(3) {
         return leaf(kind, scope, maker);
@@ -33,7 +33,7 @@ fn leaf(kind: Kind, scope: &Scope, maker: &mut Maker) -> String {
     }
 }
 
-/// What every type has.
+/// An expression form that exists for every type.
 fn common(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
     let (a, b) = (expr(kind, depth, scope, maker), expr(kind, depth, scope, maker));
     let condition = compared(Kind::any(maker), depth.min(1), scope, maker);
@@ -196,7 +196,7 @@ fn boolean(depth: usize, scope: &Scope, maker: &mut Maker) -> String {
     }
 }
 
-/// A comparison of two values of that kind.
+/// A comparison of two expressions of `kind`.
 pub(crate) fn compared(kind: Kind, depth: usize, scope: &Scope, maker: &mut Maker) -> String {
     let choice = maker.below(9);
     let operator = maker.of(&["=", "=", "<>", "<", "<=", ">", ">="]);

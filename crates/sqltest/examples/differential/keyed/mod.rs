@@ -1,5 +1,6 @@
-//! Queries of tables with keys and indexes of all forms: composite, salted, descending and nullable keys over text, numeric,
-//! date, timestamptz, bytea and bigint, arrays and floats beside them; conditions are mostly on keys and indexed columns.
+//! Queries of tables with all forms of keys and indexes: composite, salted, descending and nullable keys over text,
+//! numeric, date, timestamptz, bytea and bigint, with arrays and floats as other columns. Predicates are mostly on keys
+//! and indexed columns.
 
 mod aggregates;
 mod conditions;
@@ -14,13 +15,13 @@ pub(crate) use tables::statements;
 use tables::{TABLES, Table};
 use values::Kind;
 
-/// The query of this number.
+/// Generates query `number` of the seed.
 pub(crate) fn query(seed: u64, number: u64) -> String {
     let mut maker = Maker { random: Random::new(seed ^ 0x4B45_5953, number), aliases: 0 };
     shapes::query(&mut maker)
 }
 
-/// What makes a query: its choices, and names that are not taken yet.
+/// State of a query's generation: random choices and unused aliases.
 pub(crate) struct Maker {
     random: Random,
     aliases: usize,
@@ -30,7 +31,7 @@ pub(crate) struct Maker {
 #[derive(Clone, Default)]
 pub(crate) struct Scope {
     columns: Vec<(String, Kind)>,
-    /// How deep subqueries may still go.
+    /// Remaining nesting depth of subqueries.
     queries: usize,
 }
 
@@ -52,14 +53,14 @@ impl Maker {
         format!("{letter}{}", self.aliases)
     }
 
-    /// A table under an alias of its own, and its columns.
+    /// A table with a new alias: its FROM item, definition and alias.
     fn table(&mut self) -> (String, &'static Table, String) {
         let table = &TABLES[self.below(TABLES.len())];
         let alias = self.alias("t");
         (format!("{} AS {alias}", table.name), table, alias)
     }
 
-    /// `make` applied as often as `count` says, and the texts joined.
+    /// Joins the results of `count` calls of `make`.
     fn list(&mut self, count: usize, separator: &str, mut make: impl FnMut(&mut Self) -> String) -> String {
         (0..count).map(|_| make(self)).collect::<Vec<_>>().join(separator)
     }
@@ -71,7 +72,7 @@ impl Scope {
         Self { columns, queries }
     }
 
-    /// These columns and those of `other`.
+    /// The columns of both scopes.
     fn with(&self, other: &Self) -> Self {
         Self {
             columns: [self.columns.clone(), other.columns.clone()].concat(),

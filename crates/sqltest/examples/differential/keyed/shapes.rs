@@ -1,4 +1,4 @@
-//! Shapes of whole queries. An order is over all columns: of equal rows either may come first.
+//! Shapes of whole queries. An ORDER BY has all columns, since the order of peers is unspecified.
 
 use super::aggregates::{grouped, windowed};
 use super::conditions::{condition, filter};
@@ -34,7 +34,7 @@ pub(crate) fn query(maker: &mut Maker) -> String {
     }
 }
 
-/// FROM of one to three tables, what can be named, and which tables these are.
+/// FROM with one to three tables, the scope, and these tables.
 fn from(maker: &mut Maker) -> (String, Scope, Own) {
     let (mut text, table, alias) = maker.table();
     let mut scope = Scope::of(table, &alias, 2);
@@ -53,7 +53,7 @@ fn from(maker: &mut Maker) -> (String, Scope, Own) {
     (text, scope, own)
 }
 
-/// Equality of columns of one kind, the right side's key first of all, and sometimes more.
+/// A join condition: equality of columns of one type, preferably the right side's first key column, and sometimes more.
 fn join_condition(maker: &mut Maker, join: &str, left: &Scope, right: &Scope, table: (&'static Table, &str)) -> String {
     let key = &right.columns[table.0.key[0]];
     let by_key: Vec<String> = left.of_kind(key.1).iter().map(|name| format!("{name} = {}", key.0)).collect();
@@ -69,7 +69,7 @@ fn join_condition(maker: &mut Maker, join: &str, left: &Scope, right: &Scope, ta
     if maker.once_in(3) && !pairs.is_empty() {
         wanted.push(pairs[maker.below(pairs.len())].clone());
     }
-    // PostgreSQL has FULL JOIN for equalities only.
+    // PostgreSQL supports FULL JOIN with equalities only.
     if join != "FULL JOIN" && maker.once_in(3) {
         let (own, scope) = ([(table.0, table.1.to_owned())], Scope { queries: 0, ..left.with(right) });
         wanted.push(condition(maker, &own, &scope));
@@ -95,7 +95,7 @@ fn kinds(maker: &mut Maker) -> Vec<Kind> {
 
 const DIRECTIONS: [&str; 4] = ["", " DESC", " NULLS FIRST", " DESC NULLS LAST"];
 
-/// The query, in one order and sometimes cut, or in any order.
+/// The query without an order, or with a total order and sometimes a LIMIT.
 fn cut(maker: &mut Maker, text: String, columns: usize) -> String {
     if maker.once_in(3) {
         return text;
@@ -167,7 +167,7 @@ fn distinct_on(maker: &mut Maker) -> String {
     format!("{MARK}SELECT DISTINCT ON (o0) * FROM (SELECT {list} FROM {from}) AS d ORDER BY o0{first}, o1, o2")
 }
 
-/// Rows in the order of the key, or of its columns in another one, with a limit.
+/// Rows in key order, or ordered by the key columns in another order, with a LIMIT.
 fn by_key_order(maker: &mut Maker) -> String {
     let (from, table, alias) = maker.table();
     let own = vec![(table, alias.clone())];
@@ -199,7 +199,7 @@ fn by_key_order(maker: &mut Maker) -> String {
     format!("{MARK}SELECT {list} FROM {from}{filter} ORDER BY {}{limit}{offset}", keys.join(", "))
 }
 
-/// A subquery in FROM that reads the table before it.
+/// A LATERAL subquery that refers to the table before it.
 fn lateral(maker: &mut Maker) -> String {
     let (from, table, alias) = maker.table();
     let outer = Scope::of(table, &alias, 1);
@@ -220,7 +220,7 @@ fn lateral(maker: &mut Maker) -> String {
     cut(maker, text, 2)
 }
 
-/// The least and the greatest of columns, which keys and indexes give without reading all rows.
+/// Minima and maxima of columns, which keys and indexes give without a full scan.
 fn extremes(maker: &mut Maker) -> String {
     let (from, table, alias) = maker.table();
     let columns: Vec<usize> =

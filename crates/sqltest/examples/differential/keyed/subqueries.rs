@@ -1,11 +1,11 @@
-//! Subqueries as values and in conditions, correlated by keys or not.
+//! Scalar subqueries and subqueries in predicates, correlated by keys or not.
 
 use super::conditions::condition;
 use super::expr::expr;
 use super::values::Kind;
 use super::{Maker, Scope};
 
-/// FROM a table with a condition that may name columns of `outer`, and what can be named inside.
+/// FROM a table with a predicate that may refer to columns of `outer`, and the subquery's own scope.
 fn inner(maker: &mut Maker, outer: &Scope) -> (String, Scope) {
     let (from, table, alias) = maker.table();
     let own = Scope::of(table, &alias, outer.queries - 1);
@@ -20,7 +20,7 @@ fn inner(maker: &mut Maker, outer: &Scope) -> (String, Scope) {
     (format!("{from} WHERE {}", wanted.join(" AND ")), own)
 }
 
-/// `inner = outer` of columns of one kind; none where no kind is in both.
+/// `inner = outer` over columns of one type; `None` if they have no common type.
 fn correlation(maker: &mut Maker, outer: &Scope, own: &Scope) -> Option<String> {
     let pairs: Vec<String> = own
         .columns
@@ -31,13 +31,13 @@ fn correlation(maker: &mut Maker, outer: &Scope, own: &Scope) -> Option<String> 
     (!pairs.is_empty()).then(|| pairs[maker.below(pairs.len())].clone())
 }
 
-/// A subquery of one value.
+/// A scalar subquery.
 pub(crate) fn scalar(kind: Kind, maker: &mut Maker, outer: &Scope) -> String {
     let (from, own) = inner(maker, outer);
     let value = expr(kind, 1, &own, maker);
     match maker.below(4) {
         0 if kind == Kind::Int => format!("(SELECT count(*)::integer FROM {from})"),
-        // Its order is over the value itself: of rows with the same value either will do.
+        // Ordered by the value itself, so that peers give the same result.
         1 => format!("(SELECT {value} FROM {from} ORDER BY 1{} LIMIT 1)", maker.of(&["", " DESC", " NULLS FIRST"])),
         2 if matches!(kind, Kind::Int | Kind::Num) => {
             format!("(SELECT sum({value}){} FROM {from})", if kind == Kind::Int { "::integer" } else { "" })
@@ -49,7 +49,7 @@ pub(crate) fn scalar(kind: Kind, maker: &mut Maker, outer: &Scope) -> String {
     }
 }
 
-/// A subquery in a condition.
+/// A subquery in a predicate.
 pub(crate) fn predicate(maker: &mut Maker, outer: &Scope) -> String {
     let (from, own) = inner(maker, outer);
     let kind = Kind::any(maker);

@@ -14,14 +14,14 @@ pub(crate) struct Column {
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) columns: &'static [Column],
-    /// Columns of the key, in its order.
+    /// Column indexes of the key, in key order.
     pub(crate) key: &'static [usize],
-    /// The key as Bennu has it; in PostgreSQL it is a unique index over the same columns.
+    /// The primary key in Bennu; PostgreSQL gets a unique index over the same columns.
     definition: &'static str,
-    /// What stands behind the table's name and columns.
+    /// Table options, after the column list.
     options: &'static str,
     nullable: bool,
-    /// In both servers.
+    /// Indexes in both servers.
     indexes: &'static [&'static str],
 }
 
@@ -29,7 +29,7 @@ const fn column(name: &'static str, kind: Kind, ty: &'static str) -> Column {
     Column { name, kind, ty }
 }
 
-/// Few, so that joins of three tables with subqueries end.
+/// Rows per table: few, so that joins of three tables with subqueries end.
 const ROWS: usize = 40;
 
 pub(crate) const TABLES: [Table; 5] = [
@@ -115,7 +115,7 @@ pub(crate) const TABLES: [Table; 5] = [
     },
 ];
 
-/// Makes and fills the tables.
+/// Statements that create and fill the tables.
 pub(crate) fn statements(seed: u64, bennu: bool) -> String {
     let mut maker = Maker { random: Random::new(seed ^ 0x4B45_5953, u64::MAX / 2), aliases: 0 };
     TABLES.iter().map(|table| made(table, bennu) + &filled(table, &mut maker)).collect()

@@ -1,8 +1,8 @@
-//! Kinds of values, and few values of each, so that rows meet.
+//! Types of values, and few distinct values of each, so that joins find matches.
 
 use super::Maker;
 
-/// What a value is, as far as queries care.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Int,
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// A value without its type: a number, a word, or a text that what stands beside it gives a type.
+/// A literal without a type: a number, a word, or a text whose type the context gives.
 pub(crate) fn value(kind: Kind, maker: &mut Maker) -> String {
     let text = match kind {
         Kind::Int => return (maker.below(9) as i64 - 2).to_string(),
@@ -86,7 +86,7 @@ pub(crate) fn value(kind: Kind, maker: &mut Maker) -> String {
     format!("'{text}'")
 }
 
-/// A constant of that type.
+/// A constant with its type.
 pub(crate) fn constant(kind: Kind, maker: &mut Maker) -> String {
     let value = value(kind, maker);
     match kind {

@@ -1,4 +1,4 @@
-//! What a program does with sqlx, each step as one line: `step | result`.
+//! Typical operations with sqlx; each step prints one line: `step | result`.
 //!
 //!     sqlx HOST PORT
 
@@ -67,7 +67,7 @@ async fn types(conn: &mut PgConnection) {
     there_and_back(conn, "bigint[]", Vec::<i64>::new()).await;
 }
 
-/// The simple protocol: values as text, undecoded.
+/// The simple query protocol: values as text, undecoded.
 async fn texts(conn: &mut PgConnection) {
     for value in [
         "true",
@@ -122,7 +122,7 @@ async fn statements(conn: &mut PgConnection) {
     show("many at once", unnest.execute(&mut *conn).await.map(|done| done.rows_affected()));
     let returned = sqlx::query("UPDATE numbers SET s = 'r' WHERE n < $1 RETURNING n").bind(2);
     show("returning", returned.fetch_all(&mut *conn).await.map(numbers));
-    // fetch_one and fetch_optional ask for one row of the portal.
+    // fetch_one and fetch_optional execute the portal with a limit of one row.
     show(
         "row limit",
         conn.fetch_optional(sqlx::query("SELECT n FROM numbers ORDER BY n DESC"))
@@ -257,7 +257,7 @@ async fn sessions(conn: &mut PgConnection) {
         Ok::<_, sqlx::Error>(shown)
     };
     show("startup options", options_given.await);
-    // This driver cancels by hanging up.
+    // sqlx cancels by closing the connection.
     let mut other = PgConnection::connect_with(&options()).await.expect("no connection");
     let slow = sqlx::query(
         "DELETE FROM numbers WHERE n = 5 AND (SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d) > 0",

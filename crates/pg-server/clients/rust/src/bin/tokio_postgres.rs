@@ -1,4 +1,4 @@
-//! What a program does with tokio-postgres, each step as one line: `step | result`.
+//! Typical operations with tokio-postgres; each step prints one line: `step | result`.
 //!
 //!     tokio_postgres HOST PORT
 
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 type Notices = mpsc::UnboundedReceiver<(String, String, String)>;
 
-/// The driver has no type for it.
+/// `interval`, for which the driver has no type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Interval {
     months: i32,
@@ -194,7 +194,7 @@ async fn portals(client: &mut Client) -> Result<(), tokio_postgres::Error> {
 }
 
 async fn pipelines(client: &mut Client) {
-    // Futures that are polled together are sent together.
+    // Futures that are polled together are pipelined.
     let both = future::try_join3(
         client.query_one("SELECT 1", &[]),
         client.query_one("SELECT $1::int + 1", &[&1i32]),
