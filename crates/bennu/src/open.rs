@@ -1,6 +1,6 @@
 //! Opens a database: the only place that chooses a store.
 
-use crate::own_folder::OwnFolder;
+use crate::own_folder::ProcessFolder;
 use crate::{CheckReport, Error, Options, Session, check};
 use engine::{Engine, EngineOptions, SessionStart};
 use std::path::Path;
@@ -17,7 +17,7 @@ const MOST_LOAD_BUFFER: usize = 64 << 20;
 pub struct Bennu {
     engine: Arc<Engine>,
     /// The folder of an in-memory database, removed with the last handle.
-    _folder: Option<Arc<OwnFolder>>,
+    _folder: Option<Arc<ProcessFolder>>,
 }
 
 impl Bennu {
@@ -51,15 +51,15 @@ impl Bennu {
     /// # Errors
     /// When the temporary folder cannot be created.
     pub async fn open_in_memory(options: &Options) -> Result<Self, Error> {
-        let folder = OwnFolder::make(&std::env::temp_dir(), "bennu-in-memory-")?;
+        let folder = ProcessFolder::make(&std::env::temp_dir(), "bennu-in-memory-")?;
         let path = folder.path().join("data");
         Self::start(&path, options, Some(Arc::new(folder))).await
     }
 
-    async fn start(path: &Path, options: &Options, folder: Option<Arc<OwnFolder>>) -> Result<Self, Error> {
+    async fn start(path: &Path, options: &Options, folder: Option<Arc<ProcessFolder>>) -> Result<Self, Error> {
         let store = open_store(path, options)?;
         // In the data folder by default: a disk with room for the data has room for spilled runs of it.
-        let spill = OwnFolder::make(options.spill_dir.as_deref().unwrap_or(path), "spill-")?;
+        let spill = ProcessFolder::make(options.spill_dir.as_deref().unwrap_or(path), "spill-")?;
         Self::on_store(store, options, spill, folder).await
     }
 
@@ -69,15 +69,15 @@ impl Bennu {
     /// A catalog that cannot be read, or an error of the store.
     pub async fn with_store(store: Arc<dyn Store>, options: &Options) -> Result<Self, Error> {
         let temporary = std::env::temp_dir();
-        let spill = OwnFolder::make(options.spill_dir.as_deref().unwrap_or(&temporary), "bennu-spill-")?;
+        let spill = ProcessFolder::make(options.spill_dir.as_deref().unwrap_or(&temporary), "bennu-spill-")?;
         Self::on_store(store, options, spill, None).await
     }
 
     async fn on_store(
         store: Arc<dyn Store>,
         options: &Options,
-        spill: OwnFolder,
-        folder: Option<Arc<OwnFolder>>,
+        spill: ProcessFolder,
+        folder: Option<Arc<ProcessFolder>>,
     ) -> Result<Self, Error> {
         let engine_options = EngineOptions {
             memory_bytes: options.query_memory_bytes,

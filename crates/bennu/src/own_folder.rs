@@ -13,13 +13,13 @@ const LOCK: &str = "in-use";
 
 /// A folder that is removed on drop.
 #[derive(Debug)]
-pub(crate) struct OwnFolder {
+pub(crate) struct ProcessFolder {
     folder: TempDir,
     /// Held until the folder is dropped.
     _lock: File,
 }
 
-impl OwnFolder {
+impl ProcessFolder {
     /// Creates a folder in `parent` whose name begins with `prefix`, and removes abandoned ones.
     ///
     /// # Errors
@@ -79,9 +79,9 @@ mod tests {
         let other = parent.path().join("other");
         fs::create_dir(&other).unwrap();
         fs::write(other.join(LOCK), "").unwrap();
-        let first = OwnFolder::make(parent.path(), "spill-").unwrap();
+        let first = ProcessFolder::make(parent.path(), "spill-").unwrap();
         assert!(!abandoned.exists() && other.exists());
-        let second = OwnFolder::make(parent.path(), "spill-").unwrap();
+        let second = ProcessFolder::make(parent.path(), "spill-").unwrap();
         assert!(first.path().exists() && second.path().exists());
         let path = first.path().to_owned();
         drop(first);

@@ -12,13 +12,13 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Milliseconds that freed memory stays with the process: long enough to reuse a dropped batch's memory for the next
 /// batch.
-const KEPT_FREE: std::ffi::c_long = 10;
+const PURGE_DELAY_MS: std::ffi::c_long = 10;
 
 /// `mi_option_purge_delay` of mimalloc 3, for which the binding has no name.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
 /// Makes the allocator return freed memory early. The environment variable `MIMALLOC_PURGE_DELAY` overrides this.
-pub(crate) fn give_back_soon() {
+pub(crate) fn purge_freed_memory_early() {
     if std::env::var_os("MIMALLOC_PURGE_DELAY").is_some() {
         return;
     }
@@ -28,7 +28,7 @@ pub(crate) fn give_back_soon() {
     )]
     // SAFETY: the function takes any option and any value, and may be called at any time from any thread.
     unsafe {
-        libmimalloc_sys::mi_option_set(PURGE_DELAY, KEPT_FREE);
+        libmimalloc_sys::mi_option_set(PURGE_DELAY, PURGE_DELAY_MS);
     }
 }
 
@@ -44,8 +44,8 @@ mod tests {
         let value = || unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
         if std::env::var_os("MIMALLOC_PURGE_DELAY").is_none() {
             assert_eq!(value(), 1000);
-            give_back_soon();
-            assert_eq!(value(), KEPT_FREE);
+            purge_freed_memory_early();
+            assert_eq!(value(), PURGE_DELAY_MS);
         }
     }
 }

@@ -20,7 +20,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::give_back_soon();
+    allocator::purge_freed_memory_early();
     let args = Args::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -45,11 +45,11 @@ async fn run(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Serve(args) => serve::run(&args).await,
         Command::Sql(args) => {
-            tell_warnings();
+            log_warnings();
             shell::run(&args).await
         }
         Command::Check(args) => {
-            tell_warnings();
+            log_warnings();
             check::run(&args).await
         }
         Command::Sqllogictest(args) => sqllogictest::run(&args).await,
@@ -61,7 +61,7 @@ async fn run(command: Command) -> Result<ExitCode, CliError> {
 }
 
 /// Logs the store's warnings, such as a truncated journal tail, to stderr: only `serve` has a log.
-fn tell_warnings() {
+fn log_warnings() {
     // Damaged blocks of the LSM tree are returned as errors, so they are not logged too.
     let filter = tracing_subscriber::EnvFilter::new("warn,lsm_tree=off");
     let log = tracing_subscriber::fmt().log_internal_errors(false).with_env_filter(filter);

@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// How long closing the store may take when the server stops.
-const CLOSING: Duration = Duration::from_secs(20);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Opens the database and serves it until SIGTERM or SIGINT.
 pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
     let listener = listen("listen", &config.listen)?;
     let http = if config.http == "off" { None } else { Some(listen("http", &config.http)?) };
     let new = config.is_new_folder();
-    outlive_file_limits();
+    handle_file_size_signal();
     let db = open(&config).await?;
     let stop = CancellationToken::new();
     stop_on_signal(stop.clone());
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: &ServeArgs) -> Result<ExitCode, CliError> {
         }
     }
     // Abandoned statements may keep the store busy. Its journal holds all acknowledged writes.
-    match tokio::time::timeout(CLOSING, db.close()).await {
+    match tokio::time::timeout(CLOSE_TIMEOUT, db.close()).await {
         Ok(closed) => closed?,
         Err(_) => tracing::error!("the store could not be closed in time; the next start recovers it"),
     }
@@ -106,7 +106,7 @@ const FILE_TOO_LARGE: i32 = 25;
 
 /// Handles SIGXFSZ, so that a write beyond the file size limit (`ulimit -f`) fails like a write to a full disk. The
 /// default action ends the process.
-fn outlive_file_limits() {
+fn handle_file_size_signal() {
     if let Err(error) = signal(SignalKind::from_raw(FILE_TOO_LARGE)) {
         tracing::warn!(%error, "a file that reaches the limit of its size will end the server");
     }

@@ -24,7 +24,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(mut wire: Wire, session: Session) -> Self {
-        wire.hold_messages_by(session.hold("a message of a client"));
+        wire.reserve_messages_in(session.hold("a message of a client"));
         wire.ask(session.keepalive());
         Self { wire, session, extended: Extended::default(), skipping: false, rests: true }
     }
@@ -97,7 +97,7 @@ impl Connection {
             return Ok(());
         }
         let failure = Failure::from(bad.why.fault());
-        if !bad.ends_round() {
+        if !bad.expects_ready_for_query() {
             return Err(failure);
         }
         self.report(&failure);
@@ -170,7 +170,7 @@ impl Connection {
     }
 
     /// Applies and writes the side effects of the last statement: closed portals, notices and changed settings.
-    pub(crate) fn asides(&mut self) {
+    pub(crate) fn write_side_effects(&mut self) {
         if let Some(last) = self.session.take_undone_portals() {
             self.extended.undo(last);
         }
@@ -184,7 +184,7 @@ impl Connection {
 
     /// Sends ReadyForQuery.
     pub(crate) async fn ready(&mut self) -> Result<(), End> {
-        self.asides();
+        self.write_side_effects();
         self.wire.ask(self.session.keepalive());
         self.rests = true;
         self.wire.out.ready(self.session.status());

@@ -9,14 +9,14 @@ use futures::StreamExt;
 impl Connection {
     /// Feeds the client's data to `copy` until the client ends the COPY.
     pub(crate) async fn copy_in(&mut self, mut copy: Box<CopyIn>) -> Result<(), Failure> {
-        self.asides();
+        self.write_side_effects();
         self.wire.out.copy_in(copy.columns, copy.binary);
         self.wire.flush().await?;
         loop {
             let message = match copy.wait(self.wire.message()).await? {
                 Ok(message) => message,
                 Err(Err(end)) => return Err(end.into()),
-                Err(Ok(bad)) => match self.broken_within(copy.place(), &bad).await {
+                Err(Ok(bad)) => match self.undecodable_in_copy(copy.place(), &bad).await {
                     Ok(()) => continue,
                     Err(failure) => return Err(failure),
                 },
@@ -33,13 +33,13 @@ impl Connection {
             }
         }
         let tag = copy.finish(&mut self.session).await?;
-        self.asides();
+        self.write_side_effects();
         self.wire.out.complete(&tag);
         Ok(())
     }
 
     /// Handles an undecodable message within a COPY. `Ok` for Flush and Sync, which a COPY ignores.
-    async fn broken_within(&mut self, place: String, bad: &BadFrame) -> Result<(), Failure> {
+    async fn undecodable_in_copy(&mut self, place: String, bad: &BadFrame) -> Result<(), Failure> {
         match bad.kind {
             _ if matches!(bad.why, Malformed::Length(_)) => {
                 self.wire.out.error("ERROR", &EngineError::from(bad.why.fault()).with_context(place));
@@ -75,7 +75,7 @@ impl Connection {
             self.wire.flush_if_full().await?;
         }
         self.wire.out.copy_done();
-        self.asides();
+        self.write_side_effects();
         self.wire.out.complete(&format!("COPY {}", copy.rows()));
         Ok(())
     }

@@ -181,7 +181,7 @@ impl Connection {
                     portal.state = PortalState::Empty;
                 }
                 Answer::Done(tag) => {
-                    self.asides();
+                    self.write_side_effects();
                     self.wire.out.complete(&tag);
                     if portal.prepared.ends_transaction() {
                         // The end of the transaction closes all portals, this one included.
@@ -208,7 +208,7 @@ impl Connection {
             let results = &portal.results;
             let before = rows.sent();
             if rows.send(&mut self.wire, &|i| format_of(results, i) == 1, limit).await? {
-                self.asides();
+                self.write_side_effects();
                 // The rows of this Execute only: earlier Executes reported their own.
                 self.wire.out.complete_rows(rows.tag(), rows.sent() - before);
                 portal.state = PortalState::Finished(Some(rows.tag()));

@@ -113,7 +113,7 @@ pub(crate) struct BadFrame {
 
 impl BadFrame {
     /// Returns whether the client expects ReadyForQuery after this message. After others it comes with the next Sync.
-    pub(crate) fn ends_round(&self) -> bool {
+    pub(crate) fn expects_ready_for_query(&self) -> bool {
         matches!(self.kind, b'Q' | b'F' | b'S')
     }
 
@@ -198,7 +198,7 @@ fn longest(kind: u8) -> Option<usize> {
 }
 
 /// The type of the next message other than Close, once its first byte has arrived.
-pub(crate) fn next_but_close(input: &[u8]) -> Option<u8> {
+pub(crate) fn next_kind_except_close(input: &[u8]) -> Option<u8> {
     let mut rest = input;
     loop {
         let kind = *rest.first()?;
@@ -355,12 +355,12 @@ mod tests {
     fn the_next_message_is_seen_behind_closes() {
         let close = frame(b'C', b"P\0");
         let all = [close.as_ref(), close.as_ref(), &frame(b'S', b"")].concat();
-        assert_eq!(next_but_close(&all), Some(b'S'));
+        assert_eq!(next_kind_except_close(&all), Some(b'S'));
         for cut in 0..close.len() * 2 {
-            assert_eq!(next_but_close(&all[..cut]), None, "cut at {cut}");
+            assert_eq!(next_kind_except_close(&all[..cut]), None, "cut at {cut}");
         }
-        assert_eq!(next_but_close(b"E"), Some(b'E'));
-        assert_eq!(next_but_close(b"C\0\0\0\0E"), Some(b'E'), "a length that cannot be");
+        assert_eq!(next_kind_except_close(b"E"), Some(b'E'));
+        assert_eq!(next_kind_except_close(b"C\0\0\0\0E"), Some(b'E'), "a length that cannot be");
     }
 
     #[test]

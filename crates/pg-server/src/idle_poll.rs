@@ -24,7 +24,7 @@ const IN_TIME: u32 = 16;
 /// Tracks how quickly messages follow responses on a worker thread. Not a thread-local: the runtime may replace the
 /// thread.
 #[derive(Debug, Default)]
-pub(crate) struct Tide {
+pub(crate) struct MessagePace {
     /// Locked for one read or update only.
     run: Mutex<Run>,
     /// Wakes the poller.
@@ -44,7 +44,7 @@ struct Run {
     polled: bool,
 }
 
-impl Tide {
+impl MessagePace {
     /// Records that the current task, a connection's, received bytes from its client.
     pub(crate) fn received(&self) {
         self.received_at(Instant::now(), tokio::task::try_id());
@@ -78,7 +78,7 @@ impl Tide {
     }
 
     /// Returns whether the next message is expected within [`LIMIT`]. If not, marks the poller as asleep.
-    fn is_high(&self, now: Instant) -> bool {
+    fn expects_message(&self, now: Instant) -> bool {
         let mut run = self.run.lock();
         let in_time = run.answered.map(|answered| now.duration_since(answered) < LIMIT);
         if in_time == Some(false) {
@@ -123,14 +123,14 @@ impl Drop for Seat<'_> {
 }
 
 /// Keeps the current runtime awake while messages come quickly. Each worker runs this as one task.
-pub(crate) async fn run(pollers: &Pollers, tide: &Tide) {
+pub(crate) async fn run(pollers: &Pollers, tide: &MessagePace) {
     loop {
         tide.poller.notified().await;
         let Some(_seat) = pollers.take() else {
             tide.give_up();
             continue;
         };
-        while tide.is_high(Instant::now()) {
+        while tide.expects_message(Instant::now()) {
             std::thread::yield_now();
             // With no other task to run, the runtime polls its sockets without blocking.
             tokio::task::yield_now().await;
@@ -144,7 +144,7 @@ mod tests {
 
     /// Simulates a client: each statement takes `work`, and each message comes after a think time of `thoughts`
     /// microseconds.
-    fn after(tide: &Tide, work: u64, thoughts: impl IntoIterator<Item = u64>) -> Instant {
+    fn after(tide: &MessagePace, work: u64, thoughts: impl IntoIterator<Item = u64>) -> Instant {
         let mut now = Instant::now();
         for thought in thoughts {
             now += Duration::from_micros(thought);
@@ -155,11 +155,11 @@ mod tests {
         now
     }
 
-    /// Returns `is_high` right after the last response.
+    /// Returns `expects_message` right after the last response.
     fn high_after(work: u64, thoughts: impl IntoIterator<Item = u64>) -> bool {
-        let tide = Tide::default();
+        let tide = MessagePace::default();
         let now = after(&tide, work, thoughts);
-        tide.is_high(now + Duration::from_micros(1))
+        tide.expects_message(now + Duration::from_micros(1))
     }
 
     #[test]
@@ -173,31 +173,31 @@ mod tests {
 
     #[test]
     fn it_stops_when_one_has_not_come_in_time_and_needs_another_run() {
-        let tide = Tide::default();
+        let tide = MessagePace::default();
         let end = after(&tide, 5, [50; 17]);
         let at = |micros| end + Duration::from_micros(micros);
-        assert!(tide.is_high(at(99)));
-        assert!(!tide.is_high(at(101)));
+        assert!(tide.expects_message(at(99)));
+        assert!(!tide.expects_message(at(101)));
         tide.received_at(at(102), None);
         tide.answered_at(at(103), None);
-        assert!(!tide.is_high(at(104)));
+        assert!(!tide.expects_message(at(104)));
     }
 
     #[test]
     fn it_rests_while_a_statement_runs_and_goes_on_after_it() {
-        let tide = Tide::default();
+        let tide = MessagePace::default();
         let end = after(&tide, 5, [50; 17]);
         let at = |micros| end + Duration::from_micros(micros);
         tide.received_at(at(10), None);
         tide.received_at(at(20), None);
-        assert!(!tide.is_high(at(30)), "a message in two parts");
+        assert!(!tide.expects_message(at(30)), "a message in two parts");
         tide.answered_at(at(700), None);
-        assert!(tide.is_high(at(750)));
+        assert!(tide.expects_message(at(750)));
     }
 
     #[tokio::test]
     async fn connections_that_take_turns_are_no_run() {
-        let tide = Tide::default();
+        let tide = MessagePace::default();
         let start = Instant::now();
         let ids = [
             tokio::spawn(async { tokio::task::id() }).await.ok(),
@@ -208,7 +208,7 @@ mod tests {
             tide.received_at(start + Duration::from_micros(n * 10), task);
             tide.answered_at(start + Duration::from_micros(n * 10 + 5), task);
         }
-        assert!(!tide.is_high(start + Duration::from_micros(1000)));
+        assert!(!tide.expects_message(start + Duration::from_micros(1000)));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! engine's query threads, and other long computations are moved off the thread too, so that it never stalls.
 
 use crate::connection::Connection;
-use crate::idle_poll::{self, Pollers, Tide};
-use crate::seats::Seats;
+use crate::idle_poll::{self, MessagePace, Pollers};
+use crate::seats::ConnectionSlots;
 use crate::socket::Asked;
 use crate::sockets::{Socket, Sockets};
 use crate::startup::{self, Opened};
@@ -28,13 +28,13 @@ use tokio_util::task::TaskTracker;
 /// Most connections without a session.
 const STARTING: usize = 256;
 /// How long connections have to end when the server stops. Computations that do not check for it are then abandoned.
-const ENDING: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Waits after a failed accept; the wait doubles each time.
 const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How long a connection over the socket limit has to send its startup packet and receive the error.
-const REFUSING: Duration = Duration::from_secs(1);
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Options of [`serve`].
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Default for ServerOptions {
 struct Shared {
     engine: Arc<Engine>,
     stop: CancellationToken,
-    seats: Arc<Seats>,
+    seats: Arc<ConnectionSlots>,
     operator: String,
     authentication_timeout: Duration,
     keepalive: Keepalive,
@@ -137,7 +137,7 @@ pub async fn serve(
     let shared = Arc::new(Shared {
         engine: Arc::clone(&engine),
         stop: stop.clone(),
-        seats: Arc::new(Seats::new(options.max_connections, options.reserved_connections, starting)),
+        seats: Arc::new(ConnectionSlots::new(options.max_connections, options.reserved_connections, starting)),
         operator: options.reserved_user.clone(),
         authentication_timeout: options.authentication_timeout,
         keepalive: options.keepalive,
@@ -161,9 +161,9 @@ pub async fn serve(
     done
 }
 
-/// Waits for the connections of all workers, at most [`ENDING`].
+/// Waits for the connections of all workers, at most [`SHUTDOWN_TIMEOUT`].
 async fn end_all(workers: Vec<Worker>) {
-    let deadline = Instant::now() + ENDING;
+    let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     for Worker { connections, runtime, done } in workers {
         drop(connections);
         match tokio::time::timeout_at(deadline, done).await {
@@ -233,7 +233,7 @@ fn start_worker(number: usize, options: &ServerOptions, shared: &Arc<Shared>) ->
     let (connections, mut accepted) = mpsc::unbounded_channel();
     let shared = Arc::clone(shared);
     let done = runtime.spawn(async move {
-        let (tasks, tide) = (TaskTracker::new(), Arc::new(Tide::default()));
+        let (tasks, tide) = (TaskTracker::new(), Arc::new(MessagePace::default()));
         let (polled, own) = (Arc::clone(&shared), Arc::clone(&tide));
         let poller = tokio::spawn(async move { idle_poll::run(&polled.pollers, &own).await });
         while let Some(accepted) = accepted.recv().await {
@@ -247,7 +247,7 @@ fn start_worker(number: usize, options: &ServerOptions, shared: &Arc<Shared>) ->
     Ok((Worker { connections, runtime: Background(Some(runtime)), done }, threads))
 }
 
-async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<Tide>) {
+async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<MessagePace>) {
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => return tracing::warn!(%error, "a connection could not be registered"),
@@ -260,7 +260,7 @@ async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<T
     let mut wire = Wire::new(stream, asked, tide);
     if socket.is_refused {
         // The only error is the timeout of a silent client.
-        let _ = tokio::time::timeout(REFUSING, startup::turn_away(&mut wire, &shared.engine)).await;
+        let _ = tokio::time::timeout(REFUSAL_TIMEOUT, startup::refuse_over_limit(&mut wire, &shared.engine)).await;
         return;
     }
     let opened = {
@@ -268,7 +268,7 @@ async fn connection((stream, socket): Accepted, shared: Arc<Shared>, tide: Arc<T
         let opened = startup::open(&mut wire, &shared.engine, peer, &shared.seats, &shared.operator);
         tokio::select! {
             opened = tokio::time::timeout(shared.authentication_timeout, opened) => opened,
-            () = starting.sent_away() => return,
+            () = starting.evicted() => return,
             () = shared.stop.cancelled() => return,
         }
     };

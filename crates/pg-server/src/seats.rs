@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The connection slots of a server.
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub(crate) struct ConnectionSlots {
     taken: AtomicUsize,
     most: usize,
     /// How many of `most` only the operator may take.
@@ -29,7 +29,7 @@ struct Starting {
     open: BTreeMap<u64, CancellationToken>,
 }
 
-impl Seats {
+impl ConnectionSlots {
     pub(crate) fn new(most: usize, reserved: usize, most_starting: usize) -> Self {
         let most_starting = most_starting.max(1);
         Self { taken: AtomicUsize::new(0), most, reserved, starting: Mutex::default(), most_starting }
@@ -75,7 +75,7 @@ pub(crate) enum Full {
 
 /// A session's slot, freed on drop.
 #[derive(Debug)]
-pub(crate) struct Seat(Arc<Seats>);
+pub(crate) struct Seat(Arc<ConnectionSlots>);
 
 impl Drop for Seat {
     fn drop(&mut self) {
@@ -86,14 +86,14 @@ impl Drop for Seat {
 /// A connection without a session, unregistered on drop.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    seats: Arc<Seats>,
+    seats: Arc<ConnectionSlots>,
     number: u64,
     goes: CancellationToken,
 }
 
 impl Opening {
     /// Completes when this connection must close to make room for a newer one.
-    pub(crate) async fn sent_away(&self) {
+    pub(crate) async fn evicted(&self) {
         self.goes.cancelled().await;
     }
 }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_seat_is_free_again_when_its_session_ends() {
-        let seats = Arc::new(Seats::new(2, 0, 1));
+        let seats = Arc::new(ConnectionSlots::new(2, 0, 1));
         let first = seats.take(false).unwrap();
         let _second = seats.take(false).unwrap();
         assert_eq!(seats.take(false).unwrap_err(), Full::All);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_last_seats_are_the_operators() {
-        let seats = Arc::new(Seats::new(3, 1, 1));
+        let seats = Arc::new(ConnectionSlots::new(3, 1, 1));
         let (first, _second) = (seats.take(false).unwrap(), seats.take(false).unwrap());
         assert_eq!(seats.take(false).unwrap_err(), Full::Reserved);
         let _third = seats.take(true).unwrap();
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_oldest_silent_connection_makes_room() {
-        let seats = Arc::new(Seats::new(2, 0, 2));
+        let seats = Arc::new(ConnectionSlots::new(2, 0, 2));
         let (first, second) = (seats.start(), seats.start());
         drop(first);
         let third = seats.start();

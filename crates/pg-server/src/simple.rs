@@ -66,14 +66,14 @@ impl Connection {
         match answer {
             Answer::Empty => self.wire.out.empty_query(),
             Answer::Done(tag) => {
-                self.asides();
+                self.write_side_effects();
                 self.wire.out.complete(&tag);
             }
             Answer::Rows(stream) => {
                 let mut rows = RowSource::new(stream, self.session.time_zone());
                 self.wire.out.row_description(&rows.columns(), |_| 0);
                 rows.send(&mut self.wire, &|_| false, 0).await?;
-                self.asides();
+                self.write_side_effects();
                 self.wire.out.complete_rows(rows.tag(), rows.sent());
             }
             Answer::CopyIn(copy) => Box::pin(self.copy_in(copy)).await?,

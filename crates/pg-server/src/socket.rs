@@ -24,7 +24,7 @@ impl Asked {
     }
 
     /// Sets `wanted` if it differs from the current options.
-    pub(crate) fn become_as(&mut self, stream: &TcpStream, wanted: Keepalive) {
+    pub(crate) fn update_keepalive(&mut self, stream: &TcpStream, wanted: Keepalive) {
         if self.now != wanted {
             self.change(stream, wanted);
         }
@@ -109,10 +109,10 @@ mod tests {
         assert!(SockRef::from(&stream).keepalive().unwrap());
         assert_eq!(read(&SockRef::from(&stream)), wanted);
         let other = Keepalive { interval: seconds(8), ..wanted };
-        asked.become_as(&stream, other);
+        asked.update_keepalive(&stream, other);
         assert_eq!(read(&SockRef::from(&stream)), other);
         let zero = Keepalive { idle: Duration::ZERO, interval: Duration::ZERO, count: 0, user_timeout: Duration::ZERO };
-        asked.become_as(&stream, zero);
+        asked.update_keepalive(&stream, zero);
         assert_eq!(read(&SockRef::from(&stream)), system, "zero is the system's own");
     }
 }

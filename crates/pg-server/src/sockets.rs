@@ -38,7 +38,7 @@ impl Sockets {
     pub(crate) fn new(most: usize) -> Self {
         // If the system does not report its limit, `USUAL` is assumed.
         let limit = || getrlimit(Resource::NOFILE).map_or(USUAL, |(current, _)| current);
-        let most = if most == 0 { left_for_clients(limit()) } else { most };
+        let most = if most == 0 { client_socket_limit(limit()) } else { most };
         Self { open: AtomicUsize::new(0), most }
     }
 
@@ -55,7 +55,7 @@ impl Sockets {
     }
 }
 
-fn left_for_clients(limit: u64) -> usize {
+fn client_socket_limit(limit: u64) -> usize {
     usize::try_from(limit - OWN.min(limit / 2)).unwrap_or(usize::MAX)
 }
 
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn the_store_keeps_half_of_few_files_and_its_share_of_many() {
-        assert_eq!(left_for_clients(1_024), 512);
-        assert_eq!(left_for_clients(20_000), 18_000);
+        assert_eq!(client_socket_limit(1_024), 512);
+        assert_eq!(client_socket_limit(20_000), 18_000);
     }
 
     #[test]

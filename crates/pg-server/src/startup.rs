@@ -2,8 +2,8 @@
 
 use crate::end::End;
 use crate::frontend::{self, Malformed, Opening};
-use crate::seats::{Full, Seat, Seats};
-use crate::startup_options::{self, NotASetting};
+use crate::seats::{ConnectionSlots, Full, Seat};
+use crate::startup_options::{self, InvalidOption};
 use crate::wire::Wire;
 use bytes::BufMut;
 use engine::{ClientFault, Engine, Session, SessionStart};
@@ -24,7 +24,7 @@ pub(crate) async fn open(
     wire: &mut Wire,
     engine: &Arc<Engine>,
     peer: SocketAddr,
-    seats: &Arc<Seats>,
+    seats: &Arc<ConnectionSlots>,
     operator: &str,
 ) -> Opened {
     match opening(wire, engine).await {
@@ -47,7 +47,7 @@ pub(crate) async fn open(
 }
 
 /// Refuses a session when the limit of sockets is reached. Cancel requests are still served.
-pub(crate) async fn turn_away(wire: &mut Wire, engine: &Engine) {
+pub(crate) async fn refuse_over_limit(wire: &mut Wire, engine: &Engine) {
     if let Ok(Some(_)) = opening(wire, engine).await {
         refuse(wire, ClientFault::TooManySessions(Full::All.to_string())).await;
     }
@@ -106,7 +106,7 @@ async fn begin(
         match startup_options::settings(&options) {
             // In front: settings that the packet sets by name override those in `options`.
             Ok(settings) => parameters.splice(..0, settings),
-            Err(NotASetting(argument)) => {
+            Err(InvalidOption(argument)) => {
                 refuse(wire, ClientFault::StartupOption(argument)).await;
                 return None;
             }

@@ -5,24 +5,24 @@
 
 /// An argument that is not a setting.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotASetting(pub(crate) String);
+pub(crate) struct InvalidOption(pub(crate) String);
 
 /// Parses `options` into names and values, in order.
 ///
 /// # Errors
-/// [`NotASetting`] for an argument in none of the three forms.
-pub(crate) fn settings(options: &str) -> Result<Vec<(String, String)>, NotASetting> {
+/// [`InvalidOption`] for an argument in none of the three forms.
+pub(crate) fn settings(options: &str) -> Result<Vec<(String, String)>, InvalidOption> {
     let mut arguments = arguments(options).into_iter();
     let mut settings = Vec::new();
     while let Some(argument) = arguments.next() {
         let setting = match argument.as_str() {
-            "-c" => arguments.next().ok_or_else(|| NotASetting(argument.clone()))?,
+            "-c" => arguments.next().ok_or_else(|| InvalidOption(argument.clone()))?,
             _ => match argument.strip_prefix("--").or_else(|| argument.strip_prefix("-c")) {
                 Some(setting) => setting.to_owned(),
-                None => return Err(NotASetting(argument)),
+                None => return Err(InvalidOption(argument)),
             },
         };
-        let (name, value) = setting.split_once('=').ok_or_else(|| NotASetting(argument.clone()))?;
+        let (name, value) = setting.split_once('=').ok_or_else(|| InvalidOption(argument.clone()))?;
         settings.push((name.replace('-', "_"), value.to_owned()));
     }
     Ok(settings)
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn what_is_no_setting_is_named() {
         for (text, bad) in [("-d 3", "-d"), ("-c", "-c"), ("-c a", "-c"), ("--x", "--x"), ("a=1", "a=1")] {
-            assert_eq!(settings(text), Err(NotASetting(bad.to_owned())), "{text}");
+            assert_eq!(settings(text), Err(InvalidOption(bad.to_owned())), "{text}");
         }
     }
 }

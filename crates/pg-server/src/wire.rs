@@ -5,7 +5,7 @@
 use crate::backend::Output;
 use crate::end::End;
 use crate::frontend::{self, BadFrame, Message};
-use crate::idle_poll::Tide;
+use crate::idle_poll::MessagePace;
 use crate::socket::Asked;
 use bytes::BytesMut;
 use engine::{ClientFault, HeldMemory, Keepalive, LiveNotices};
@@ -21,7 +21,7 @@ const KEEP: usize = 16 * 1024;
 /// How long a running statement may go on after its session was asked to end: a commit under way is still answered.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// How long the rest of a refused message is read.
-const DISCARDING: Duration = Duration::from_secs(10);
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Messages longer than this are reserved in the memory pool that queries share.
 const LONG_MESSAGE: usize = 1024 * 1024;
 /// Most input to read ahead while a statement runs.
@@ -33,7 +33,7 @@ pub(crate) struct Wire {
     /// Keepalive options of the socket.
     asked: Asked,
     /// Message timing of the worker thread.
-    tide: Arc<Tide>,
+    tide: Arc<MessagePace>,
     pub(crate) input: BytesMut,
     pub(crate) out: Output,
     /// Bytes of `out` that are sent: a flush may be cancelled halfway.
@@ -43,12 +43,12 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream, asked: Asked, tide: Arc<Tide>) -> Self {
+    pub(crate) fn new(stream: TcpStream, asked: Asked, tide: Arc<MessagePace>) -> Self {
         Self { stream, asked, tide, input: BytesMut::new(), out: Output::default(), sent: 0, memory: None }
     }
 
     /// Reserves long messages in `memory` from now on.
-    pub(crate) fn hold_messages_by(&mut self, memory: HeldMemory) {
+    pub(crate) fn reserve_messages_in(&mut self, memory: HeldMemory) {
         self.memory = Some(memory);
     }
 
@@ -75,7 +75,7 @@ impl Wire {
         let _ = tokio::time::timeout(GRACE, self.flush()).await;
         // Many clients read the error only after they have sent the whole message, and not if the connection is reset
         // before.
-        let _ = tokio::time::timeout(DISCARDING, self.discard()).await;
+        let _ = tokio::time::timeout(DISCARD_TIMEOUT, self.discard()).await;
         Err(End::Memory)
     }
 
@@ -103,7 +103,7 @@ impl Wire {
     /// before it sends Sync or Flush.
     pub(crate) async fn sync_is_next(&mut self) -> Result<bool, End> {
         loop {
-            if let Some(kind) = frontend::next_but_close(&self.input) {
+            if let Some(kind) = frontend::next_kind_except_close(&self.input) {
                 return Ok(kind == b'S');
             }
             self.fill().await?;
@@ -129,7 +129,7 @@ impl Wire {
 
     /// Sets the keepalive options of the socket.
     pub(crate) fn ask(&mut self, wanted: Keepalive) {
-        self.asked.become_as(&self.stream, wanted);
+        self.asked.update_keepalive(&self.stream, wanted);
     }
 
     /// Sends the output buffer if it is full.

@@ -17,11 +17,11 @@ const ROW: [(&str, &str); 3] = [
 
 /// The running server. It ends with the program, since its threads hold no resources.
 #[derive(Debug)]
-pub(crate) struct Canned {
+pub(crate) struct FixedResponseServer {
     port: u16,
 }
 
-impl Canned {
+impl FixedResponseServer {
     /// Starts the server with one thread per core, like Bennu.
     pub(crate) fn start() -> io::Result<Self> {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
@@ -38,7 +38,7 @@ impl Canned {
     }
 }
 
-impl Peer for Canned {
+impl Peer for FixedResponseServer {
     fn name(&self) -> &'static str {
         "a server of fixed answers"
     }

@@ -8,7 +8,7 @@ mod postgres;
 mod sqlite;
 
 pub(crate) use bennu_server::BennuServer;
-pub(crate) use canned::Canned;
+pub(crate) use canned::FixedResponseServer;
 pub(crate) use datafusion::DataFusion;
 pub(crate) use postgres::Postgres;
 #[cfg(feature = "sqlite")]

@@ -3,7 +3,7 @@
 use super::Arena;
 use crate::Settings;
 use crate::error::BenchError;
-use crate::peer::{Canned, Peer};
+use crate::peer::{FixedResponseServer, Peer};
 use crate::pgbench::{self, Protocol, Script};
 use crate::report::{Report, figure, median};
 
@@ -46,9 +46,9 @@ pub(super) async fn run(arena: &Arena, report: &mut Report, settings: &Settings)
     Ok(())
 }
 
-/// Measures the point selects against [`Canned`], the upper bound for Bennu.
+/// Measures the point selects against [`FixedResponseServer`], the upper bound for Bennu.
 fn most(arena: &Arena, report: &mut Report, settings: &Settings) -> Result<(), BenchError> {
-    let canned = Canned::start()?;
+    let canned = FixedResponseServer::start()?;
     let script = Script::File(&arena.folder.join("script.sql"), Protocol::Prepared);
     for (clients, _) in SELECT {
         let mut rates = Vec::new();

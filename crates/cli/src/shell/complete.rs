@@ -38,7 +38,7 @@ pub(super) fn extent(text: &str) -> Extent {
                 None => tail,
             },
             '-' if tail.starts_with('-') => tail.split_once('\n').map_or("", |(_, behind)| behind),
-            '/' if tail.starts_with('*') => match behind_comment(tail) {
+            '/' if tail.starts_with('*') => match skip_comment(tail) {
                 Some(behind) => behind,
                 None => return Extent::Quoted,
             },
@@ -66,7 +66,7 @@ fn dollar_quoted(text: &str) -> Option<Option<&str>> {
 }
 
 /// The text behind a `/* … */` whose `/` was read; comments nest.
-fn behind_comment(text: &str) -> Option<&str> {
+fn skip_comment(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('*')?;
     let mut depth = 1;
     while depth > 0 {

@@ -81,7 +81,7 @@ impl Lines {
     }
 
     /// Whether input is interactive. Errors then do not end the input.
-    pub(super) fn is_person(&self) -> bool {
+    pub(super) fn is_interactive(&self) -> bool {
         matches!(self, Self::Person(_))
     }
 }

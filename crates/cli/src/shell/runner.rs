@@ -44,7 +44,7 @@ impl Runner {
 
     /// Runs all input. False if a statement failed, which ends the input unless it is interactive.
     pub(super) async fn run_all(&mut self, lines: &mut Lines) -> Result<bool, CliError> {
-        self.person = lines.is_person();
+        self.person = lines.is_interactive();
         let mut text = String::new();
         let mut before = 0;
         loop {
@@ -56,12 +56,12 @@ impl Runner {
                 Input::Piece(piece) if extent(&text) != Extent::Quoted && piece.trim_start().starts_with('\\') => {
                     match self.command_within(&mut text, piece.trim(), before, lines).await? {
                         Step::Quit => return Ok(true),
-                        Step::Failed if !lines.is_person() => return Ok(false),
+                        Step::Failed if !lines.is_interactive() => return Ok(false),
                         Step::Failed | Step::Done => continue,
                     }
                 }
                 Input::Piece(piece) => {
-                    if lines.is_person() && !text.is_empty() && is_farewell(&piece) {
+                    if lines.is_interactive() && !text.is_empty() && is_quit_command(&piece) {
                         let _ = writeln!(std::io::stderr(), "Use \\q to quit, or \\r to begin anew.");
                     }
                     text.push_str(&piece);
@@ -71,22 +71,22 @@ impl Runner {
                     continue;
                 }
                 // An unfinished interactive statement is discarded: only a script may omit the last semicolon.
-                Input::End if text.is_empty() || lines.is_person() => return Ok(true),
+                Input::End if text.is_empty() || lines.is_interactive() => return Ok(true),
                 Input::End => {
                     let step = self.statement(&text, before, lines).await?;
                     return Ok(step != Step::Failed);
                 }
             }
             let step = match text.trim() {
-                word if lines.is_person() && is_farewell(word) => Step::Quit,
-                "help" | "help;" if lines.is_person() => self.command("?", lines).await?,
+                word if lines.is_interactive() && is_quit_command(word) => Step::Quit,
+                "help" | "help;" if lines.is_interactive() => self.command("?", lines).await?,
                 _ if extent(&text) == Extent::Complete => self.statement(&text, before, lines).await?,
                 _ => continue,
             };
             text.clear();
             match step {
                 Step::Quit => return Ok(true),
-                Step::Failed if !lines.is_person() => return Ok(false),
+                Step::Failed if !lines.is_interactive() => return Ok(false),
                 Step::Failed | Step::Done => {}
             }
         }
@@ -297,7 +297,7 @@ impl Runner {
 }
 
 /// Returns whether the line is psql's `quit` or `exit`.
-fn is_farewell(line: &str) -> bool {
+fn is_quit_command(line: &str) -> bool {
     matches!(line.trim().trim_end_matches(';').trim_end(), "quit" | "exit")
 }
 

@@ -31,7 +31,7 @@ async fn active(seen_by: &mut Client, wanted: usize) {
 }
 
 /// Expects FATAL 57P01 as the only error, then the end of the connection.
-async fn hears_of_the_end(client: &mut Client, of: &str) {
+async fn expect_shutdown_error(client: &mut Client, of: &str) {
     let messages = client.answer().await;
     let errors: Vec<_> = messages.iter().filter(|message| message.kind == b'E').collect();
     assert_eq!(errors.len(), 1, "{of}: {messages:?}");
@@ -57,9 +57,9 @@ async fn it_stops_statements_of_both_protocols_and_tells_their_clients() {
     active(&mut watcher, clients.len()).await;
     server.stop().await;
     for (statement, client) in &mut clients {
-        hears_of_the_end(client, statement).await;
+        expect_shutdown_error(client, statement).await;
     }
-    hears_of_the_end(&mut watcher, "idle").await;
+    expect_shutdown_error(&mut watcher, "idle").await;
 }
 
 #[tokio::test]
@@ -79,11 +79,11 @@ async fn it_does_not_wait_for_clients_that_say_or_read_nothing() {
     holder.run("DELETE FROM t WHERE k = 1").await.unwrap();
     blocked.send(&query("DELETE FROM t WHERE k = 1")).await;
     server.stop().await;
-    hears_of_the_end(&mut copying, "COPY").await;
-    hears_of_the_end(&mut holder, "in a block").await;
+    expect_shutdown_error(&mut copying, "COPY").await;
+    expect_shutdown_error(&mut holder, "in a block").await;
     // The waiting statement may get the lock of a session that ended before it.
     if blocked.answer().await.last().map(|message| message.kind) == Some(b'Z') {
-        hears_of_the_end(&mut blocked, "waiting for a lock").await;
+        expect_shutdown_error(&mut blocked, "waiting for a lock").await;
     }
     // The unread rows were dropped, or the client reads the error after some of them; the connection is closed.
     deaf.answer().await;

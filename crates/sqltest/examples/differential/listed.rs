@@ -18,7 +18,7 @@ const OF_MOMENTS: [&str; 3] = ["22007", "22008", "22009"];
 pub(crate) fn reason(query: &str, expected: &Answer, found: &Answer) -> Option<&'static str> {
     let exact = query.starts_with(EXACT);
     match (expected, found) {
-        (Ok(_), Err((code, _))) | (Err((code, _)), Ok(_)) if is_of_a_value(code) && !exact => Some(
+        (Ok(_), Err((code, _))) | (Err((code, _)), Ok(_)) if is_data_exception(code) && !exact => Some(
             "an error in a value: conditions are evaluated in another order, and what is not needed is not evaluated",
         ),
         (Err((_, message)), Ok(_)) if message.starts_with("operator does not exist") && message.contains("[]") => {
@@ -27,7 +27,7 @@ pub(crate) fn reason(query: &str, expected: &Answer, found: &Answer) -> Option<&
         (Err((_, message)), Ok(_)) if ["min", "max"].iter().any(|name| *message == no_such(name)) => {
             Some("booleans have a least and a greatest")
         }
-        (Err((a, _)), Err((b, _))) if is_of_a_value(a) && is_of_a_value(b) && !exact => {
+        (Err((a, _)), Err((b, _))) if is_data_exception(a) && is_data_exception(b) && !exact => {
             Some("of two errors in values, the other")
         }
         (Ok(_), Err((_, message))) if message.ends_with("a column of Utf8View where text was expected") => {
@@ -42,7 +42,7 @@ pub(crate) fn reason(query: &str, expected: &Answer, found: &Answer) -> Option<&
         (Err((a, _)), Err((b, _))) if [a, b].into_iter().all(|code| OF_MOMENTS.contains(&code.as_str())) => {
             Some("of two faults of a moment's text, the other")
         }
-        (Err((a, _)), Err((b, _))) if a == "42804" && is_of_a_value(b) && query.starts_with(writes::MARK) => {
+        (Err((a, _)), Err((b, _))) if a == "42804" && is_data_exception(b) && query.starts_with(writes::MARK) => {
             Some("a value that does not fit is told before a type that does not")
         }
         (Ok(_), Err((_, message))) if message.starts_with("Invalid window frame: start bound") => {
@@ -138,6 +138,6 @@ fn no_such(aggregate: &str) -> String {
 }
 
 /// Data exceptions, which depend on the expressions that are evaluated for each row.
-fn is_of_a_value(code: &str) -> bool {
+fn is_data_exception(code: &str) -> bool {
     code.starts_with("22")
 }

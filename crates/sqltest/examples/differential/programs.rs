@@ -136,14 +136,14 @@ async fn outcome(client: &Client, query: &str) -> Outcome {
 
 /// The known reason for a difference.
 fn reason(program: &Outcome, plan: &Outcome) -> Option<&'static str> {
-    let is_of_a_value = |answer: &Answer| answer.as_ref().is_err_and(|(code, _)| code.starts_with("22"));
+    let is_data_exception = |answer: &Answer| answer.as_ref().is_err_and(|(code, _)| code.starts_with("22"));
     match (&program.1, &plan.1) {
         (Err((code, _)), _) | (_, Err((code, _))) if code == "57014" => Some("takes too long, here or there"),
-        (Err(_), Err(_)) if is_of_a_value(&program.1) && is_of_a_value(&plan.1) => {
+        (Err(_), Err(_)) if is_data_exception(&program.1) && is_data_exception(&plan.1) => {
             Some("of two errors in values, the other")
         }
-        (Ok(_), Err(_)) if is_of_a_value(&plan.1) => Some("an error in a value that the program does not compute"),
-        (Err(_), Ok(_)) if is_of_a_value(&program.1) => Some("an error in a value that the plan does not compute"),
+        (Ok(_), Err(_)) if is_data_exception(&plan.1) => Some("an error in a value that the program does not compute"),
+        (Err(_), Ok(_)) if is_data_exception(&program.1) => Some("an error in a value that the plan does not compute"),
         _ => None,
     }
 }

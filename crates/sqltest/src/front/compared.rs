@@ -84,7 +84,7 @@ impl Compared {
         let (columns, parameters) = match self.library.0.inner().prepare(sql, &[]).await {
             Ok(prepared) => {
                 let columns = prepared.columns.iter().flat_map(|columns| columns.iter());
-                let columns = columns.map(|column| (column.name.clone(), told_alike(column.ty))).collect();
+                let columns = columns.map(|column| (column.name.clone(), without_type_modifiers(column.ty))).collect();
                 (columns, prepared.parameters.clone())
             }
             // Planning folds constants, so the columns of a failing query may be unknown.
@@ -125,7 +125,7 @@ impl Compared {
 
 /// Removes type modifiers that plans lose in some cases: the length of a varchar, the fields of an interval, the
 /// precision of a timestamp.
-fn told_alike(ty: DataType) -> DataType {
+fn without_type_modifiers(ty: DataType) -> DataType {
     match ty {
         DataType::Varchar(_) => DataType::Text,
         DataType::LimitedInterval(_) => DataType::Interval,

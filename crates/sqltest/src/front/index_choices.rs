@@ -36,7 +36,7 @@ pub(crate) struct IndexChoices {
     library: Library,
     found: Arc<Mutex<Found>>,
     /// OID of the newest table whose columns are indexed.
-    planted: u32,
+    newest_indexed: u32,
 }
 
 /// Result of the comparison.
@@ -53,12 +53,12 @@ type Rows = Result<Vec<String>, String>;
 
 impl IndexChoices {
     pub(crate) fn new(session: Session, found: Arc<Mutex<Found>>) -> Self {
-        Self { library: Library(session), found, planted: 0 }
+        Self { library: Library(session), found, newest_indexed: 0 }
     }
 
     /// Indexes each indexable column of new tables.
     async fn plant(&mut self) {
-        let newest = self.planted;
+        let newest = self.newest_indexed;
         let text = format!(
             "SELECT c.oid, c.oid::regclass, quote_ident(a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
              WHERE c.relkind = 'r' AND c.oid > {newest} AND c.oid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped"
@@ -66,7 +66,7 @@ impl IndexChoices {
         let Ok(DBOutput::Rows { rows, .. }) = self.library.run(&text).await else { return };
         for row in rows {
             let [oid, table, column] = row.as_slice() else { continue };
-            self.planted = self.planted.max(oid.parse().unwrap_or(0));
+            self.newest_indexed = self.newest_indexed.max(oid.parse().unwrap_or(0));
             // Fails for a type without a byte order, which gets no index.
             let _ = self.library.run(&format!("CREATE INDEX ON {table} ({column})")).await;
         }
