@@ -11,7 +11,7 @@ use crate::tree::{
 };
 use crate::write::scalars_mut;
 use builtins::{Ty, TypeId, Volatility};
-use catalog::Table;
+use catalog::{ColumnId, Table, View, ViewRead};
 use sql::SourceSpan;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) boundaries: Vec<Boundary>,
     /// Search path of the view being bound.
     pub(crate) path: Option<Vec<String>>,
+    /// The relations and columns that the view being bound reads.
+    pub(crate) reads: Option<Vec<ViewRead>>,
     pub(crate) view_depth: usize,
     /// Number of expression nodes copied so far.
     copied: usize,
@@ -94,6 +96,9 @@ pub(crate) struct Scanned {
     pub(crate) ids: Vec<Option<ColId>>,
     /// Is it on the nullable side of an outer join?
     pub(crate) nullable: bool,
+    /// The columns that a stored query may name: those that it reads. Columns that the table got later must not change
+    /// the meaning of `*`, NATURAL JOIN and unqualified names.
+    pub(crate) recorded: Option<Vec<ColumnId>>,
 }
 
 /// A type without modifiers.
@@ -126,6 +131,7 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             boundaries: Vec::new(),
             path: None,
+            reads: None,
             view_depth: 0,
             copied: 0,
             views: 0,
@@ -258,9 +264,13 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn new_rel(&mut self, table: Arc<Table>) -> RelId {
+        let recorded = match &self.reads {
+            Some(reads) => reads.iter().find(|read| read.relation == table.oid).map(|read| read.columns.clone()),
+            None => self.relations.recorded_columns(table.oid).map(<[ColumnId]>::to_vec),
+        };
         let id = RelId(u32::try_from(self.scans.len()).unwrap_or(u32::MAX));
         let ids = vec![None; table.columns.len()];
-        self.scans.push(Scanned { table, ids, nullable: false });
+        self.scans.push(Scanned { table, ids, nullable: false, recorded });
         id
     }
 
@@ -341,17 +351,30 @@ impl<'a> Binder<'a> {
         Err(BindError::new(kind, span))
     }
 
-    /// Binds stored SQL text, such as a view, with its own search path and without the scopes, CTEs and positions of
-    /// the statement that refers to it.
+    /// Binds the query of a view, with its own search path. Of the tables in `view.reads` only the columns recorded there
+    /// have names.
     pub(crate) fn within_view<T>(
         &mut self,
-        path: Vec<String>,
+        view: &View,
         bind: impl FnOnce(&mut Self) -> BindResult<T>,
     ) -> BindResult<T> {
         self.views += 1;
         if self.view_depth >= MAX_VIEW_DEPTH || self.views > MAX_VIEWS {
             return self.error(BindErrorKind::TooDeep { what: "views are" }, Span::default());
         }
+        let reads = self.reads.replace(view.reads.clone());
+        let bound = self.within_stored(view.search_path.clone(), bind);
+        self.reads = reads;
+        bound
+    }
+
+    /// Binds stored SQL text, such as a default, with its own search path and without the scopes, CTEs and positions of
+    /// the statement that refers to it.
+    pub(crate) fn within_stored<T>(
+        &mut self,
+        path: Vec<String>,
+        bind: impl FnOnce(&mut Self) -> BindResult<T>,
+    ) -> BindResult<T> {
         let lines = std::mem::take(&mut self.lines);
         let scopes = std::mem::take(&mut self.scopes);
         let ctes = std::mem::take(&mut self.ctes);

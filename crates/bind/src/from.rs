@@ -104,13 +104,26 @@ impl Binder<'_> {
                 return self.error(kind, span);
             }
         };
-        match self.relations.find(self.path.as_deref(), schema, bare) {
+        match self.find_in_path(schema, bare) {
             Some(Found::Table(table)) => self.table_in_from(table, alias),
             Some(Found::View(view)) => self.view_in_from(&view, alias),
             Some(Found::Computed(relation)) => self.computed_in_from(relation, alias),
             Some(Found::Other(what)) => self.unsupported(what),
             None => Err(self.missing_table(&names, span)),
         }
+    }
+
+    /// Finds the relation of a name. For a view, relations that were created later in a schema that its search path has
+    /// before that of a relation it reads do not hide that relation.
+    fn find_in_path(&self, schema: Option<&str>, name: &str) -> Option<Found> {
+        let found = self.relations.find(self.path.as_deref(), schema, name);
+        let (None, Some(reads), Some(path)) = (schema, &self.reads, &self.path) else { return found };
+        let is_read = |found: &Found| found.oid().is_some_and(|oid| reads.iter().any(|read| read.relation == oid));
+        if found.as_ref().is_some_and(is_read) {
+            return found;
+        }
+        let in_schema = |schema: &String| self.relations.find(None, Some(schema), name).filter(is_read);
+        path.iter().find_map(in_schema).or(found)
     }
 
     fn table_in_from(&mut self, table: Arc<Table>, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
@@ -135,7 +148,7 @@ impl Binder<'_> {
         let Ok(query) = sql::parse_query(&view.query) else { return Err(self.internal("a view that is no query")) };
         let shown = alias.map_or_else(|| view.name.clone(), |alias| fold(&alias.name));
         self.lock_within(&shown, &query)?;
-        let rows = self.within_view(view.search_path.clone(), |binder| binder.subquery_rows(&query))?;
+        let rows = self.within_view(view, |binder| binder.subquery_rows(&query))?;
         let rows = self.cast_to_definition(view, rows)?;
         self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
         // The columns belong to this reference to the view alone.

@@ -80,7 +80,7 @@ pub fn bind_over_rows(
     }
     // As in a view, nothing else is in scope, but errors keep their positions in the statement.
     let lines = std::mem::take(&mut binder.lines);
-    let values = binder.within_view(Vec::new(), |binder| {
+    let values = binder.within_stored(Vec::new(), |binder| {
         binder.lines = lines;
         let mut scope = Scope::new();
         scope.items = items;

@@ -33,7 +33,7 @@ pub fn bind_table_expression(
 ) -> BindResult<TableExpression> {
     let mut binder = Binder::new(&NoRelations, env, &[]);
     // The text is not that of a statement, so errors have no positions.
-    let value = binder.within_view(Vec::new(), |binder| {
+    let value = binder.within_stored(Vec::new(), |binder| {
         let mut scope = Scope::new();
         let rel = binder.new_rel(Arc::clone(table));
         let columns = ItemColumns::Table { rel, renamed: Vec::new() };

@@ -66,6 +66,12 @@ impl Binder<'_> {
     }
 
     fn query_with(&mut self, query: &ast::Query, untyped: bool) -> BindResult<Selected> {
+        if let ast::SetExpr::Query(inner) = query.body.as_ref()
+            && !is_bare(query)
+        {
+            let query = self.with_options_of(inner, query)?;
+            return self.query_with(&query, untyped);
+        }
         if let Some(with) = &query.with {
             let locks = std::mem::take(&mut self.pending_locks);
             self.with(with)?;
@@ -76,13 +82,8 @@ impl Binder<'_> {
             Some(ast::OrderByKind::Expressions(keys)) => keys,
             Some(ast::OrderByKind::All(_)) => return self.unsupported("ORDER BY ALL"),
         };
-        let (limit, offset) = match &query.limit_clause {
-            None => (None, None),
-            Some(ast::LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
-                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
-            }
-            Some(_) => return self.unsupported("LIMIT … BY"),
-        };
+        let Some((limit, offset)) = bounds(query) else { return self.unsupported("LIMIT … BY") };
+        let offset = offset.map(|offset| &offset.value);
         let bounded = limit.is_some() || offset.is_some() || query.fetch.is_some();
         self.last_query_items.clear();
         let mut selected = self.body(&query.body, order_by, untyped && !bounded)?;
@@ -96,6 +97,41 @@ impl Binder<'_> {
             };
         }
         Ok(selected)
+    }
+
+    /// Adds the clauses of a query around parentheses to those within, where they belong: `(SELECT … LIMIT 3) ORDER BY k`
+    /// sorts before the limit.
+    fn with_options_of(&self, inner: &ast::Query, outer: &ast::Query) -> BindResult<ast::Query> {
+        let mut query = inner.clone();
+        let twice = |message| self.error(BindErrorKind::Syntax { message }, Span::default());
+        if outer.with.is_some() {
+            if query.with.is_some() {
+                return twice("multiple WITH clauses not allowed");
+            }
+            query.with.clone_from(&outer.with);
+        }
+        if outer.order_by.is_some() {
+            if query.order_by.is_some() {
+                return twice("multiple ORDER BY clauses not allowed");
+            }
+            query.order_by.clone_from(&outer.order_by);
+        }
+        let (Some((limit, offset)), Some((of_limit, of_offset))) = (bounds(&query), bounds(outer)) else {
+            return self.unsupported("LIMIT … BY");
+        };
+        if (limit.is_some() || query.fetch.is_some()) && (of_limit.is_some() || outer.fetch.is_some()) {
+            return twice("multiple LIMIT clauses not allowed");
+        }
+        if offset.is_some() && of_offset.is_some() {
+            return twice("multiple OFFSET clauses not allowed");
+        }
+        let (limit, offset) = (limit.or(of_limit).cloned(), offset.or(of_offset).cloned());
+        query.limit_clause = match limit.is_some() || offset.is_some() {
+            true => Some(ast::LimitClause::LimitOffset { limit, offset, limit_by: Vec::new() }),
+            false => None,
+        };
+        query.fetch = query.fetch.or_else(|| outer.fetch.clone());
+        Ok(query)
     }
 
     /// Applies FETCH FIRST.
@@ -129,7 +165,6 @@ impl Binder<'_> {
         match body {
             ast::SetExpr::Select(select) => self.select(select, order_by, untyped),
             ast::SetExpr::Query(query) if order_by.is_empty() => self.query(query, untyped),
-            ast::SetExpr::Query(query) if is_bare(query) => self.body(&query.body, order_by, untyped),
             ast::SetExpr::Values(values) => {
                 let selected = self.values(values)?;
                 self.sorted_outputs(selected, order_by)
@@ -299,6 +334,17 @@ fn keys_of(rel: &Rel) -> Option<&[Key]> {
         Rel::Sort { keys, .. } => Some(keys),
         Rel::Project { input, .. } => keys_of(input),
         _ => None,
+    }
+}
+
+/// Returns LIMIT and OFFSET; `None` for a clause that PostgreSQL does not have.
+fn bounds(query: &ast::Query) -> Option<(Option<&ast::Expr>, Option<&ast::Offset>)> {
+    match &query.limit_clause {
+        None => Some((None, None)),
+        Some(ast::LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
+            Some((limit.as_ref(), offset.as_ref()))
+        }
+        Some(_) => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The binder's view of the catalog and the session.
 
 use builtins::Ty;
-use catalog::{Table, View};
+use catalog::{ColumnId, Table, TableOid, View};
 use std::sync::Arc;
 use types::temporal::ZoneRules;
 
@@ -25,6 +25,17 @@ pub enum Found {
     Computed(Arc<ComputedRelation>),
     /// A relation that this crate cannot read yet, as the error message calls it.
     Other(&'static str),
+}
+
+impl Found {
+    /// The oid of a table or view.
+    pub fn oid(&self) -> Option<TableOid> {
+        match self {
+            Self::Table(table) => Some(table.oid),
+            Self::View(view) => Some(view.oid),
+            Self::Computed(_) | Self::Other(_) => None,
+        }
+    }
 }
 
 /// A relation whose rows are computed when it is read.
@@ -69,6 +80,12 @@ pub trait Relations {
     /// Returns the relation that a name refers to: in `schema` if there is one, else the first in `path`, and without a
     /// path the first in the session's search path.
     fn find(&self, path: Option<&[String]>, schema: Option<&str>, name: &str) -> Option<Found>;
+
+    /// Returns the columns of a table that the stored query being bound reads, as recorded when it was stored; `None` if
+    /// the statement is not a stored query, or does not read the table.
+    fn recorded_columns(&self, _table: TableOid) -> Option<&[ColumnId]> {
+        None
+    }
 
     /// Returns the schema name of a table, for references such as `s.t.a`.
     fn schema_of(&self, table: &Table) -> Option<String>;

@@ -211,7 +211,12 @@ impl Binder<'_> {
     pub(crate) fn column_name<'s>(&'s self, item: &'s ScopeItem, at: usize) -> Option<&'s str> {
         match &item.columns {
             ItemColumns::Table { rel, renamed } => {
-                let column = self.table_columns(*rel).get(at).filter(|column| !column.hidden)?;
+                let scanned = self.scans.get(rel.0 as usize)?;
+                let column = scanned.table.columns.get(at).filter(|column| !column.hidden)?;
+                let named = scanned.recorded.as_ref().is_none_or(|recorded| recorded.contains(&column.id));
+                if !named {
+                    return None;
+                }
                 Some(renamed.get(at).unwrap_or(&column.name))
             }
             ItemColumns::Named(columns) | ItemColumns::Computed { columns, .. } => {

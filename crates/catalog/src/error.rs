@@ -264,6 +264,12 @@ pub enum CatalogError {
         /// Names the feature, with the reason where there is one.
         feature: String,
     },
+    /// The definition of an index was changed while it was rebuilt.
+    #[error("index \"{name}\" was changed while it was rebuilt")]
+    IndexChanged {
+        /// Its name.
+        name: String,
+    },
     /// 40001: another process changed the catalog at the same time; the statement can be retried.
     #[error("the catalog was changed by another process at the same time")]
     ChangedElsewhere,

@@ -235,6 +235,22 @@ impl IndexPart {
 }
 
 impl Index {
+    /// Whether both definitions have the same entries for the same rows.
+    pub(crate) fn has_entries_of(&self, other: &Self) -> bool {
+        let entries = |it: &Self| {
+            (
+                it.unique,
+                it.nulls_not_distinct,
+                it.parts.clone(),
+                it.include.clone(),
+                it.salt_buckets,
+                it.predicate.clone(),
+                it.local,
+            )
+        };
+        entries(self) == entries(other)
+    }
+
     /// The storage of its entries.
     pub fn storage_id(&self) -> store::TableId {
         store::TableId(self.storage)

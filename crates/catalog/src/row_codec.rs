@@ -122,6 +122,19 @@ impl RowCodec {
         Ok(key)
     }
 
+    /// Encodes a rowkey to look up; `None` if it is too long, so that no row has it.
+    ///
+    /// # Errors
+    /// As [`Self::encode_key_values`] for other reasons.
+    pub fn key_to_look_up(&self, values: &[Datum]) -> RowResult<Option<Vec<u8>>> {
+        let mut key = Vec::with_capacity(32);
+        match self.encode_key_values(values, &mut key) {
+            Ok(()) => Ok(Some(key)),
+            Err(RowError::Key(rowkey::KeyError::TooLong { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Overwrites `key` with the rowkey of these key values, in key order.
     ///
     /// # Errors

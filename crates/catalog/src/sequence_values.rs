@@ -68,13 +68,28 @@ pub struct SequenceValues {
     states: StateMap<HashMap<TableOid, Arc<Mutex<State>>>>,
 }
 
+/// The options that determine which value follows another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Steps {
+    increment: i64,
+    bounds: (i64, i64),
+    cycle: bool,
+}
+
+impl Steps {
+    fn of(sequence: &Sequence) -> Self {
+        Self { increment: sequence.increment, bounds: (sequence.min, sequence.max), cycle: sequence.cycle }
+    }
+}
+
 #[derive(Debug)]
 struct State {
     now: SequenceValue,
     /// The commit stamp of the mark's row when last read or written; `None` if there was no row.
     stamp: Option<CommitNo>,
-    /// The number of further values that the mark covers.
+    /// The number of further values that the mark covers, if the sequence counts by `steps`.
     reserved: u64,
+    steps: Steps,
     /// The number of values that the next mark reserves.
     ahead: u64,
 }
@@ -122,7 +137,7 @@ impl SequenceValues {
                 return Err(CatalogError::exhausted(sequence));
             }
             if self.write(sequence, state, mark).await? {
-                state.reserved = reserved;
+                (state.reserved, state.steps) = (reserved, Steps::of(sequence));
                 state.ahead = (state.ahead * 2).min(MOST);
                 return Ok(());
             }
@@ -189,13 +204,16 @@ impl SequenceValues {
 
 impl State {
     fn at(now: SequenceValue, stamp: Option<CommitNo>) -> Self {
-        Self { now, stamp, reserved: 0, ahead: FEWEST }
+        Self { now, stamp, reserved: 0, steps: Steps::default(), ahead: FEWEST }
     }
 
-    /// Applies a RESTART.
+    /// Applies ALTER SEQUENCE: a RESTART, or options by which the mark covers other values than it did.
     fn begin(&mut self, sequence: &Sequence) {
         if self.now.generation < sequence.generation {
             *self = Self::at(SequenceValue::fresh(sequence), self.stamp);
+        }
+        if self.steps != Steps::of(sequence) {
+            self.reserved = 0;
         }
     }
 }

@@ -91,7 +91,7 @@ async fn begin(
     }
     let mut take = |name: &str| {
         let at = parameters.iter().position(|p| p.0 == name)?;
-        Some(parameters.swap_remove(at).1)
+        Some(parameters.remove(at).1)
     };
     let Some(user) = take("user").filter(|u| !u.is_empty()) else {
         refuse(wire, ClientFault::NoUser).await;

@@ -1,7 +1,7 @@
 //! A compiled statement.
 
 use crate::access::Width;
-use crate::exec::{Budget, Run};
+use crate::exec::{Budget, Memo, Run};
 use crate::expr::Values;
 use crate::plan::{Ask, Compiler, Node, OncePlan, SubqueryPlan, pick};
 use crate::{Functions, Made, RowsResult, WhyNot};
@@ -139,7 +139,7 @@ impl Program {
             budget: Budget::new(limits),
             made,
             once: vec![None; self.once.len()],
-            memo: vec![HashMap::new(); self.subqueries.len()],
+            memo: vec![Memo::default(); self.subqueries.len()],
         };
         let rows = run.collect(&self.root, usize::MAX).await?;
         Ok((Answer { rows, rows_read: run.budget.rows_read }, run.made))

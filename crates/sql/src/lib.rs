@@ -27,6 +27,7 @@ mod output_names;
 mod parser;
 mod phoenix;
 mod placeholders;
+mod print;
 mod qualify;
 mod reject;
 mod rewrite;
@@ -42,6 +43,7 @@ pub use name::folded;
 pub use output_names::with_names;
 pub use parser::{Parsed, parse, parse_expr, parse_query};
 pub use placeholders::{placeholders, with_values};
+pub use print::printed;
 pub use qualify::qualify;
 pub use shape::{Literal, LiteralValue, Parameterized, Shape, parameterize};
 /// sqlparser's tree of queries and expressions, which the binder reads.

@@ -1,6 +1,6 @@
 //! Renames the output columns of a query's text, for the column list of a view.
 
-use crate::lexer::written;
+use crate::print::printed;
 use sqlparser::ast::{Distinct, Expr, Ident, Query, Select, SelectItem, SetExpr};
 use std::collections::HashSet;
 use types::ident;
@@ -8,16 +8,13 @@ use types::ident;
 /// Returns the query as text, with its columns `own` renamed to `wanted`. Items of its output list get aliases if that
 /// changes nothing else; otherwise the query becomes a derived table: `SELECT a AS b FROM (…) AS alias`.
 pub fn with_names(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String {
-    written(renamed(query, own, wanted, alias))
-}
-
-fn renamed(query: &Query, own: &[&str], wanted: &[&str], alias: &str) -> String {
     if own == wanted {
-        return query.to_string();
+        return printed(query);
     }
     if let Some(named) = with_named_items(query, own, wanted) {
-        return named.to_string();
+        return printed(&named);
     }
+    let query = printed(query);
     let alias = ident::quote(alias);
     if own.iter().collect::<HashSet<_>>().len() < own.len() {
         let names: Vec<String> = wanted.iter().map(|name| ident::quote(name).to_string()).collect();

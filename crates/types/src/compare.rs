@@ -30,6 +30,21 @@ pub fn compare(a: &Datum, b: &Datum) -> Ordering {
     }
 }
 
+/// Whether two values are indistinguishable. Equal values may differ in what is printed or cast: numerics in their scale,
+/// floats in the sign of zero, intervals in their parts.
+pub fn is_identical(a: &Datum, b: &Datum) -> bool {
+    match (a, b) {
+        (Datum::Float4(a), Datum::Float4(b)) => a.to_bits() == b.to_bits(),
+        (Datum::Float8(a), Datum::Float8(b)) => a.to_bits() == b.to_bits(),
+        (Datum::Numeric(a), Datum::Numeric(b)) => (a.unscaled, a.scale) == (b.unscaled, b.scale),
+        (Datum::Interval(a), Datum::Interval(b)) => (a.months, a.days, a.micros) == (b.months, b.days, b.micros),
+        (Datum::Array(a), Datum::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_identical(a, b))
+        }
+        (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b) && a == b,
+    }
+}
+
 /// Compares element by element, whatever the dimensions. If the elements of one array are a prefix of the other's, the
 /// shorter array comes first; of equal lengths, the array with fewer or smaller dimensions.
 fn compare_arrays(a: &[Datum], b: &[Datum]) -> Ordering {

@@ -119,7 +119,7 @@ impl Binder<'_> {
             return Ok(null());
         };
         let Ok(expr) = sql::parse_expr(text) else { return Err(self.internal("a default that is no expression")) };
-        let value = self.within_view(Vec::new(), |binder| {
+        let value = self.within_stored(Vec::new(), |binder| {
             binder.over_items(Vec::new(), Clause::Values, |binder| {
                 let value = binder.scalar(&expr)?;
                 binder.assigned(column, value)

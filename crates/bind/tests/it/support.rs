@@ -2,7 +2,7 @@
 
 use bind::{BindError, ComputedColumn, ComputedRelation, Environment, Found, Relations};
 use builtins::{Ty, TypeId};
-use catalog::{Column, ColumnId, KeyColumn, SchemaId, Table, TableOid, View, ViewColumn};
+use catalog::{Column, ColumnId, KeyColumn, SchemaId, Table, TableOid, View, ViewColumn, ViewRead};
 use sql::{AlterAction, Statement};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -206,7 +206,24 @@ impl Tables {
                 format!("SELECT * FROM ({query}) AS {} ({})", quoted(&name), names.join(", "))
             }
         };
-        Some(View { oid, schema: SchemaId(2200), name, columns, query, search_path, reads: Vec::new(), version: 0 })
+        let reads = self.reads(&bound);
+        Some(View { oid, schema: SchemaId(2200), name, columns, query, search_path, reads, version: 0 })
+    }
+
+    /// What a view of this query records.
+    fn reads(&self, bound: &bind::tree::Bound) -> Vec<ViewRead> {
+        let table = |oid| {
+            self.found.values().find_map(|found| match found {
+                Found::Table(table) if table.oid == oid => Some(table),
+                _ => None,
+            })
+        };
+        let direct = bound.needs.relations.iter().filter(|(_, used)| used.direct);
+        let read = direct.map(|(oid, used)| {
+            let column = |at: &usize| Some(table(*oid)?.columns.get(*at)?.id);
+            ViewRead { relation: *oid, columns: used.selected.iter().filter_map(column).collect() }
+        });
+        read.collect()
     }
 
     pub(crate) fn bind_statement(&self, statement: &Statement, text: &str) -> Result<bind::tree::Bound, BindError> {

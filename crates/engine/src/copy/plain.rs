@@ -28,8 +28,11 @@ fn integer(bytes: &[u8]) -> Option<i64> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, bytes),
     };
+    if !(1..=18).contains(&all.len()) {
+        return None;
+    }
     let value = digits(all, 0)?;
-    (!all.is_empty() && all.len() <= 18).then_some(if negative { -value } else { value })
+    Some(if negative { -value } else { value })
 }
 
 /// Parses digits with at most `scale` digits after the decimal point.

@@ -66,7 +66,7 @@ impl Session {
     ) -> EngineResult<()> {
         let columns = table.visible_columns().map(|column| match added.iter().find(|new| new.name == column.name) {
             Some(new) => format!("{} AS {}", new.value(), quote(&new.name)),
-            None => quote(&column.name),
+            None => quote(&column.name).into_owned(),
         });
         let columns = columns.collect::<Vec<_>>().join(", ");
         let from = format!("(SELECT {columns} FROM {}.{})", quote(schema), quote(&table.name));
@@ -138,7 +138,7 @@ pub(super) fn strip_table_qualifier(
 /// expression.
 pub(super) fn rewritten(mut expr: Expr, change: impl FnMut(&mut Expr)) -> EngineResult<(String, Expr)> {
     change_parts(&mut expr, change);
-    let text = expr.to_string();
+    let text = sql::printed(&expr);
     match sql::parse_expr(&text) {
         Ok(read) if read == expr => Ok((text, expr)),
         _ => fail(Fault::Unsupported { feature: format!("other names of columns in ({text})") }),

@@ -5,7 +5,7 @@ use crate::error::{EngineResult, Fault, fail};
 use crate::{Engine, Session};
 use catalog::{
     Catalog, CatalogResult, CommentTarget, Draft, Identity, Index, IndexExpr, IndexRefresh, JobRecord, NewIndex,
-    NewIndexExpr, NewIndexPart, NewPartOf, PartOf, Table, TableOid,
+    NewIndexExpr, NewIndexPart, NewPartOf, PartOf, Table, TableOid, sequence_reference,
 };
 use sql::{
     CheckDef, ColumnDef, CreateTable, Generated, KeyPartDef, LikeOption, PrimaryKeyDef, SequenceOptions, TableLike,
@@ -124,7 +124,11 @@ fn column_of(
 ) -> EngineResult<ColumnDef> {
     let includes = |option| like.including.contains(&option);
     let expression = || -> EngineResult<Option<WrittenExpr>> {
-        let Some(text) = column.default.clone() else { return Ok(None) };
+        let Some(mut text) = column.default.clone() else { return Ok(None) };
+        // The sequence may have another name by now, and another sequence its name.
+        if let Some(sequence) = column.sequence {
+            text = format!("nextval({})", sequence_reference(sequence));
+        }
         Ok(Some(WrittenExpr { expr: sql::parse_expr(&text)?, text }))
     };
     let mut def = plain(&column.name, column.ty);

@@ -6,6 +6,7 @@ use crate::session::search_path::before_look_up;
 use catalog::{Catalog, CatalogError, Counting, NewSequence, Sequence, SequenceOwner};
 use sql::{AlterSequence, CreateSequence, ObjectName, SequenceChange, SequenceOptions};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use types::DataType;
 
 impl Session {
@@ -30,13 +31,22 @@ impl Session {
     }
 
     pub(super) async fn alter_sequence(&mut self, alter: &AlterSequence) -> EngineResult<()> {
-        let catalog = self.engine.catalog().current();
         let options = match &alter.change {
             SequenceChange::Rename { to } => return self.rename_sequence(&alter.name, alter.if_exists, to).await,
             SequenceChange::Options(options) => options,
         };
+        while !self.change_sequence(alter, options).await? {
+            self.running().check()?;
+        }
+        Ok(())
+    }
+
+    /// Changes the options of a sequence. False if another session has changed the sequence meanwhile.
+    async fn change_sequence(&mut self, alter: &AlterSequence, options: &SequenceOptions) -> EngineResult<bool> {
+        let catalog = self.engine.catalog().current();
         let Some(old) = self.find_sequence(&catalog, &alter.name)? else {
-            return self.relation_is_missing(&alter.name, alter.if_exists);
+            self.relation_is_missing(&alter.name, alter.if_exists)?;
+            return Ok(true);
         };
         let counting = self.recounted(options, &old).await?;
         let schema = catalog.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
@@ -50,13 +60,20 @@ impl Session {
             Some(Some((table, column))) => Some(self.owner(&catalog, &schema, table, column)?),
         };
         let restart = options.restart.map(|at| at.unwrap_or(counting.start));
+        let is_stale = AtomicBool::new(false);
         let change = |it: &mut Sequence| {
+            if it.version != old.version {
+                is_stale.store(true, Ordering::Relaxed);
+                return Err(CatalogError::ChangedElsewhere);
+            }
             it.count_as(counting, restart);
             it.owner = owner;
             Ok(())
         };
-        self.change_catalog(|draft| draft.alter_sequence(old.oid, change)).await?;
-        Ok(())
+        match self.change_catalog(|draft| draft.alter_sequence(old.oid, change)).await {
+            Err(_) if is_stale.load(Ordering::Relaxed) => Ok(false),
+            changed => changed.map(|_| true),
+        }
     }
 
     /// The new options of an existing sequence. Without RESTART, its last value must lie within the new bounds.

@@ -37,9 +37,7 @@ impl KeyMatch {
                 None => return Ok(None),
             }
         }
-        let mut key = Vec::with_capacity(32);
-        target.codec.encode_key_values(&values, &mut key)?;
-        Ok(Some(key.into()))
+        Ok(target.codec.key_to_look_up(&values)?.map(Bytes::from))
     }
 }
 

@@ -41,6 +41,8 @@ enum Compiled {
     Rows(BoundExprs),
     Stages(Box<RowExprs>),
     Query(Box<BoundQuery>),
+    /// The expressions one after the other, and the types of all.
+    Parts(Vec<Exprs>, Vec<DataType>),
 }
 
 impl Exprs {
@@ -54,6 +56,11 @@ impl Exprs {
 
     pub(super) fn of_query(query: BoundQuery) -> Self {
         Self { inner: Some(Compiled::Query(Box::new(query))), ..Self::default() }
+    }
+
+    pub(super) fn of_parts(parts: Vec<Self>) -> Self {
+        let types = parts.iter().flat_map(|part| part.types().iter().copied()).collect();
+        Self { inner: Some(Compiled::Parts(parts, types)), ..Self::default() }
     }
 
     /// Adds the session dependence and the volatility of the expressions that these were compiled from.
@@ -73,6 +80,7 @@ impl Exprs {
             None | Some(Compiled::Rows(_)) => false,
             Some(Compiled::Stages(exprs)) => exprs.needs_context(),
             Some(Compiled::Query(_)) => true,
+            Some(Compiled::Parts(parts, _)) => parts.iter().any(Self::needs_context),
         }
     }
 
@@ -86,6 +94,7 @@ impl Exprs {
             None | Some(Compiled::Rows(_)) => true,
             Some(Compiled::Stages(exprs)) => exprs.cacheable,
             Some(Compiled::Query(query)) => query.plan.cacheable,
+            Some(Compiled::Parts(parts, _)) => parts.iter().all(Self::is_cacheable),
         }
     }
 
@@ -129,6 +138,10 @@ impl Exprs {
             Some(Compiled::Rows(exprs)) => exprs.eval(None, &[], &[row]),
             Some(Compiled::Stages(exprs)) => Ok(exprs.eval(None, &[], &[&[row]])?.pop().unwrap_or_default()),
             Some(Compiled::Query(_)) => fail(Fault::Internal { detail: "a query without a context".to_string() }),
+            Some(Compiled::Parts(parts, _)) => {
+                let values = parts.iter().map(|part| part.eval_alone(row)).collect::<EngineResult<Vec<_>>>()?;
+                Ok(values.into_iter().flatten().collect())
+            }
         }
     }
 
@@ -146,6 +159,14 @@ impl Exprs {
                     values.push(query.eval(scope, row).await?);
                 }
                 Ok(values)
+            }
+            Some(Compiled::Parts(parts, _)) => {
+                let mut all = vec![Vec::new(); rows.len()];
+                for part in parts {
+                    let values = Box::pin(part.eval_rows(scope, rows)).await?;
+                    all.iter_mut().zip(values).for_each(|(row, values)| row.extend(values));
+                }
+                Ok(all)
             }
         }
     }
@@ -167,6 +188,7 @@ impl Exprs {
             Some(Compiled::Rows(exprs)) => &exprs.types,
             Some(Compiled::Stages(exprs)) => exprs.types(),
             Some(Compiled::Query(query)) => &query.types,
+            Some(Compiled::Parts(_, types)) => types,
         }
     }
 }

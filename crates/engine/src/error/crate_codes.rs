@@ -33,6 +33,7 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::NoSuchConstraint { .. } | CatalogError::NoPrimaryKey { .. } => "42704",
         CatalogError::InvalidForeignKey { .. } => "42830",
         CatalogError::DeferrableParent { .. } => "55000",
+        CatalogError::IndexChanged { .. } => "55006",
         CatalogError::IncompatibleKeys { .. } => "42804",
         CatalogError::NoSuchSchema { .. } => "3F000",
         CatalogError::NoSuchTable { .. } => "42P01",

@@ -1,7 +1,9 @@
 //! Referencing rows: finds them, and runs ON DELETE and ON UPDATE actions on them.
 
+use super::Gone;
 use super::relations::Relation;
 use crate::block::work::Work;
+use crate::dml::fits_exactly;
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::search_path::qualified;
 use crate::statement::Source;
@@ -29,13 +31,47 @@ impl Relation {
                 conditions.push(format!("{} IS NULL", quote(&column.name)));
                 continue;
             }
-            let value = coerce::assign(&column.ty, value.clone()).ok()?;
-            parameters.push((column.ty, value));
+            parameters.push((column.ty, fits_exactly(&column.ty, value.clone())?));
             conditions.push(format!("{} = ${}", quote(&column.name), parameters.len()));
         }
         let text = format!("{verb} WHERE {}", conditions.join(" AND "));
         let (types, values) = parameters.into_iter().unzip();
         Some(Own { text, types, values })
+    }
+
+    /// The statement that applies several ON UPDATE CASCADE actions at once; `None` if no row can reference an old key.
+    fn action_at_once(&self, moves: &[Gone]) -> EngineResult<Option<Own>> {
+        let columns: Vec<_> = self.child.columns_of(&self.key.columns).collect();
+        let (mut types, mut values, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for Gone { values: old, new, .. } in moves {
+            let old: Option<Vec<Datum>> =
+                columns.iter().zip(old).map(|(column, value)| fits_exactly(&column.ty, value.clone())).collect();
+            let (Some(old), Some(new)) = (old, new) else { continue };
+            let new = columns.iter().zip(new).map(|(column, value)| coerce::assign(&column.ty, value.clone()));
+            let first = values.len();
+            values.extend(old);
+            values.extend(new.collect::<Result<Vec<_>, _>>()?);
+            types.extend(columns.iter().chain(&columns).map(|column| column.ty));
+            let row: Vec<String> = (first + 1..=values.len()).map(|number| format!("${number}")).collect();
+            rows.push(format!("({})", row.join(", ")));
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let each = |shown: &dyn Fn(usize, &str) -> String, between: &str| {
+            let parts = columns.iter().enumerate().map(|(at, column)| shown(at, &quote(&column.name)));
+            parts.collect::<Vec<_>>().join(between)
+        };
+        let text = format!(
+            "UPDATE {} AS child SET {} FROM (VALUES {}) AS moved ({}, {}) WHERE {}",
+            self.child_name(),
+            each(&|at, name| format!("{name} = moved.new{at}"), ", "),
+            rows.join(", "),
+            each(&|at, _| format!("old{at}"), ", "),
+            each(&|at, _| format!("new{at}"), ", "),
+            each(&|at, name| format!("child.{name} = moved.old{at}"), " AND "),
+        );
+        Ok(Some(Own { text, types, values }))
     }
 
     fn child_name(&self) -> String {
@@ -82,7 +118,26 @@ impl Session {
         values: &[Datum],
         new: Option<&[Datum]>,
     ) -> EngineResult<()> {
-        let Some(own) = relation.action(values, new)? else { return Ok(()) };
+        match relation.action(values, new)? {
+            Some(own) => self.run_action(work, &own).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Runs several ON UPDATE CASCADE actions of a foreign key as one statement.
+    pub(super) async fn act_at_once(
+        &mut self,
+        work: &mut Work,
+        relation: &Relation,
+        moves: &[Gone],
+    ) -> EngineResult<()> {
+        match relation.action_at_once(moves)? {
+            Some(own) => self.run_action(work, &own).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn run_action(&mut self, work: &mut Work, own: &Own) -> EngineResult<()> {
         let source = own.source()?;
         let compiled = self.compile(&source, None).await?;
         let compiled = self.lock_target(work, &source, None, compiled).await?;

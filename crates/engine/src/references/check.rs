@@ -3,6 +3,7 @@
 //! Referential actions run first, and their writes are noted too. Then each newly referenced key is looked up, once
 //! and in key order, and no row may reference a removed key.
 
+use super::action_steps::{ActionStep, action_steps};
 use super::deferred::Late;
 use super::relations::Relation;
 use super::{Gone, Made, ParentLookup, Wanted};
@@ -45,8 +46,8 @@ impl Session {
         let acts = !work.references.gone.is_empty();
         while !work.references.gone.is_empty() {
             self.see_all_commits().await?;
-            for gone in std::mem::take(&mut work.references.gone) {
-                kept.extend(self.act_on(work, gone).await?);
+            for step in action_steps(std::mem::take(&mut work.references.gone)) {
+                kept.extend(self.act_on_step(work, step).await?);
                 self.running().check()?;
             }
         }
@@ -68,6 +69,20 @@ impl Session {
         let last = self.latest_commit().await?;
         self.note_commit(last);
         Ok(())
+    }
+
+    async fn act_on_step(&mut self, work: &mut Work, step: ActionStep) -> EngineResult<Option<Made>> {
+        match step {
+            ActionStep::One(gone) => self.act_on(work, gone).await,
+            ActionStep::Cycle(moves) => {
+                let Some(Gone { incoming, .. }) = moves.first() else { return Ok(None) };
+                let Some(relation) = self.child_now(work, (incoming.child, incoming.key.oid)).await? else {
+                    return Ok(None);
+                };
+                self.act_at_once(work, &relation, &moves).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Handles a removed key: runs the referential action. Returns the check to do after all actions, if any.

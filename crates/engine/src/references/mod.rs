@@ -14,6 +14,7 @@
 //! maintains indexes and constraints of the rows they change. They use an index on the referencing columns if there
 //! is one, else a table scan.
 
+mod action_steps;
 mod actions;
 mod check;
 mod deferred;

@@ -1,11 +1,12 @@
 //! The compiled foreign keys of a target table: its own, and those that reference it.
 
+use crate::dml::fits_exactly;
 use crate::error::{BrokenReference, EngineError, EngineResult, Fault, fail};
 use catalog::{Catalog, ForeignKey, RowCodec, Table, TableOid};
 use index::IndexCodec;
 use std::sync::Arc;
 use store::{Bytes, TableId};
-use types::{DataType, Datum, coerce};
+use types::{DataType, Datum};
 
 /// The foreign keys of one table.
 #[derive(Debug, Default)]
@@ -145,19 +146,19 @@ impl Parent {
     pub(super) fn probe(&self, values: &[Datum]) -> EngineResult<Option<Bytes>> {
         let mut parts = Vec::with_capacity(self.parts.len());
         for (at, ty) in &self.parts {
-            let Some(value) = values.get(*at).and_then(|value| coerce::assign(ty, value.clone()).ok()) else {
+            let Some(value) = values.get(*at).and_then(|value| fits_exactly(ty, value.clone())) else {
                 return Ok(None);
             };
             parts.push(value);
         }
-        let mut key = Vec::with_capacity(32);
         match &self.index {
             Some(index) => {
-                index.entries().key_schema().encode_prefix(&parts, &mut key).map_err(catalog::RowError::from)?
+                let mut key = Vec::with_capacity(32);
+                index.entries().key_schema().encode_prefix(&parts, &mut key).map_err(catalog::RowError::from)?;
+                Ok(Some(key.into()))
             }
-            None => self.codec.encode_key_values(&parts, &mut key)?,
+            None => Ok(self.codec.key_to_look_up(&parts)?.map(Bytes::from)),
         }
-        Ok(Some(key.into()))
     }
 }
 

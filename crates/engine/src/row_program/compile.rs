@@ -2,6 +2,7 @@
 
 use super::explain::kept;
 use super::relations::CatalogRelations;
+use super::relations::Names;
 use super::{HandOvers, RowProgram, RowPrograms, SqlFunctions};
 use crate::error::{EngineResult, Fault};
 use crate::session::is_large;
@@ -55,24 +56,24 @@ impl Session {
         let large = is_large(&source.text);
         let path = self.search_path();
         let began = Instant::now();
-        let bind = || self.bound_in(catalog, &path, source);
+        let bind = || self.bound_in(catalog, Names::in_path(&path), source);
         let bound = if large { turn::apart(bind) } else { bind() };
         self.engine.counters().bind.add_since(began);
         bound
     }
 
-    /// Binds a statement with `path` as the search path.
-    pub(crate) fn bound_in(&self, catalog: &Catalog, path: &[String], source: &Source) -> Result<Bound, BindError> {
+    /// Binds a statement whose names are resolved as `names` says.
+    pub(crate) fn bound_in(&self, catalog: &Catalog, names: Names<'_>, source: &Source) -> Result<Bound, BindError> {
         let rules = self.time_zone();
-        let relations = self.relations(catalog, path);
+        let relations = self.relations(catalog, names);
         let declared: Vec<Option<Ty>> = source.types.iter().map(|ty| ty.as_ref().map(Ty::of)).collect();
         let env = Environment { text: &source.written.text, rules: &rules };
         bind::bind(&source.statement, &relations, &env, &declared)
     }
 
     /// Name resolution for this session.
-    pub(crate) fn relations<'a>(&'a self, catalog: &'a Catalog, path: &'a [String]) -> CatalogRelations<'a> {
-        CatalogRelations { catalog, path, functions: self.engine.functions() }
+    pub(crate) fn relations<'a>(&'a self, catalog: &'a Catalog, names: Names<'a>) -> CatalogRelations<'a> {
+        CatalogRelations { catalog, names, functions: self.engine.functions() }
     }
 }
 

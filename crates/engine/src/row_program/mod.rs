@@ -15,6 +15,7 @@ mod run;
 
 pub(crate) use compile::parameters;
 pub(crate) use functions::SqlFunctions;
+pub(crate) use relations::Names;
 
 use crate::statement::Source;
 use bind::tree::Bound;

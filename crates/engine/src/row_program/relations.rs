@@ -2,16 +2,36 @@
 
 use bind::{ComputedColumn, ComputedRelation, Found, OwnFunction, Relations};
 use builtins::TypeId;
-use catalog::{Catalog, RESERVED_SCHEMAS, Table};
+use catalog::{Catalog, ColumnId, Materialized, RESERVED_SCHEMAS, Table, TableOid, ViewRead};
 use pg_catalog::PgCatalog;
 use query::RustFunctions;
 use std::sync::Arc;
 
+/// How the names of a statement are resolved.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    /// Schemas where names are looked up, `$user` resolved.
+    pub(crate) path: &'a [String],
+    /// For a stored query: the relations and columns that it reads.
+    pub(crate) reads: &'a [ViewRead],
+}
+
+impl<'a> Names<'a> {
+    /// The names of a statement.
+    pub(crate) fn in_path(path: &'a [String]) -> Self {
+        Self { path, reads: &[] }
+    }
+
+    /// The names of the query of a materialized view.
+    pub(crate) fn of_materialized(view: &'a Materialized) -> Self {
+        Self { path: &view.search_path, reads: &view.reads }
+    }
+}
+
 /// The catalog as a session resolves names in it.
 pub(crate) struct CatalogRelations<'a> {
     pub(super) catalog: &'a Catalog,
-    /// Schemas where names are looked up, `$user` resolved.
-    pub(super) path: &'a [String],
+    pub(super) names: Names<'a>,
     /// Functions of the embedding program.
     pub(super) functions: &'a RustFunctions,
 }
@@ -21,12 +41,20 @@ impl Relations for CatalogRelations<'_> {
         match schema {
             Some(schema) => self.in_schema(schema, name),
             None => {
-                let path = path.unwrap_or(self.path);
+                let path = path.unwrap_or(self.names.path);
                 let first = (!path.iter().any(|schema| schema == "pg_catalog")).then_some("pg_catalog");
-                let mut schemas = first.into_iter().chain(path.iter().map(String::as_str));
-                schemas.find_map(|schema| self.in_schema(schema, name))
+                let schemas = first.into_iter().chain(path.iter().map(String::as_str));
+                let found = || schemas.clone().filter_map(|schema| self.in_schema(schema, name));
+                // Relations that were created later do not hide those that a stored query reads.
+                let reads = |found: &Found| found.oid().is_some_and(|oid| self.recorded_columns(oid).is_some());
+                let read = if self.names.reads.is_empty() { None } else { found().find(reads) };
+                read.or_else(|| found().next())
             }
         }
+    }
+
+    fn recorded_columns(&self, table: TableOid) -> Option<&[ColumnId]> {
+        self.names.reads.iter().find(|read| read.relation == table).map(|read| read.columns.as_slice())
     }
 
     fn has_schema(&self, name: &str) -> bool {
@@ -38,7 +66,7 @@ impl Relations for CatalogRelations<'_> {
     }
 
     fn table_names(&self) -> Vec<String> {
-        let tables = self.path.iter().flat_map(|schema| self.catalog.tables_in(schema));
+        let tables = self.names.path.iter().flat_map(|schema| self.catalog.tables_in(schema));
         tables.map(|table| table.name.clone()).collect()
     }
 

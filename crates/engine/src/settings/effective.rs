@@ -106,7 +106,6 @@ impl Effective {
         let on = |name: &str| settings.get(name).map(|value| parse_bool(value).unwrap_or(false));
         let time = |name: &str| settings.get(name).map(|value| parse_duration(value).filter(|time| !time.is_zero()));
         let time_zone = settings.get("TimeZone")?;
-        let default_read_only = on("default_transaction_read_only")?;
         Ok(Self {
             search_path: Arc::new(split_path(settings.get("search_path")?)),
             statement_timeout: time("statement_timeout")?,
@@ -138,7 +137,7 @@ impl Effective {
             statistics_target: settings.get("default_statistics_target")?.parse().unwrap_or(100),
             shown: settings.all().into_iter().map(|(name, value, _)| (name.to_ascii_lowercase(), value)).collect(),
             origins: Origins::of(settings),
-            read_only: on("transaction_read_only")? || default_read_only,
+            read_only: on("transaction_read_only")?,
             keepalive: Keepalive::read(settings)?,
         })
     }

@@ -119,11 +119,15 @@ impl Settings {
 
     /// The current value as SHOW prints it.
     pub(crate) fn get(&self, name: &str) -> EngineResult<&str> {
+        let own = name.to_ascii_lowercase();
         let (key, default) = match find(name) {
             Some(def) => (def.name, Some(def.default)),
-            None => (name, None),
+            None => (own.as_str(), None),
         };
         let set = [&self.local, &self.session, &self.start].into_iter().find_map(|values| values.get(key));
+        if key == READ_ONLY && set.is_none() {
+            return self.get(DEFAULT_READ_ONLY);
+        }
         match set.map(String::as_str).or(default) {
             Some(value) => Ok(value),
             None => fail(Fault::NoSuchSetting { name: name.to_string() }),
@@ -145,7 +149,17 @@ impl Settings {
 
     /// Applies a change.
     pub(crate) fn make(&mut self, change: SettingsChange) -> EngineResult<()> {
-        let SettingsChange { key, value, local } = change;
+        let SettingsChange { key, value, mut local } = change;
+        if key == READ_ONLY {
+            // A mode of the transaction: without a block it ends with the statement.
+            local = true;
+            if self.before_block.is_none() {
+                return Ok(());
+            }
+        }
+        if key == DEFAULT_READ_ONLY {
+            self.keep_read_only()?;
+        }
         let value = match find(&key).map(|def| def.kind) {
             Some(value::Kind::DateStyle) => value::with_order(value, self.get(&key)?),
             _ => value,
@@ -165,10 +179,11 @@ impl Settings {
 
     /// RESET of one setting, and SET … TO DEFAULT.
     pub(crate) fn reset(&mut self, name: &str, local: bool) -> EngineResult<()> {
+        let own = name.to_ascii_lowercase();
         let key = match find(name) {
             Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
             Some(def) => def.name,
-            None if name.contains('.') => name,
+            None if name.contains('.') => own.as_str(),
             None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
         };
         if local {
@@ -202,6 +217,15 @@ impl Settings {
     /// Begins a transaction block.
     pub(crate) fn begin_block(&mut self) {
         self.before_block = Some(self.session.clone());
+    }
+
+    /// Fixes the mode of the open block, if there is one: a new default is for later transactions.
+    fn keep_read_only(&mut self) -> EngineResult<()> {
+        if self.before_block.is_some() {
+            let mode = self.get(READ_ONLY)?.to_string();
+            self.local.entry(READ_ONLY.to_string()).or_insert(mode);
+        }
+        Ok(())
     }
 
     /// Ends a transaction: reverts SET LOCAL, and after ROLLBACK also SET.
@@ -281,16 +305,20 @@ impl Settings {
     }
 }
 
+/// The mode of the transaction, and its value in new transactions.
+const READ_ONLY: &str = "transaction_read_only";
+const DEFAULT_READ_ONLY: &str = "default_transaction_read_only";
 /// The setting with the session's user.
 const USER: &str = "session_authorization";
 
 /// Validates a change and converts its value to canonical form.
 fn check(name: &str, values: &[String], local: bool) -> EngineResult<SettingsChange> {
+    let own = name.to_ascii_lowercase();
     let (key, value) = match find(name) {
         Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
         Some(def) => (def.name.to_string(), def.kind.canonical(def.name, values)?),
         // As in PostgreSQL, settings with a dotted name are the client's own. Those of `bennu` must exist.
-        None if name.contains('.') && !name.starts_with("bennu.") => (name.to_string(), values.join(", ")),
+        None if name.contains('.') && !own.starts_with("bennu.") => (own, values.join(", ")),
         None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
     };
     Ok(SettingsChange { key, value, local })

@@ -202,10 +202,15 @@ impl Session {
         {
             return Ok(Arc::clone(compiled));
         }
-        let compiled = Box::pin(self.compile_cached(source, version)).await?;
+        // The types of parameters are those that the client was sent, even if others would be inferred after DDL.
+        let fixed = prepared.filter(|prepared| !prepared.parameters.is_empty()).map(|prepared| {
+            let types = prepared.parameters.iter().copied().map(Some).collect();
+            Arc::new(source.with_parameters(source.statement.clone(), types))
+        });
+        let compiled = Box::pin(self.compile_cached(fixed.as_ref().unwrap_or(source), version)).await?;
         if let Some(prepared) = prepared {
             // The client was sent the column descriptions and relies on them.
-            if !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {
+            if !prepared.is_of_shape && !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {
                 return fail(Fault::ResultTypeChanged);
             }
             *prepared.compiled.lock() = Some(Arc::clone(&compiled));

@@ -21,6 +21,8 @@ pub struct Prepared {
     pub columns: Option<Arc<Vec<ColumnDesc>>>,
     /// Whether the text is empty.
     pub is_empty: bool,
+    /// Whether it stands for statements of one shape: no client was sent its columns.
+    pub(crate) is_of_shape: bool,
     pub(crate) source: Option<Arc<Source>>,
     /// Its last compiled form. Locked to read or replace it, never across an await.
     pub(crate) compiled: Mutex<Option<Arc<Compiled>>>,
@@ -43,6 +45,9 @@ impl Session {
     }
 
     pub(crate) async fn prepare_source(&mut self, source: Arc<Source>) -> EngineResult<Arc<Prepared>> {
+        if !ends_block(&source.statement) {
+            self.check_block()?;
+        }
         self.engine.catalog().follow().await?;
         self.register_indexes().await?;
         self.take_hints(&source.hints);
@@ -50,7 +55,6 @@ impl Session {
             let columns = utility::columns(self, &source.statement);
             return Ok(Arc::new(Prepared { columns, source: Some(source), ..Prepared::default() }));
         }
-        self.check_block()?;
         if let Statement::DeclareCursor(declare) = &source.statement {
             let parameters = self.compile(&declared(declare, &source), None).await?.parameters.clone();
             return Ok(Arc::new(Prepared { parameters, source: Some(source), ..Prepared::default() }));
@@ -74,6 +78,11 @@ impl Session {
             ..Prepared::default()
         }))
     }
+}
+
+/// Whether a failed block accepts the statement.
+pub(super) fn ends_block(statement: &Statement) -> bool {
+    matches!(statement, Statement::Commit { .. } | Statement::Rollback { .. } | Statement::RollbackTo(_))
 }
 
 /// Whether the statement is compiled. All others run directly from their syntax tree.

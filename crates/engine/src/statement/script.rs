@@ -2,6 +2,7 @@
 
 use crate::Prepared;
 use crate::statement::Source;
+use crate::statement::prepared::ends_block;
 use crate::statement::shapes::ByShape;
 use sql::Statement;
 use std::sync::Arc;
@@ -62,8 +63,7 @@ impl Prepared {
 
     /// Whether it may end a failed block: COMMIT, ROLLBACK or ROLLBACK TO.
     pub fn ends_block(&self) -> bool {
-        let ends = |statement: &Statement| matches!(statement, Statement::RollbackTo(_));
-        self.ends_transaction() || self.is_one_of(ends)
+        self.is_one_of(ends_block)
     }
 
     fn is_one_of(&self, test: impl Fn(&Statement) -> bool) -> bool {

@@ -202,8 +202,10 @@ impl Session {
             [] => catalog.tables().cloned().collect(),
             names => names.iter().map(|name| self.resolve_stored(&catalog, name)).collect::<EngineResult<_>>()?,
         };
+        let guard = self.running();
         for table in tables {
-            self.engine.store().flush(table.storage_id(), true).await?;
+            let flush = async { Ok(self.engine.store().flush(table.storage_id(), true).await?) };
+            guard.stoppable(flush).await?;
         }
         Ok("VACUUM".to_string())
     }

@@ -10,6 +10,7 @@ use super::flat_choices::FlattenCoalesce;
 use super::float_groups::FloatGroups;
 use super::held_filters::HeldFilters;
 use super::join_claims::SoundJoins;
+use super::kept_limits::KeptLimits;
 use super::known_aggregates::KnownAggregates;
 use super::lists_apart::SeparateInLists;
 use super::misplaced_keys::HideMisplacedKeys;
@@ -56,7 +57,7 @@ pub(super) enum Place {
 }
 
 /// The fences of rules for logical plans.
-pub(super) const LOGICAL: [Fence<Logical>; 9] = [
+pub(super) const LOGICAL: [Fence<Logical>; 10] = [
     Fence {
         rule: "simplify_expressions",
         place: Place::Before,
@@ -101,6 +102,13 @@ pub(super) const LOGICAL: [Fence<Logical>; 9] = [
         shown_by: "sql-tests/query/sums_beside_distinct.slt",
     },
     Fence {
+        rule: "replace_distinct_aggregate",
+        place: Place::Before,
+        ours: || Arc::new(SoundDependencies),
+        case: UNSOUND,
+        shown_by: "sql-tests/query/dependencies.slt",
+    },
+    Fence {
         rule: "eliminate_join",
         place: Place::Before,
         ours: || Arc::new(SoundDependencies),
@@ -133,10 +141,10 @@ pub(super) const IDLE: [(&str, &str); 5] = [
 ];
 
 const UNSOUND: &str = "of a group over a join the key of one table is said to determine all columns, and of unnested arrays the \
-                       elements: keys of ORDER BY and GROUP BY are dropped";
+                       elements: DISTINCT and keys of ORDER BY and GROUP BY are dropped";
 
 /// The fences of rules for physical plans. Of two before the same rule, the first in this list runs first.
-pub(super) const PHYSICAL: [Fence<Physical>; 6] = [
+pub(super) const PHYSICAL: [Fence<Physical>; 7] = [
     Fence {
         rule: "aggregate_statistics",
         place: Place::Instead,
@@ -178,6 +186,14 @@ pub(super) const PHYSICAL: [Fence<Physical>; 6] = [
         ours: || Arc::new(HideMisplacedKeys),
         case: "a projection passes keys of its input on by place and not by column: ORDER BY loses keys behind windows",
         shown_by: "sql-tests/query/window_order.slt",
+    },
+    Fence {
+        rule: "EnsureRequirements",
+        place: Place::Before,
+        ours: || Arc::new(KeptLimits),
+        case: "ORDER BY id LIMIT 1 over a view with another order, or over a hash join in the order of id: the sort is dropped \
+               with its limit",
+        shown_by: "sql-tests/query/limits_of_ordered_joins.slt",
     },
 ];
 
@@ -271,13 +287,15 @@ mod tests {
         let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
         let before = |name: &str| names.get(names.iter().position(|rule| *rule == name).unwrap() - 1).copied().unwrap();
         assert_eq!(before("simplify_expressions"), "flat_choices");
-        for reader in ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"] {
+        for reader in
+            ["replace_distinct_aggregate", "eliminate_join", "eliminate_duplicated_expr", "optimize_projections"]
+        {
             assert_eq!(before(reader), "sound_dependencies");
         }
         let rules = fenced(PhysicalOptimizer::new().rules, &PHYSICAL, |rule| rule.name()).unwrap();
         let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
         let at = names.iter().position(|rule| *rule == "EnsureRequirements").unwrap();
-        assert_eq!(names.get(at - 2..at).unwrap(), ["sound_joins", "hide_misplaced_keys"]);
+        assert_eq!(names.get(at - 3..at).unwrap(), ["sound_joins", "hide_misplaced_keys", "keep_limits"]);
     }
 
     #[test]

@@ -15,6 +15,8 @@
 //! because each input has one, and would drop a sort by it with a limit. If columns are equal in one input only, as in
 //! `SELECT j, j … UNION ALL SELECT 3, j …`, that input is sorted by one of them, and the order of the union is lost.
 //!
+//! Windows whose partition keys include a unique key and more are not planned over rows in the order of that key.
+//!
 //! Over such a node an [`UnorderedExec`] declares neither keys nor order. It stays in the plan, because an executing
 //! sort checks again whether it is needed.
 
@@ -46,6 +48,11 @@ pub(super) struct HideMisplacedKeys;
 impl PhysicalOptimizerRule for HideMisplacedKeys {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
+            if splits_single_rows(plan.as_ref()) {
+                let hidden = |child: &Arc<dyn ExecutionPlan>| Arc::new(UnorderedExec::new(Arc::clone(child))) as Arc<_>;
+                let children = plan.children().into_iter().map(hidden).collect();
+                return Ok(Transformed::yes(plan.with_new_children(children)?));
+            }
             Ok(if has_unsound_equivalences(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
                 Transformed::yes(Arc::new(UnorderedExec::new(plan)) as Arc<dyn ExecutionPlan>)
             } else {
@@ -62,6 +69,20 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Does a window partition by a unique key and further columns? Rows in the order of the key are taken for rows in the
+/// order of all these columns, but the window requires that each of them is sorted by.
+fn splits_single_rows(plan: &dyn ExecutionPlan) -> bool {
+    let window = plan.downcast_ref::<BoundedWindowAggExec>().map(BoundedWindowAggExec::window_expr);
+    let window = window.or_else(|| plan.downcast_ref::<WindowAggExec>().map(WindowAggExec::window_expr));
+    let Some(partition) = window.and_then(|calls| calls.first()).map(|call| call.partition_by()) else { return false };
+    let columns: Vec<usize> = partition.iter().filter_map(column_of).collect();
+    let is_part =
+        |key: &Constraint| places(key).len() < partition.len() && places(key).iter().all(|at| columns.contains(at));
+    let has_part =
+        |input: &&Arc<dyn ExecutionPlan>| input.properties().equivalence_properties().constraints().iter().any(is_part);
+    plan.children().iter().any(has_part)
 }
 
 /// Are all equivalence properties of the node unsound?

@@ -9,6 +9,7 @@ mod float_groups;
 mod held_filters;
 mod interrupt;
 mod join_claims;
+mod kept_limits;
 mod known_aggregates;
 mod lists_apart;
 mod min_max;

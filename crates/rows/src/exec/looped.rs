@@ -1,34 +1,35 @@
 //! Nested loop joins: LATERAL, and joins without a key on the inner side.
 
+use super::memo::Memo;
 use super::{BATCH_ROWS, Operator, Run, Source, open};
 use crate::RowsResult;
 use crate::expr::Row;
 use crate::plan::{Loop, Matching, nulls};
 use async_trait::async_trait;
-use std::collections::HashMap;
 use std::sync::Arc;
 use types::Datum;
 
 pub(super) struct NestedLoop<'p> {
     node: &'p Loop,
     outer: Source<'p>,
-    /// The inner rows, by the outer values that they depend on.
-    memo: HashMap<Row, Arc<Vec<Row>>>,
+    /// The inner rows.
+    memo: Memo,
 }
 
 impl<'p> NestedLoop<'p> {
     pub(super) fn new(node: &'p Loop) -> Self {
-        Self { node, outer: open(&node.outer), memo: HashMap::new() }
+        Self { node, outer: open(&node.outer), memo: Memo::default() }
     }
 
     async fn inner_rows(&mut self, run: &mut Run<'_>, row: &[Datum]) -> RowsResult<Arc<Vec<Row>>> {
         let outer = run.set_outer(&self.node.free, row)?;
-        if let Some(rows) = self.memo.get(&outer) {
-            return Ok(Arc::clone(rows));
-        }
+        let missing = match self.memo.get(outer) {
+            Ok(rows) => return Ok(rows),
+            Err(missing) => missing,
+        };
         let rows = Arc::new(run.collect(&self.node.inner, usize::MAX).await?);
         if self.node.memo {
-            self.memo.insert(outer, Arc::clone(&rows));
+            self.memo.insert(missing, &rows);
         }
         Ok(rows)
     }

@@ -13,6 +13,7 @@ mod budget;
 mod intersection;
 mod lookup;
 mod looped;
+mod memo;
 mod merge;
 mod reading;
 mod scan;
@@ -22,6 +23,7 @@ mod sort;
 mod subquery;
 
 pub(crate) use budget::Budget;
+pub(crate) use memo::Memo;
 pub(crate) use reading::{Choice, described};
 
 use crate::expr::{Frame, Row, RowExpr, Stop, Values};
@@ -56,7 +58,7 @@ pub(crate) struct Run<'p> {
     /// The rows of materialized CTEs, by number.
     pub(crate) once: Vec<Option<Arc<Vec<Row>>>>,
     /// The rows of each subquery, by its outer values.
-    pub(crate) memo: Vec<HashMap<Vec<Datum>, Arc<Vec<Row>>>>,
+    pub(crate) memo: Vec<Memo>,
 }
 
 impl Run<'_> {

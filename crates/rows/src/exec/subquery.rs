@@ -12,10 +12,10 @@ impl Run<'_> {
         let program = self.program;
         let Some(plan) = program.subqueries.get(number) else { return Err(RowsError::internal("no such subquery")) };
         let outer = self.set_outer(&plan.free, row)?;
-        let known = self.memo.get(number).and_then(|memo| memo.get(&outer)).filter(|_| plan.memo);
-        let rows = match known {
-            Some(rows) => Arc::clone(rows),
-            None => {
+        let Some(memo) = self.memo.get(number) else { return Err(RowsError::internal("no memo of a subquery")) };
+        let rows = match memo.get(outer) {
+            Ok(rows) => rows,
+            Err(missing) => {
                 // Expressions within the subquery overwrite results; those of this row are restored.
                 let answers = self.values.answers.clone();
                 let rows = Arc::new(self.collect(&plan.node, plan.most).await?);
@@ -24,7 +24,7 @@ impl Run<'_> {
                     return Err(RowsError::MoreThanOneRow);
                 }
                 if let Some(memo) = self.memo.get_mut(number).filter(|_| plan.memo) {
-                    memo.insert(outer, Arc::clone(&rows));
+                    memo.insert(missing, &rows);
                 }
                 rows
             }

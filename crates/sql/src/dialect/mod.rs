@@ -97,6 +97,18 @@ fn signed(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     Ok(Expr::UnaryOp { op, expr: Box::new(operand) })
 }
 
+/// Parses the operand of a prefix operator, which binds as `||` does: `~ 1 + 1` is `~ (1 + 1)`.
+fn prefixed(parser: &mut Parser<'_>, precedence: u8) -> Result<Expr, ParserError> {
+    let op = match parser.next_token().token {
+        Token::Tilde => UnaryOperator::BitwiseNot,
+        Token::AtSign => UnaryOperator::PGAbs,
+        Token::PGSquareRoot => UnaryOperator::PGSquareRoot,
+        _ => UnaryOperator::PGCubeRoot,
+    };
+    let operand = parser.parse_subexpr(precedence)?;
+    Ok(Expr::UnaryOp { op, expr: Box::new(operand) })
+}
+
 /// Parses `NOT x`, which binds less tightly than `x IS NULL` for every `x`; sqlparser reads NOT EXISTS as one operator.
 fn negated(parser: &mut Parser<'_>, precedence: u8) -> Result<Expr, ParserError> {
     parser.expect_keyword_is(Keyword::NOT)?;
@@ -162,7 +174,7 @@ impl Dialect for BennuDialect {
     }
 
     /// Counts operands and stops without fuel: this error ends all attempts of sqlparser. Signs bind tighter than in
-    /// sqlparser. Keywords that cannot begin an operand are refused: sqlparser takes nearly every word for a column, so
+    /// sqlparser, other prefix operators less tightly. Keywords that cannot begin an operand are refused: sqlparser takes nearly every word for a column, so
     /// that `SELECT a, FROM t` would select a column `from`.
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         if !self.takes_fuel() {
@@ -189,6 +201,9 @@ impl Dialect for BennuDialect {
             }
             Token::LParen if parentheses::hold_query(parser, 0) => Some(parentheses::subquery(parser)),
             Token::Minus | Token::Plus => Some(signed(parser)),
+            Token::Tilde | Token::AtSign | Token::PGSquareRoot | Token::PGCubeRoot => {
+                Some(prefixed(parser, self.prec_value(Precedence::PgOther)))
+            }
             _ => None,
         }
     }

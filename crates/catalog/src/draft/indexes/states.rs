@@ -71,9 +71,14 @@ impl Draft {
     /// complete now.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]: the table or one of the indexes is gone.
+    /// [`CatalogError::NoSuchTable`]: the table or one of the indexes is gone. [`CatalogError::IndexChanged`]: their
+    /// entries differ, because one of the definitions was changed.
     pub fn swap_index(&mut self, table: TableOid, index: u32, replacement: u32) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(table)?.as_ref().clone();
+        let (old, new) = (index_of(&mut table, index)?.clone(), index_of(&mut table, replacement)?);
+        if !old.has_entries_of(new) {
+            return Err(CatalogError::IndexChanged { name: old.name });
+        }
         let new = index_of(&mut table, replacement)?.storage;
         let old = std::mem::replace(&mut index_of(&mut table, index)?.storage, new);
         index_of(&mut table, replacement)?.storage = old;

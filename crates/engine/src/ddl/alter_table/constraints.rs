@@ -84,6 +84,8 @@ impl Session {
             Step::Add { column, missing } => {
                 Some(Added { name: column.name.clone(), ty: column.ty, missing: missing.clone() })
             }
+            // Rows get values of the sequence by a rewrite, which checks them; without a rewrite there are no rows.
+            Step::AddOwned(column, _) => Some(Added { name: column.name.clone(), ty: column.ty, missing: Datum::Null }),
             _ => None,
         });
         let added: Vec<Added> = added.collect();

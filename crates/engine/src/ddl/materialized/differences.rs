@@ -12,6 +12,7 @@ use crate::Session;
 use crate::block::work::Work;
 use crate::dml::Target;
 use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::row_program::Names;
 use crate::row_writer::{New, NewRow, Old, RowWriter};
 use catalog::{Catalog, Column, Draft, Index, NewColumn, NewTable, PreparedTable, Table};
 use futures::StreamExt;
@@ -112,7 +113,7 @@ impl Session {
         let differences = Differences { target, catalog: both, new: staged.table().name.clone(), keys };
         self.refuse_duplicate_rows(&differences).await?;
         let path = self.search_path();
-        let leaving = self.plan_keys(&differences.catalog, &path, &differences.leaving()).await?;
+        let leaving = self.plan_keys(&differences.catalog, Names::in_path(&path), &differences.leaving()).await?;
         self.delete_many(work, &differences.target, &leaving, &[]).await?;
         work.txn.end_statement()?;
         let coming = self.plan_text(&differences.catalog, &differences.coming()).await?;

@@ -22,6 +22,7 @@ use crate::Session;
 use crate::ddl::wrong_kind::wrong_kind;
 use crate::dml::keys_of;
 use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::row_program::Names;
 use crate::session::search_path::before_look_up;
 use crate::statement::Source;
 use catalog::{Catalog, CatalogResult, Draft, Materialized, Table, TableOid};
@@ -137,37 +138,37 @@ impl Session {
     async fn plan_materialized(&mut self, table: &Table, made_of: &Materialized) -> EngineResult<Planned> {
         let (view, catalog) = self.read_state().await?;
         let query = sql::parse_query(&made_of.query)?;
-        let mut plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
+        let mut plan = self.plan_in(&catalog, Names::of_materialized(made_of), &query).await?;
         let wanted: Vec<String> = table.visible_columns().map(|column| quote(&column.name).into_owned()).collect();
         if plan.columns.len() != wanted.len() {
             // A `*` expands to more columns now than when the view was created.
             let (items, name) = (wanted.join(", "), quote(&table.name));
             let query = sql::parse_query(&format!("SELECT {items} FROM ({}) AS {name}", made_of.query))?;
-            plan = self.plan_in(&catalog, &made_of.search_path, &query).await?;
+            plan = self.plan_in(&catalog, Names::of_materialized(made_of), &query).await?;
         }
         Ok(Planned { view, plan, search_path: made_of.search_path.clone() })
     }
 
-    /// Plans a query with names resolved in the search path `path`.
+    /// Plans a query.
     async fn plan_in(
         &mut self,
         catalog: &Arc<Catalog>,
-        path: &[String],
+        names: Names<'_>,
         query: &sql::ast::Query,
     ) -> EngineResult<Arc<Plan>> {
         let source = Source::of_query(query);
-        let bound = self.bound_in(catalog, path, &source);
+        let bound = self.bound_in(catalog, names, &source);
         let bound = bound.map_err(|error| EngineError::of_bind(&error, &source.written))?;
         self.lowered(catalog, &bound, Vec::new()).await
     }
 
-    /// Plans the query for the keys of a DELETE's rows, with names resolved in the search path `path`.
-    async fn plan_keys(&mut self, catalog: &Arc<Catalog>, path: &[String], text: &str) -> EngineResult<Arc<Plan>> {
+    /// Plans the query for the keys of a DELETE's rows.
+    async fn plan_keys(&mut self, catalog: &Arc<Catalog>, names: Names<'_>, text: &str) -> EngineResult<Arc<Plan>> {
         let Some(parsed) = sql::parse(text)?.pop() else {
             return fail(Fault::Internal { detail: format!("no statement: {text}") });
         };
         let source = Source::of_statement(parsed.statement);
-        let bound = self.bound_in(catalog, path, &source);
+        let bound = self.bound_in(catalog, names, &source);
         match keys_of(&bound.map_err(|error| EngineError::of_bind(&error, &source.written))?) {
             Some(keys) => self.lowered(catalog, &keys, Vec::new()).await,
             None => fail(Fault::Internal { detail: format!("no rows to delete: {text}") }),

@@ -78,6 +78,15 @@ fn gathered(inputs: &[(usize, usize)], rows: &[&[Datum]]) -> EngineResult<Vec<Da
     values.ok_or_else(|| Fault::Internal { detail: "a row without a value".to_string() }.into())
 }
 
+/// The largest number of expressions in one plan: the time to plan them grows with the square, and a plan has a limited
+/// number of columns. INSERT computes the values of all rows of VALUES together.
+const PLANNED_TOGETHER: usize = 256;
+
+/// Whether expressions are compiled in parts. Those that share a CTE are not: each part would compute it.
+fn splits(writing: &Writing<'_>, scalars: &[&Scalar]) -> bool {
+    scalars.len() > PLANNED_TOGETHER && writing.bound.row_ctes().is_empty()
+}
+
 /// The columns `cols` of the target as inputs of expressions, read from row number `row`.
 pub(super) fn inputs_of<'a>(
     target: &'a Target,
@@ -110,11 +119,12 @@ impl Session {
         if scalars.is_empty() {
             return Ok(Exprs::default());
         }
-        if scalars.iter().any(|scalar| has_subquery(scalar)) {
+        let subquery = scalars.iter().any(|scalar| has_subquery(scalar));
+        if subquery && !splits(writing, scalars) {
             return self.row_query(writing, scalars, inputs).await;
         }
         let types: Option<Vec<DataType>> = scalars.iter().map(|scalar| value_type(scalar.ty)).collect();
-        if let Some(types) = types {
+        if let Some(types) = types.filter(|_| !subquery) {
             let cols: Vec<ColId> = inputs.iter().map(|input| input.col).collect();
             if let Ok(exprs) =
                 rows::compile_exprs(writing.bound, scalars.iter().copied(), &cols, &SqlFunctions(self.engine.planner()))
@@ -122,6 +132,13 @@ impl Session {
                 let inputs = inputs.iter().map(|input| (input.row, input.place)).collect();
                 return Ok(Exprs::of_rows(BoundExprs { exprs, inputs, types }));
             }
+        }
+        if splits(writing, scalars) {
+            let mut parts = Vec::with_capacity(scalars.len().div_ceil(PLANNED_TOGETHER));
+            for part in scalars.chunks(PLANNED_TOGETHER) {
+                parts.push(Box::pin(self.bound_exprs(writing, part, inputs)).await?);
+            }
+            return Ok(Exprs::of_parts(parts));
         }
         let context = self.planning_context(writing.catalog).await?;
         let planner = Arc::clone(self.engine.planner());

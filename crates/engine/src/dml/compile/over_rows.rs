@@ -6,6 +6,7 @@ use super::value::constant_of;
 use crate::Session;
 use crate::dml::row_exprs::{Exprs, Scope};
 use crate::error::{EngineError, EngineResult, Fault, fail};
+use crate::row_program::Names;
 use bind::tree::{Body, ColId, Scalar};
 use bind::{AssignedTo, Clause, Environment, NamedRow, OverRows, RowExpressions};
 use builtins::Volatility;
@@ -129,7 +130,7 @@ impl Session {
     fn bind_over_rows(&self, catalog: &Catalog, over: &RowExpressions<'_>) -> EngineResult<OverRows> {
         let (zone, path) = (self.time_zone(), self.search_path());
         let env = Environment { text: &self.written.text, rules: &zone };
-        let bound = bind::bind_over_rows(over, &self.relations(catalog, &path), &env);
+        let bound = bind::bind_over_rows(over, &self.relations(catalog, Names::in_path(&path)), &env);
         bound.map_err(|error| EngineError::of_bind(&error, &self.written))
     }
 }

@@ -74,6 +74,7 @@ fn prepared(source: Arc<Source>, compiled: Compiled) -> Prepared {
         parameters: compiled.parameters.clone(),
         columns: compiled.columns.clone(),
         is_empty: false,
+        is_of_shape: true,
         source: Some(source),
         compiled: Mutex::new(Some(compiled)),
     }

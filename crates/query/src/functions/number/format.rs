@@ -174,7 +174,7 @@ fn float_text(value: &Datum, fraction: usize) -> String {
         _ => (f64::NAN, 0),
     };
     if !number.is_finite() {
-        return if number.is_nan() { "NaN".to_owned() } else { "Infinity".to_owned() };
+        return if number.is_nan() { "NaN".to_owned() } else { number.to_string().replace("inf", "Infinity") };
     }
     let before = if number.abs() >= 1.0 { number.abs().log10().floor() as usize + 1 } else { 1 };
     let kept = fraction.min(usize::saturating_sub(sure, before));

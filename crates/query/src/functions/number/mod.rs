@@ -236,7 +236,7 @@ fn power(x: f64, y: f64) -> QueryResult<f64> {
     if x == 0.0 && y < 0.0 {
         return Err(zero_to_negative());
     }
-    if x < 0.0 && y.fract() != 0.0 {
+    if x < 0.0 && y.is_finite() && y.fract() != 0.0 {
         return Err(no_real_power());
     }
     in_range(x.powf(y), x.is_infinite() || y.is_infinite(), x == 0.0 || x.is_infinite() || y.is_infinite())
@@ -329,8 +329,10 @@ const WIDTH_BUCKET: &[Overload] = &[
         let scale = value.scale.max(low.scale).max(high.scale);
         let at = |number: &Decimal| number.rescale(scale).map(|number| number.unscaled).ok_or_else(numeric::overflow);
         let (value, low, high) = (at(value)?, at(low)?, at(high)?);
-        let scaled = (value - low).checked_mul(i128::from(*count)).ok_or_else(numeric::overflow)?;
-        bucket(below, above, (scaled / (high - low)) as i64, *count)
+        let (from, width) = (value.checked_sub(low), high.checked_sub(low));
+        let scaled = from.and_then(|from| from.checked_mul(i128::from(*count)));
+        let (Some(scaled), Some(width)) = (scaled, width) else { return Err(numeric::overflow()) };
+        bucket(below, above, (scaled / width) as i64, *count)
     }),
 ];
 

@@ -3,7 +3,6 @@
 //! Keys and operands are columns here; the binder projects their expressions below. A call that DataFusion computes by
 //! several aggregates, such as `avg`, is combined above.
 
-use crate::error::QueryError;
 use crate::functions::even_items;
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal, unsupported};
@@ -13,15 +12,12 @@ use crate::lower::scalar::comparable::by_length;
 use crate::lower::scalar::constant::value_type;
 use crate::plan::shows_order;
 use ::bind::tree::{AggCall, ColId, ColSet, Key, Rel, Scalar};
-use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{Column, DFSchema, DFSchemaRef, JoinType, ScalarValue};
+use datafusion::common::{Column, DFSchemaRef, ScalarValue};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{
-    Aggregate, Cast, Expr, Filter, GroupingSet, LogicalPlan, Operator, Projection, SortExpr, Values, binary_expr,
-};
+use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, Projection, SortExpr};
 use std::sync::Arc;
 use types::{DataType, ElementType};
 
@@ -56,6 +52,7 @@ impl Lowering<'_> {
         let distinct = of.calls.iter().filter(|(_, call)| call.distinct).flat_map(|(_, call)| &call.args);
         let compared: Vec<ColId> = of.keys.iter().chain(distinct).copied().collect();
         let input = self.signless(input, &compared)?;
+        let input = if of.sets.is_empty() { input } else { self.with_column_per_key(input, of.keys)? };
         let (input, lengths) = self.with_lengths(input, of.keys)?;
         let mut parts: Vec<Expr> = Vec::new();
         let mut shown = self.shown_keys(of, &lengths, &mut parts)?;
@@ -96,57 +93,6 @@ impl Lowering<'_> {
             aggregate = self.repeated(aggregate, of.sets.len())?;
         }
         Ok((LogicalPlan::Projection(Projection::try_new(shown, Arc::new(aggregate))?), count))
-    }
-
-    /// Repeats the single group for each of several empty grouping sets.
-    fn repeated(&mut self, group: LogicalPlan, times: usize) -> LowerResult<LogicalPlan> {
-        let column = self.columns.nameless("set");
-        let number = Arc::new(Field::new(column.name, ArrowType::Boolean, true));
-        let schema = DFSchema::new_with_metadata(vec![(column.relation, number)], Default::default())?;
-        let one = vec![Expr::Literal(ScalarValue::Boolean(None), None)];
-        let sets = LogicalPlan::Values(Values { schema: Arc::new(schema), values: vec![one; times] });
-        self.joined(JoinType::Inner, group, sets, &[])
-    }
-
-    /// The keys, or their grouping sets: the columns of a set are in the order of the keys.
-    fn in_sets(&self, keys: Vec<Expr>, sets: &[ColSet]) -> LowerResult<Vec<Expr>> {
-        if sets.is_empty() {
-            return Ok(keys);
-        }
-        if keys.is_empty() {
-            // Each set is one group of all rows: see [`Self::repeated`].
-            return Ok(keys);
-        }
-        let mut all: Vec<Vec<Expr>> = Vec::with_capacity(sets.len());
-        for set in sets {
-            let cols = set.iter().map(|col| Ok(Expr::Column(self.columns.get(*col)?.clone())));
-            let cols = cols.collect::<LowerResult<Vec<Expr>>>()?;
-            all.push(keys.iter().filter(|key| cols.contains(key)).cloned().collect());
-        }
-        Ok(vec![Expr::GroupingSet(GroupingSet::GroupingSets(all))])
-    }
-
-    /// GROUPING of some keys, from the bits of the keys that the grouping set lacks: the last key's bit is the lowest.
-    fn grouping(&self, of: &[ColId], groups: Option<&Expr>) -> LowerResult<Expr> {
-        let number = |value: i64| Expr::Literal(ScalarValue::Int64(Some(value)), None);
-        let Some(Expr::GroupingSet(sets)) = groups else {
-            return Ok(Expr::Literal(ScalarValue::Int32(Some(0)), None));
-        };
-        let keys = sets.distinct_expr();
-        let id = Expr::Column(Column::new_unqualified(Aggregate::INTERNAL_GROUPING_ID));
-        let id = Expr::Cast(Cast::new(Box::new(id), ArrowType::Int64));
-        let mut bits = number(0);
-        for col in of {
-            let column = Expr::Column(self.columns.get(*col)?.clone());
-            let Some(at) = keys.iter().rev().position(|key| **key == column) else {
-                return internal("GROUPING of no key");
-            };
-            let shift = i64::try_from(at).map_err(|_| QueryError::internal("so many keys"))?;
-            let bit = binary_expr(id.clone(), Operator::BitwiseShiftRight, number(shift));
-            let bit = binary_expr(bit, Operator::BitwiseAnd, number(1));
-            bits = binary_expr(binary_expr(bits, Operator::Multiply, number(2)), Operator::Plus, bit);
-        }
-        Ok(Expr::Cast(Cast::new(Box::new(bits), ArrowType::Int32)))
     }
 
     /// The expression of a call over DataFusion's aggregates.

@@ -3,7 +3,8 @@
 pub(super) mod aggregate;
 pub(super) mod aggregate_parts;
 pub(super) mod computed;
-pub(super) mod join;
+pub(super) mod grouping_sets;
+mod join;
 pub(super) mod recursive;
 pub(super) mod set_op;
 pub(super) mod shared_ctes;

@@ -88,13 +88,14 @@ impl Lowering<'_> {
         let all = input.schema().columns().into_iter().map(Expr::Column).collect();
         let sort = self.sort_keys(order, input.schema())?;
         let mut keys = Vec::with_capacity(columns.len());
-        for column in columns {
+        for column in without_repetitions(columns) {
             let value = ordered(column, input.schema());
             let absent = value.clone().is_null();
-            // DISTINCT ON keys must be a prefix of the sort keys.
             keys.extend(sort.iter().any(|key| key.expr == absent).then_some(absent));
             keys.push(value);
         }
+        // DataFusion requires that the keys are a prefix of the sort keys, in the same order.
+        keys.sort_by_key(|on| sort.iter().position(|key| key.expr == *on).unwrap_or(sort.len()));
         let sort = (!sort.is_empty()).then_some(sort);
         Ok(LogicalPlan::Distinct(Distinct::On(DistinctOn::try_new(keys, all, sort, input)?)))
     }

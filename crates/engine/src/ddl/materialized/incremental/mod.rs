@@ -18,9 +18,10 @@ mod texts;
 use crate::block::work::Work;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
+use crate::row_program::Names;
 use crate::row_writer::{Old, RowWriter};
 use crate::{Chunk, Session};
-use catalog::{Catalog, ChangeLog, Draft, Incremental, Table};
+use catalog::{Catalog, ChangeLog, Draft, Incremental, Materialized, Table};
 use futures::StreamExt;
 use query::{Plan, QueryContext};
 pub(super) use shape::Shape;
@@ -33,7 +34,8 @@ use txn::{LockMode, ReadView};
 /// The queries of a refresh, planned for one snapshot.
 struct Groups {
     view: ReadView,
-    search_path: Vec<String>,
+    /// The materialized view.
+    of: Materialized,
     /// A catalog that includes the change log as a table.
     catalog: Arc<Catalog>,
     texts: Texts,
@@ -106,16 +108,16 @@ impl Session {
     }
 
     async fn plan_groups(&mut self, found: &Refreshed) -> EngineResult<Groups> {
-        let search_path = found.table.materialized.as_ref().map(|view| view.search_path.clone()).unwrap_or_default();
+        let of = found.table.materialized.clone().unwrap_or_default();
         let (view, current) = self.read_state().await?;
         let mut draft = Draft::of(&current);
         let log = draft.show_table(found.log.rows(&found.base))?;
         let catalog = Arc::new(draft.catalog().clone());
         let texts = Texts::new(&catalog, &found.table, &found.made_of, &log)?;
         Ok(Groups {
-            everything: self.plan_query(&catalog, &search_path, &texts.everything()).await?,
-            log_rows: self.plan_keys(&catalog, &search_path, &texts.log_rows()).await?,
-            search_path,
+            everything: self.plan_query(&catalog, &of, &texts.everything()).await?,
+            log_rows: self.plan_keys(&catalog, Names::of_materialized(&of), &texts.log_rows()).await?,
+            of,
             view,
             catalog,
             texts,
@@ -125,26 +127,26 @@ impl Session {
 
     /// Plans the queries for the old and the new rows of the changed groups.
     async fn plan_parts(&mut self, found: &Refreshed, groups: &Groups) -> EngineResult<Vec<(Arc<Plan>, Arc<Plan>)>> {
-        let Groups { catalog, search_path, texts, .. } = groups;
+        let Groups { catalog, of, texts, .. } = groups;
         let schema = catalog.schema_name(&found.table).to_string();
         let mut kinds = vec![Which::WithoutNull];
-        let nulls = self.plan_query(catalog, search_path, &texts.nulls()).await?;
+        let nulls = self.plan_query(catalog, of, &texts.nulls()).await?;
         if self.has_rows(groups, &nulls).await? {
             kinds.push(Which::WithNull);
         }
         let mut parts = Vec::with_capacity(kinds.len());
         for which in kinds {
             let old = texts.old_rows(&schema, &found.table, which);
-            let old = self.plan_keys(catalog, search_path, &old).await?;
-            let new = self.plan_query(catalog, search_path, &texts.new_rows(which)?).await?;
+            let old = self.plan_keys(catalog, Names::of_materialized(of), &old).await?;
+            let new = self.plan_query(catalog, of, &texts.new_rows(which)?).await?;
             parts.push((old, new));
         }
         Ok(parts)
     }
 
-    async fn plan_query(&mut self, catalog: &Arc<Catalog>, path: &[String], text: &str) -> EngineResult<Arc<Plan>> {
+    async fn plan_query(&mut self, catalog: &Arc<Catalog>, of: &Materialized, text: &str) -> EngineResult<Arc<Plan>> {
         let query = sql::parse_query(text)?;
-        self.plan_in(catalog, path, &query).await
+        self.plan_in(catalog, Names::of_materialized(of), &query).await
     }
 
     async fn has_rows(&mut self, groups: &Groups, plan: &Arc<Plan>) -> EngineResult<bool> {
@@ -164,7 +166,7 @@ impl Session {
         work.txn.end_statement()?;
         for (_, new) in &parts {
             let view = self.query_context(groups.view.clone());
-            let context = QueryContext { search_path: groups.search_path.clone(), ..view };
+            let context = QueryContext { search_path: groups.of.search_path.clone(), ..view };
             self.write_query_rows(work, &target, Arc::clone(new), context).await?;
         }
         self.take_log_rows(work, groups).await

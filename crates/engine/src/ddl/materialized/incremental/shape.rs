@@ -12,7 +12,7 @@ use crate::statement::Source;
 use bind::tree::{Body, Bound, ColId, Kind, Query, Rel, Scalar};
 use builtins::{FuncId, Volatility};
 use catalog::{Catalog, ColumnId, Incremental, Table};
-use sql::ast::{Expr, SetExpr, TableFactor};
+use sql::ast::{Expr, SelectItem, SetExpr, TableFactor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Shape {
         let Self { base, keys, reads, groups } = self;
         Incremental {
             base: base.oid,
-            query: query.to_string(),
+            query: sql::printed(query),
             keys: keys.clone(),
             reads: reads.clone(),
             groups: groups.clone(),
@@ -105,6 +105,10 @@ fn check_names(query: &sql::ast::Query) -> EngineResult<()> {
     });
     if qualified.is_break() {
         return Err(refused("a column is named with its schema", "Write table.column, or column alone."));
+    }
+    let is_star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+    if select.projection.iter().any(is_star) {
+        return Err(refused("its list has a *", "Write the columns out."));
     }
     let [from] = select.from.as_slice() else { return Err(refused("it does not read one table", fix)) };
     match &from.relation {

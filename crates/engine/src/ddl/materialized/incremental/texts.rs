@@ -23,7 +23,7 @@ const TOUCHED: &str = "\u{1}touched";
 pub(super) struct Texts {
     query: Query,
     /// The expressions of the keys.
-    keys: Vec<Expr>,
+    keys: Vec<String>,
     /// Column names of the keys in the view.
     names: Vec<String>,
     /// Qualified name of the log.
@@ -41,7 +41,7 @@ impl Texts {
         for place in &made_of.keys {
             let Some(expr) = select(&query).and_then(|select| item(select, *place)) else { return broken() };
             let Some(column) = columns.get(*place) else { return broken() };
-            keys.push(expr.clone());
+            keys.push(sql::printed(expr));
             names.push(quote(&column.name).into_owned());
         }
         let Some(table) = select(&query).and_then(table_name) else { return broken() };
@@ -85,7 +85,7 @@ impl Texts {
         let mut joined = *sql::parse_query(&format!("SELECT 1 FROM x {}", self.join(keys, which)))?;
         let (Some(from), Some(joined)) = (from_of(&mut query), from_of(&mut joined)) else { return broken() };
         from.joins.append(&mut joined.joins);
-        Ok(query.to_string())
+        Ok(sql::printed(&query))
     }
 
     /// A JOIN with the changed groups. `touched` is distinct, so the join does not duplicate rows.
