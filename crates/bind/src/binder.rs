@@ -11,16 +11,12 @@ use crate::tree::{
 };
 use crate::write::scalars_mut;
 use builtins::{Ty, TypeId, Volatility};
-use catalog::{ColumnId, Table, View, ViewRead};
+use catalog::{ColumnId, Table, ViewRead};
 use sql::SourceSpan;
 use std::borrow::Cow;
 use std::sync::Arc;
 use types::Datum;
 
-/// Maximum nesting depth of views.
-const MAX_VIEW_DEPTH: usize = 32;
-/// Maximum number of view references in a statement, those within views included.
-const MAX_VIEWS: usize = 128;
 /// Maximum number of expression nodes that may be copied: copies of nested operands double with each level.
 const MAX_COPIED: usize = 4096;
 /// Operands of at most this many nodes are not counted: a list may have any number of items, and these cannot grow.
@@ -62,7 +58,7 @@ pub(crate) struct Binder<'a> {
     /// Number of expression nodes copied so far.
     copied: usize,
     /// Number of view references bound so far: views that read one another twice double it with each level.
-    views: usize,
+    pub(crate) views: usize,
     /// Number of times a recursive term was bound again.
     pub(crate) retries: usize,
     /// Nesting depth of the expression being bound.
@@ -349,43 +345,6 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn error<T>(&self, kind: BindErrorKind, span: Span) -> BindResult<T> {
         Err(BindError::new(kind, span))
-    }
-
-    /// Binds the query of a view, with its own search path. Of the tables in `view.reads` only the columns recorded there
-    /// have names.
-    pub(crate) fn within_view<T>(
-        &mut self,
-        view: &View,
-        bind: impl FnOnce(&mut Self) -> BindResult<T>,
-    ) -> BindResult<T> {
-        self.views += 1;
-        if self.view_depth >= MAX_VIEW_DEPTH || self.views > MAX_VIEWS {
-            return self.error(BindErrorKind::TooDeep { what: "views are" }, Span::default());
-        }
-        let reads = self.reads.replace(view.reads.clone());
-        let bound = self.within_stored(view.search_path.clone(), bind);
-        self.reads = reads;
-        bound
-    }
-
-    /// Binds stored SQL text, such as a default, with its own search path and without the scopes, CTEs and positions of
-    /// the statement that refers to it.
-    pub(crate) fn within_stored<T>(
-        &mut self,
-        path: Vec<String>,
-        bind: impl FnOnce(&mut Self) -> BindResult<T>,
-    ) -> BindResult<T> {
-        let lines = std::mem::take(&mut self.lines);
-        let scopes = std::mem::take(&mut self.scopes);
-        let ctes = std::mem::take(&mut self.ctes);
-        let boundaries = std::mem::take(&mut self.boundaries);
-        let path = self.path.replace(path);
-        self.view_depth += 1;
-        let bound = bind(self);
-        self.view_depth -= 1;
-        self.path = path;
-        (self.lines, self.scopes, self.ctes, self.boundaries) = (lines, scopes, ctes, boundaries);
-        bound
     }
 }
 

@@ -11,7 +11,7 @@ use crate::tree::{ApplyKind, CastContext, ColId, ColRef, JoinKind, Kind, Rel, Sc
 use builtins::Ty;
 use catalog::{Column, Table, View};
 use sql::ast;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// An item of FROM.
@@ -113,19 +113,6 @@ impl Binder<'_> {
         }
     }
 
-    /// Finds the relation of a name. For a view, relations that were created later in a schema that its search path has
-    /// before that of a relation it reads do not hide that relation.
-    fn find_in_path(&self, schema: Option<&str>, name: &str) -> Option<Found> {
-        let found = self.relations.find(self.path.as_deref(), schema, name);
-        let (None, Some(reads), Some(path)) = (schema, &self.reads, &self.path) else { return found };
-        let is_read = |found: &Found| found.oid().is_some_and(|oid| reads.iter().any(|read| read.relation == oid));
-        if found.as_ref().is_some_and(is_read) {
-            return found;
-        }
-        let in_schema = |schema: &String| self.relations.find(None, Some(schema), name).filter(is_read);
-        path.iter().find_map(in_schema).or(found)
-    }
-
     fn table_in_from(&mut self, table: Arc<Table>, alias: Option<&ast::TableAlias>) -> BindResult<Source> {
         let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
         let given = alias.map_or(&[][..], |alias| &alias.columns);
@@ -150,6 +137,7 @@ impl Binder<'_> {
         self.lock_within(&shown, &query)?;
         let rows = self.within_view(view, |binder| binder.subquery_rows(&query))?;
         let rows = self.cast_to_definition(view, rows)?;
+        let rows = self.with_column_per_output(rows)?;
         self.needs.relations.entry(view.oid).or_default().direct |= self.view_depth == 0;
         // The columns belong to this reference to the view alone.
         for (number, (_, id)) in (1_i16..).zip(&rows.outputs) {
@@ -221,11 +209,33 @@ impl Binder<'_> {
     ) -> BindResult<Source> {
         self.lock_within(&alias.map(|alias| fold(&alias.name)).unwrap_or_default(), query)?;
         let (rows, free) = self.beside(lateral, |binder| binder.subquery_rows(query))?;
+        let rows = self.with_column_per_output(rows)?;
         if let Some(alias) = alias {
             self.remember(&fold(&alias.name), None);
         }
         let item = self.named_item(None, rows.outputs, alias)?;
         Ok(Source { rel: rows.rel, items: vec![item], free })
+    }
+
+    /// Gives each output a column of its own: grouping sets tell two names of one column apart.
+    fn with_column_per_output(&mut self, rows: Rows) -> BindResult<Rows> {
+        let mut seen = BTreeSet::new();
+        let (mut outputs, mut exprs) = (Vec::with_capacity(rows.outputs.len()), Vec::new());
+        for (name, id) in rows.outputs {
+            if seen.insert(id) {
+                outputs.push((name, id));
+                continue;
+            }
+            let value = Scalar { kind: Kind::Col(ColRef { id, level: 0 }), ty: self.col_ty(id), span: Span::default() };
+            let col = self.computed(&name, &value)?;
+            exprs.push((col, value));
+            outputs.push((name, col));
+        }
+        let rel = match exprs.is_empty() {
+            true => rows.rel,
+            false => Rel::Project { input: Box::new(rows.rel), exprs },
+        };
+        Ok(Rows { rel, outputs })
     }
 
     /// Binds an item of FROM, which may reference the items on its left if `lateral`. Also returns the referenced

@@ -44,6 +44,7 @@ mod select;
 mod set_operation;
 mod shared_rows;
 mod sqlstate;
+mod stored_text;
 pub mod tree;
 mod values;
 mod write;

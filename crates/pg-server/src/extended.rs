@@ -14,6 +14,7 @@ use types::{DataType, Datum};
 
 /// `unknown`: sent by a driver that leaves the type to the server.
 const OID_UNKNOWN: u32 = 705;
+const OID_BPCHAR: u32 = 1042;
 /// `"char"` and `name`: catalog types, which are text here.
 const OIDS_OF_TEXT: [u32; 2] = [18, 19];
 
@@ -296,7 +297,8 @@ fn portal_exists(name: &str) -> Failure {
 
 fn parameter_type(oid: u32) -> Result<Option<DataType>, Failure> {
     match oid {
-        0 | OID_UNKNOWN => Ok(None),
+        // A value declared as bpchar is of the char(n) that it is compared with or assigned to.
+        0 | OID_UNKNOWN | OID_BPCHAR => Ok(None),
         _ if OIDS_OF_TEXT.contains(&oid) => Ok(Some(DataType::Text)),
         _ => match DataType::from_oid(oid, -1) {
             Some(ty) => Ok(Some(ty)),

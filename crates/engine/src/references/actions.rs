@@ -31,7 +31,8 @@ impl Relation {
                 conditions.push(format!("{} IS NULL", quote(&column.name)));
                 continue;
             }
-            parameters.push((column.ty, fits_exactly(&column.ty, value.clone())?));
+            // Without a length, which would cut blanks.
+            parameters.push((column.ty.unlimited(), fits_exactly(&column.ty, value.clone())?));
             conditions.push(format!("{} = ${}", quote(&column.name), parameters.len()));
         }
         let text = format!("{verb} WHERE {}", conditions.join(" AND "));
@@ -51,7 +52,7 @@ impl Relation {
             let first = values.len();
             values.extend(old);
             values.extend(new.collect::<Result<Vec<_>, _>>()?);
-            types.extend(columns.iter().chain(&columns).map(|column| column.ty));
+            types.extend(columns.iter().chain(&columns).map(|column| column.ty.unlimited()));
             let row: Vec<String> = (first + 1..=values.len()).map(|number| format!("${number}")).collect();
             rows.push(format!("({})", row.join(", ")));
         }

@@ -28,7 +28,9 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::execution_plan::{CardinalityEffect, ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::execution_plan::{
+    CardinalityEffect, ChildrenPropertiesMode, ReplaceChildrenOptions, replace_children_if_necessary,
+};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterDescription, FilterPushdownPhase, FilterPushdownPropagation,
 };
@@ -51,7 +53,7 @@ impl PhysicalOptimizerRule for HideMisplacedKeys {
             if splits_single_rows(plan.as_ref()) {
                 let hidden = |child: &Arc<dyn ExecutionPlan>| Arc::new(UnorderedExec::new(Arc::clone(child))) as Arc<_>;
                 let children = plan.children().into_iter().map(hidden).collect();
-                return Ok(Transformed::yes(plan.with_new_children(children)?));
+                return Ok(Transformed::yes(replace_children_if_necessary(plan, children)?));
             }
             Ok(if has_unsound_equivalences(plan.as_ref()) || misplaces_keys(plan.as_ref()) {
                 Transformed::yes(Arc::new(UnorderedExec::new(plan)) as Arc<dyn ExecutionPlan>)

@@ -27,12 +27,6 @@ impl<'p> LookupJoin<'p> {
         Self { node, outer: open(&node.outer) }
     }
 
-    /// The key ranges of each outer row.
-    fn ranges(&self, reading: Reading<'_>, run: &Run<'_>, rows: &[Row]) -> RowsResult<Vec<KeyRanges>> {
-        let of = |row: &Row| reading.access.ranges(&Frame { row, values: &run.values }).map_err(failed);
-        rows.iter().map(of).collect()
-    }
-
     /// Joins one outer row with the rows of `by_key` that lie in its ranges.
     fn join(
         &self,
@@ -87,7 +81,7 @@ impl Operator for LookupJoin<'_> {
         let mut joined = Vec::with_capacity(batch.len());
         let reading = Reading::only(&self.node.path)?;
         for chunk in batch.chunks(BATCH_ROWS) {
-            let ranges = self.ranges(reading, run, chunk)?;
+            let ranges = ranges_of(reading, run, chunk).await?;
             let points = ranges.iter().all(|one| matches!(one.access, Access::Points(_) | Access::Empty));
             let wanted = union(ranges.iter().flat_map(|one| one.ranges.iter().cloned()).collect());
             let by_key = match wanted.is_empty() {
@@ -101,6 +95,22 @@ impl Operator for LookupJoin<'_> {
         }
         Ok(Some(joined))
     }
+}
+
+/// The key ranges of each outer row. A list beside the key of the join gives each row as many ranges as it has
+/// elements, so their bytes count.
+async fn ranges_of(reading: Reading<'_>, run: &mut Run<'_>, rows: &[Row]) -> RowsResult<Vec<KeyRanges>> {
+    let mut all = Vec::with_capacity(rows.len());
+    for row in rows {
+        let ranges = reading.access.ranges(&Frame { row, values: &run.values }).map_err(failed)?;
+        if ranges.ranges.len() > 1 {
+            let bytes = |range: &ByteRange| size_of::<ByteRange>() + 2 * range.start.len();
+            run.budget.make(ranges.ranges.iter().map(bytes).sum())?;
+            run.budget.give_way().await?;
+        }
+        all.push(ranges);
+    }
+    Ok(all)
 }
 
 /// The rows whose keys lie in the range.

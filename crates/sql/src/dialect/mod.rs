@@ -222,6 +222,10 @@ impl Dialect for BennuDialect {
             let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
             return Some(right.map(|right| Expr::IsNotDistinctFrom(Box::new(expr.clone()), Box::new(right))));
         }
+        if parser.parse_keyword(Keyword::COLLATE) {
+            let collation = parser.parse_object_name(false);
+            return Some(collation.map(|collation| Expr::Collate { expr: Box::new(expr.clone()), collation }));
+        }
         if let Some(quantified) = quantified::read(parser, expr) {
             return Some(quantified);
         }

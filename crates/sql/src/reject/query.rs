@@ -34,7 +34,9 @@ pub(super) fn check(query: &Query) -> Verdict {
         check_limit(limit)?;
     }
     if let Some(fetch) = fetch {
-        check_fetch(fetch, order_by.as_ref(), limit_clause.as_ref())?;
+        // The ORDER BY may be within the parentheses that FETCH stands behind: the binder looks there.
+        let sorted = order_by.is_some() || matches!(body.as_ref(), SetExpr::Query(_));
+        check_fetch(fetch, sorted, limit_clause.as_ref())?;
     }
     refuse_if(for_clause.is_some(), "FOR XML, FOR JSON and FOR BROWSE", Place::Words(&["FOR"]))?;
     refuse_if(settings.is_some(), "SETTINGS of a query", Place::Words(&["SETTINGS"]))?;
@@ -119,16 +121,16 @@ fn check_limit(limit: &LimitClause) -> Verdict {
 }
 
 /// Checks a FETCH that [`crate::rewrite`] has not replaced by LIMIT.
-fn check_fetch(fetch: &Fetch, order_by: Option<&OrderBy>, limit: Option<&LimitClause>) -> Verdict {
+fn check_fetch(fetch: &Fetch, sorted: bool, limit: Option<&LimitClause>) -> Verdict {
     let Fetch { with_ties, percent, quantity: _ } = fetch;
     refuse_if(*percent, "FETCH FIRST … PERCENT", Place::Words(&["PERCENT"]))?;
     if *with_ties {
-        return match (order_by, limit) {
-            (None, _) => {
+        return match (sorted, limit) {
+            (false, _) => {
                 invalid("WITH TIES cannot be specified without ORDER BY clause", Place::Words(&["WITH", "TIES"]))
             }
-            (Some(_), None | Some(LimitClause::LimitOffset { limit: None, .. })) => ControlFlow::Continue(()),
-            (Some(_), Some(_)) => invalid("multiple LIMIT clauses not allowed", Place::Words(&["FETCH"])),
+            (true, None | Some(LimitClause::LimitOffset { limit: None, .. })) => ControlFlow::Continue(()),
+            (true, Some(_)) => invalid("multiple LIMIT clauses not allowed", Place::Words(&["FETCH"])),
         };
     }
     invalid("multiple LIMIT clauses not allowed", Place::Words(&["FETCH"]))

@@ -31,6 +31,8 @@ pub(crate) struct Run {
     rows: usize,
     /// Size of the rows, without the block index.
     row_bytes: u64,
+    /// Memory held by the block index and filters.
+    bytes: usize,
 }
 
 /// The rows of one family.
@@ -52,7 +54,8 @@ impl Run {
         for (id, of_family) in rows.families() {
             families.insert(*id, Section::write(of_family, &file, &mut row_bytes)?);
         }
-        Ok(Self { file, families, rows: rows.len(), row_bytes })
+        let bytes = families.values().map(Section::bytes).sum();
+        Ok(Self { file, families, rows: rows.len(), row_bytes, bytes })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -65,9 +68,7 @@ impl Run {
 
     /// Memory held by the block index and filters.
     pub(crate) fn bytes(&self) -> usize {
-        let of_block = |(key, _): &(Bytes, Block)| key.len() + size_of::<(Bytes, Block)>();
-        let of_section = |section: &Section| section.blocks.iter().map(of_block).sum::<usize>() + section.bloom.bytes();
-        self.families.values().map(of_section).sum()
+        self.bytes
     }
 
     pub(crate) fn families(&self) -> impl Iterator<Item = (TableId, FamilyId)> {
@@ -128,6 +129,12 @@ impl Run {
 }
 
 impl Section {
+    /// Memory held.
+    fn bytes(&self) -> usize {
+        let of_block = |(key, _): &(Bytes, Block)| key.len() + size_of::<(Bytes, Block)>();
+        self.blocks.iter().map(of_block).sum::<usize>() + self.bloom.bytes()
+    }
+
     fn write(rows: &FamilyRows, file: &SpillFile, row_bytes: &mut u64) -> io::Result<Self> {
         let mut section = Self { blocks: Vec::new(), bloom: Bloom::for_keys(rows.len()) };
         let mut block = Vec::with_capacity(BLOCK_BYTES);

@@ -54,10 +54,11 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     define_any("array_to_string", |types| of_array(types, 0, Returns::Known(Text), false, to_string)),
     define_any("trim_array", |types| of_array(types, 0, Returns::Array, true, trim)),
     define_any("array_fill", array_fill),
-    // `string_agg` with a delimiter per value, `a[n]` and `a[from:to]`, under names that no query can write.
+    // `string_agg` with a delimiter per value, `a[n]`, `a[from:to]` and arrays of `char(n)`, under names that no query can write.
     define_any("texts joined", |types| of_array(types, 0, Returns::Known(Text), false, texts_joined)),
     define_any("array subscript", |types| of_array(types, 0, Returns::Element, true, subscript)),
     define_any("array slice inside", |types| of_array(types, 0, Returns::Array, false, slice_inside)),
+    define_any("array without blanks", |types| of_array(types, 0, Returns::Array, true, without_blanks)),
     define_any("array slice", |types| of_array(types, 0, Returns::Array, false, slice)),
 ];
 
@@ -71,6 +72,18 @@ fn array_fill(types: &[DataType]) -> Option<Form> {
     };
     let body = if types.get(1).is_some_and(DataType::is_integer) { fill_one } else { fill };
     Some(Form { types: types.to_vec(), returns, strict: false, body })
+}
+
+/// Removes the trailing blanks of the elements, which are not significant in `char(n)`.
+fn without_blanks(args: &[Datum]) -> QueryResult<Datum> {
+    fn trimmed(item: &Datum) -> Datum {
+        match item {
+            Datum::Text(text) => Datum::Text(text.trim_end_matches(' ').to_owned()),
+            Datum::Array(items) => Datum::Array(items.iter().map(trimmed).collect()),
+            other => other.clone(),
+        }
+    }
+    Ok(Datum::Array(items(args, 0)?.iter().map(trimmed).collect()))
 }
 
 /// Returns the number of elements in all dimensions.

@@ -89,6 +89,10 @@ impl Lowering<'_> {
             array = self.written(array, &DataType::Array(wide), schema)?;
             element = ty;
         }
+        if element.id == TypeId::BPCHAR {
+            let texts = DataType::Array(ElementType::Text);
+            array = self.sql_call("array without blanks", &[texts], vec![array])?;
+        }
         let items = ElementType::of(&value_type(element)?.unlimited()).map(DataType::Array);
         let Some(items) = items else {
             // The array would be an array of arrays.
