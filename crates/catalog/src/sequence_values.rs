@@ -4,9 +4,9 @@
 //!   last handed out ──> values reserved by the mark ──> mark: the row `06` of the sequence
 //! ```
 //! A mark is written on the condition that its row is unchanged, so that several processes on one store never allocate
-//! the same values. After a crash a sequence continues after its mark: values in between are lost, none is repeated. A
-//! mark lies [`FEWEST`] values ahead at first and twice as far each time, up to [`MOST`], so that loads write few
-//! marks.
+//! the same values. After a crash a sequence continues after its mark: values in between are lost, none is repeated; a
+//! process that ends in order writes the exact position. A mark lies [`FEWEST`] values ahead at first and twice as far
+//! each time, up to [`MOST`], so that loads write few marks.
 
 use crate::{CatalogError, CatalogResult, Sequence, TableOid, stored};
 use serde::{Deserialize, Serialize};
@@ -154,6 +154,30 @@ impl SequenceValues {
         let mut state = state.lock().await;
         while !self.write(sequence, &mut state, now).await? {}
         *state = State::at(now, state.stamp);
+        Ok(())
+    }
+
+    /// Makes the exact positions durable, so that no values are lost when the process ends. Later calls reserve anew.
+    ///
+    /// # Errors
+    /// [`CatalogError::Store`].
+    pub async fn release(&self) -> CatalogResult<()> {
+        let states: Vec<_> = {
+            let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+            states.iter().map(|(oid, state)| (*oid, Arc::clone(state))).collect()
+        };
+        for (oid, state) in states {
+            let mut state = state.lock().await;
+            if state.reserved == 0 {
+                continue;
+            }
+            match stored::write_sequence_value(self.store.as_ref(), oid, &state.now, state.stamp).await {
+                Ok(stamp) => (state.stamp, state.reserved) = (Some(stamp), 0),
+                // Another process has a later mark, or the sequence is gone.
+                Err(CatalogError::Store(StoreError::ConditionFailed { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(())
     }
 

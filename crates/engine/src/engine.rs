@@ -268,6 +268,7 @@ impl Engine {
         self.jobs.close();
         self.auto_analyze.close();
         self.running.cancel_all();
+        self.catalog.sequence_values().release().await?;
         Ok(self.store.close().await?)
     }
 

@@ -99,6 +99,28 @@ async fn no_value_comes_twice_after_a_crash() {
 }
 
 #[tokio::test]
+async fn a_new_increment_makes_a_new_mark_and_an_orderly_end_loses_no_values() {
+    let (store, cache) = open().await;
+    let s = cache.change(|draft| draft.create_sequence(sequence("s", 1, i64::MAX, false))).await.unwrap();
+    assert_eq!(cache.sequence_values().next(&s, 2).await.unwrap(), [1, 2]);
+    let by_ten = cache.change(|draft| {
+        draft.alter_sequence(s.oid, |it| {
+            it.increment = 10;
+            Ok(())
+        })
+    });
+    let by_ten = by_ten.await.unwrap();
+    assert_eq!(cache.sequence_values().next(&by_ten, 5).await.unwrap(), [12, 22, 32, 42, 52]);
+    // A crash.
+    let cache = CatalogCache::open(Arc::clone(&store)).await.unwrap();
+    let first = cache.sequence_values().next(&by_ten, 1).await.unwrap()[0];
+    assert!(first > 52, "{first}");
+    cache.sequence_values().release().await.unwrap();
+    let cache = CatalogCache::open(store).await.unwrap();
+    assert_eq!(cache.sequence_values().next(&by_ten, 1).await.unwrap(), [first + 10]);
+}
+
+#[tokio::test]
 async fn a_sequence_ends_or_begins_again() {
     let (_, cache) = open().await;
     let ends = cache.change(|draft| draft.create_sequence(sequence("e", 1, 3, false))).await.unwrap();

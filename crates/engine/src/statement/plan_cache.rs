@@ -202,12 +202,16 @@ impl Session {
         {
             return Ok(Arc::clone(compiled));
         }
-        // The types of parameters are those that the client was sent, even if others would be inferred after DDL.
-        let fixed = prepared.filter(|prepared| !prepared.parameters.is_empty()).map(|prepared| {
-            let types = prepared.parameters.iter().copied().map(Some).collect();
-            Arc::new(source.with_parameters(source.statement.clone(), types))
-        });
-        let compiled = Box::pin(self.compile_cached(fixed.as_ref().unwrap_or(source), version)).await?;
+        let compiled = Box::pin(self.compile_cached(source, version)).await;
+        let compiled = match prepared.filter(|prepared| !prepared.parameters.is_empty()) {
+            Some(prepared) if !compiled.as_ref().is_ok_and(|it| it.parameters == prepared.parameters) => {
+                // The types of parameters are those that the client was sent, even if others are inferred after DDL.
+                let types = prepared.parameters.iter().copied().map(Some).collect();
+                let source = Arc::new(source.with_parameters(source.statement.clone(), types));
+                Box::pin(self.compile_cached(&source, version)).await?
+            }
+            _ => compiled?,
+        };
         if let Some(prepared) = prepared {
             // The client was sent the column descriptions and relies on them.
             if !prepared.is_of_shape && !same_columns(prepared.columns.as_deref(), compiled.columns.as_deref()) {

@@ -3,6 +3,7 @@
 use crate::client::{Client, engine};
 use engine::{Engine, SessionStart};
 use std::sync::Arc;
+use types::Datum;
 
 #[tokio::test]
 async fn settings_are_set_shown_and_reset() {
@@ -145,4 +146,43 @@ async fn times_are_read_in_the_sessions_zone() {
     assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 12:00'").await, "SELECT 0");
     assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-07-01 10:00'").await, "1\nSELECT 1");
     assert_eq!(c.run("SELECT v FROM t WHERE k = '2024-01-01 11:00'").await, "2\nSELECT 1");
+}
+
+#[tokio::test]
+async fn blanks_before_a_statement_do_not_move_its_literals() {
+    let mut c = Client::of(&engine().await);
+    c.ok("CREATE TABLE t (a integer PRIMARY KEY, b integer)").await;
+    let rows = [(1, 1), (2, 1), (3, 9), (4, 8), (9, 3)];
+    for (a, b) in rows {
+        for blanks in ["  ", "\n\t", " \r\n "] {
+            c.ok(&format!("{blanks}UPSERT INTO t VALUES ({a},{b})")).await;
+            assert_eq!(c.run(&format!("{blanks}SELECT a,{b} FROM t WHERE a={a}")).await, format!("{a}|{b}\nSELECT 1"));
+        }
+    }
+    let all: String = rows.iter().map(|(a, b)| format!("{a}|{b}\n")).collect();
+    assert_eq!(c.run("SELECT * FROM t ORDER BY a").await, format!("{all}SELECT 5"));
+}
+
+#[tokio::test]
+async fn parameters_keep_the_types_that_the_client_was_sent() {
+    let mut c = Client::of(&engine().await);
+    c.ok("CREATE TABLE t (k integer PRIMARY KEY, a integer); INSERT INTO t VALUES (1, 7)").await;
+    let texts = [
+        ("SELECT k FROM t WHERE k = 1 AND a IN ($1, $2)", vec![Datum::Int4(7), Datum::Int4(9)], "1\nSELECT 1"),
+        ("SELECT greatest(a, $1) = 9 FROM t WHERE k = 1", vec![Datum::Int4(9)], "t\nSELECT 1"),
+        ("SELECT max(a + $1) = 10 FROM t WHERE k = 1", vec![Datum::Int4(3)], "t\nSELECT 1"),
+    ];
+    let mut prepared = Vec::new();
+    for (text, params, answer) in texts {
+        prepared.push((c.session.prepare(text, &[]).await.unwrap(), params, answer));
+    }
+    for ty in ["double precision", "numeric(10, 2)", "bigint"] {
+        c.ok(&format!("ALTER TABLE t ALTER COLUMN a TYPE {ty}")).await;
+        for (prepared, params, answer) in &prepared {
+            assert_eq!(c.run_prepared(prepared, params).await, *answer, "{ty}");
+        }
+    }
+    c.ok("ALTER TABLE t ALTER COLUMN a TYPE text").await;
+    let (first, params, _) = &prepared[0];
+    assert!(c.run_prepared(first, params).await.starts_with("ERROR 42883"));
 }

@@ -135,6 +135,23 @@ async fn a_row_that_is_locked_is_indexed_when_it_is_free() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_whose_definition_changes_meanwhile_is_not_replaced() {
+    let mut w = world(3000).await;
+    w.client.ok("CREATE INDEX i ON t (a)").await;
+    let build = spawn(&w, "SET bennu.job_rate = 2000; REINDEX INDEX CONCURRENTLY i");
+    until_phase(&w, "building index").await;
+    w.client.ok("ALTER TABLE t ADD COLUMN late int DEFAULT 7 CASCADE INDEX i").await;
+    let answer = build.await.unwrap();
+    assert!(answer.contains("ERROR 55006 index \"i\" was changed while it was rebuilt"), "{answer}");
+    assert_eq!(w.verify("t").await, 3000);
+    assert_eq!(w.table("t").await.indexes.len(), 1);
+    w.client.ok("SET bennu.index_choice = force").await;
+    assert_eq!(w.client.run("SELECT a, late FROM t WHERE a = 17").await, "17|7\nSELECT 1");
+    w.client.ok("REINDEX INDEX CONCURRENTLY i").await;
+    assert_eq!(w.verify("t").await, 3000);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn duplicates_fail_the_build_and_nothing_is_left() {
     let mut w = world(3000).await;
     w.client.ok("INSERT INTO t VALUES (5000, 17, 'twice', 1)").await;
