@@ -11,6 +11,7 @@ mod alter;
 pub(crate) mod build;
 mod foreign_keys;
 mod indexes;
+mod links;
 mod relations;
 mod rewrite;
 mod schemas;

@@ -52,7 +52,11 @@ impl Draft {
     }
 
     /// Returns the next version and the changes of the store.
+    ///
+    /// # Errors
+    /// As [`Draft::check_links`]; a definition that cannot be written.
     pub(crate) fn finish(mut self) -> CatalogResult<Change> {
+        self.check_links()?;
         self.drop_orphaned_comments();
         let Self { next, dirty, stores: tables, jobs, .. } = self;
         let mut rows = Vec::new();

@@ -19,7 +19,7 @@ impl Session {
         };
         let (view, catalog) = self.read_state().await?;
         let schema = self.schema_for(&catalog, &create.name)?;
-        if create.if_not_exists && catalog.table(&schema, &create.name.name).is_some() {
+        if create.if_not_exists && catalog.has_relation(&schema, &create.name.name) {
             self.skipped("42P07", &format!("relation \"{}\" already exists", create.name.name));
             return Ok("CREATE TABLE AS".to_string());
         }

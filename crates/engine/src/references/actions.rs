@@ -15,6 +15,9 @@ use txn::LockMode;
 use types::ident::quote;
 use types::{DataType, Datum, coerce};
 
+/// The largest number of key values that one statement moves in a cycle.
+const MOST_MOVED_AT_ONCE: usize = 10_000;
+
 /// An internal statement over the rows that reference a key.
 struct Own {
     text: String,
@@ -41,7 +44,14 @@ impl Relation {
     }
 
     /// The statement that applies several ON UPDATE CASCADE actions at once; `None` if no row can reference an old key.
+    ///
+    /// # Errors
+    /// 0A000 for a cycle of very many keys: a statement has a limited number of parameters.
     fn action_at_once(&self, moves: &[Gone]) -> EngineResult<Option<Own>> {
+        if moves.len() * self.key.columns.len() > MOST_MOVED_AT_ONCE {
+            let feature = format!("ON UPDATE CASCADE of a cycle of {} keys", moves.len());
+            return fail(Fault::Unsupported { feature });
+        }
         let columns: Vec<_> = self.child.columns_of(&self.key.columns).collect();
         let (mut types, mut values, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for Gone { values: old, new, .. } in moves {

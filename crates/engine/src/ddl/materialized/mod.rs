@@ -76,6 +76,7 @@ impl Session {
             return Ok(());
         }
         let mut after = Draft::of(&catalog);
+        after.set_search_path(self.schemas_in(&catalog).to_vec());
         drop(&mut after)?;
         let stays = |oid| after.catalog().table_by_oid(oid).is_some();
         self.lock_bases(locks, |view, base| !stays(view.oid) && stays(base)).await
