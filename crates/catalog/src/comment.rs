@@ -105,7 +105,7 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
     pub fn set_comment(&mut self, of: CommentTarget, text: Option<&str>) -> CatalogResult<()> {
         if !self.next.commentable().contains(&of.oid) {
-            return Err(CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", of.oid) });
+            return Err(CatalogError::dropped(of.oid));
         }
         let text = text.unwrap_or_default();
         let comments = Arc::make_mut(self.next.comments.entry(of.oid).or_default());

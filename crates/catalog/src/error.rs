@@ -299,6 +299,11 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
+    /// The error of a relation that was dropped since the caller looked it up.
+    pub(crate) fn dropped(oid: u32) -> Self {
+        Self::NoSuchTable { schema: None, name: format!("of oid {oid}") }
+    }
+
     /// The error of a sequence without further values.
     pub fn exhausted(sequence: &crate::Sequence) -> Self {
         let (which, limit) = if sequence.increment > 0 { ("maximum", sequence.max) } else { ("minimum", sequence.min) };

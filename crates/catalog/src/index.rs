@@ -237,18 +237,13 @@ impl IndexPart {
 impl Index {
     /// Whether both definitions have the same entries for the same rows.
     pub(crate) fn has_entries_of(&self, other: &Self) -> bool {
-        let entries = |it: &Self| {
-            (
-                it.unique,
-                it.nulls_not_distinct,
-                it.parts.clone(),
-                it.include.clone(),
-                it.salt_buckets,
-                it.predicate.clone(),
-                it.local,
-            )
-        };
-        entries(self) == entries(other)
+        self.unique == other.unique
+            && self.nulls_not_distinct == other.nulls_not_distinct
+            && self.parts == other.parts
+            && self.include == other.include
+            && self.salt_buckets == other.salt_buckets
+            && self.predicate == other.predicate
+            && self.local == other.local
     }
 
     /// The storage of its entries.

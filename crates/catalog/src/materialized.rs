@@ -55,7 +55,7 @@ impl Draft {
         let mut table = self.table(oid)?.as_ref().clone();
         match &mut table.materialized {
             Some(view) => change(view),
-            None => return Err(CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) }),
+            None => return Err(CatalogError::dropped(oid.0)),
         }
         Ok(self.put_table(table))
     }

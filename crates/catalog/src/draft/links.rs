@@ -23,7 +23,7 @@ impl Draft {
                 table.columns.iter().flat_map(|column| column.sequence.iter().chain(&column.default_sequences));
             for sequence in sequences {
                 if self.next.sequence_by_oid(*sequence).is_none() {
-                    return Err(gone(*sequence));
+                    return Err(CatalogError::dropped(sequence.0));
                 }
             }
         }
@@ -33,7 +33,7 @@ impl Draft {
     fn check_reads(&self, reads: &[ViewRead]) -> CatalogResult<()> {
         // System catalogs have smaller oids, and cannot be dropped.
         match reads.iter().find(|read| read.relation.0 >= FIRST_USER_OID && !self.has_relation(read.relation)) {
-            Some(read) => Err(gone(read.relation)),
+            Some(read) => Err(CatalogError::dropped(read.relation.0)),
             None => Ok(()),
         }
     }
@@ -43,8 +43,4 @@ impl Draft {
             || self.next.view_by_oid(oid).is_some()
             || self.next.sequence_by_oid(oid).is_some()
     }
-}
-
-fn gone(oid: TableOid) -> CatalogError {
-    CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) }
 }

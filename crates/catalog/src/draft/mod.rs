@@ -89,10 +89,7 @@ impl Draft {
     /// # Errors
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
     pub fn table(&self, oid: TableOid) -> CatalogResult<Arc<Table>> {
-        self.next
-            .table_by_oid(oid)
-            .cloned()
-            .ok_or_else(|| CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) })
+        self.next.table_by_oid(oid).cloned().ok_or_else(|| CatalogError::dropped(oid.0))
     }
 
     pub(crate) fn check_name_is_free(&self, schema: &str, name: &str) -> CatalogResult<()> {

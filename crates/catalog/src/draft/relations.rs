@@ -28,7 +28,7 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`]: dropped since the caller looked it up.
     pub fn replace_view(&mut self, oid: TableOid, new: NewView) -> CatalogResult<Arc<View>> {
         let old = self.next.views.get(&oid).cloned();
-        let Some(old) = old else { return Err(gone(oid)) };
+        let Some(old) = old else { return Err(CatalogError::dropped(oid.0)) };
         let NewView { columns, query, search_path, reads, .. } = new;
         let (schema, name, version) = (old.schema, old.name.clone(), self.next.version);
         Ok(self.put_view(View { oid, schema, name, columns, query, search_path, reads, version }))
@@ -39,7 +39,7 @@ impl Draft {
     /// # Errors
     /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`]; [`CatalogError::Unsupported`] when other views read it.
     pub fn rename_view(&mut self, oid: TableOid, to: &str) -> CatalogResult<Arc<View>> {
-        let Some(old) = self.next.views.get(&oid).cloned() else { return Err(gone(oid)) };
+        let Some(old) = self.next.views.get(&oid).cloned() else { return Err(CatalogError::dropped(oid.0)) };
         let schema = self.next.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
         self.check_name_is_free(&schema, to)?;
         let readers = self.readers_of(oid, None);
@@ -97,7 +97,7 @@ impl Draft {
         change: impl FnOnce(&mut Sequence) -> CatalogResult<()>,
     ) -> CatalogResult<Arc<Sequence>> {
         let old = self.next.sequences.get(&oid).cloned();
-        let Some(old) = old else { return Err(gone(oid)) };
+        let Some(old) = old else { return Err(CatalogError::dropped(oid.0)) };
         let mut sequence = old.as_ref().clone();
         change(&mut sequence)?;
         if sequence.name != old.name {
@@ -152,7 +152,7 @@ impl Draft {
         while let Some(oid) = queue.pop() {
             interrupt::spend(1 + self.next.sequences.len() + self.next.views.len() + self.next.tables.len())?;
             if self.described(oid).is_empty() {
-                return Err(gone(oid));
+                return Err(CatalogError::dropped(oid.0));
             }
             // The sequences of a table's columns are dropped with it, also without CASCADE.
             let owned = self.next.sequences.values().filter(|it| it.owner.is_some_and(|owner| owner.table == oid));
@@ -305,8 +305,4 @@ impl Draft {
 /// The error for renaming a relation or column that views read: their text keeps the old name.
 pub(crate) fn renamed_under_views(what: &str, views: &[String]) -> CatalogError {
     CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", views.join(", ")) }
-}
-
-fn gone(oid: TableOid) -> CatalogError {
-    CatalogError::NoSuchTable { schema: None, name: format!("of oid {}", oid.0) }
 }

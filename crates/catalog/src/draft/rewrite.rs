@@ -6,7 +6,6 @@
 
 use super::PreparedTable;
 use super::build::{make_key, row_id_column};
-use super::indexes::no_index;
 use crate::{Catalog, CatalogError, CatalogResult, Draft, Index, LayoutDef, NewKeyPart, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -90,7 +89,7 @@ impl Draft {
         let mut table = self.table(oid)?.as_ref().clone();
         let columns =
             names.iter().map(|name| Ok(table.must_get_column(name)?.id)).collect::<CatalogResult<Vec<_>>>()?;
-        let found = table.indexes.iter_mut().find(|it| it.oid == index).ok_or_else(|| no_index(index))?;
+        let found = table.indexes.iter_mut().find(|it| it.oid == index).ok_or_else(|| CatalogError::dropped(index))?;
         let new = columns.into_iter().filter(|column| !found.names(*column)).collect::<Vec<_>>();
         found.include.extend(new);
         Ok(self.put_table(table))

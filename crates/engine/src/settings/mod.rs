@@ -19,6 +19,7 @@ pub(crate) use value::{parse_bool, print_duration};
 
 use crate::error::{EngineResult, Fault, fail};
 use definition::{SETTINGS, SettingDef};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -119,12 +120,11 @@ impl Settings {
 
     /// The current value as SHOW prints it.
     pub(crate) fn get(&self, name: &str) -> EngineResult<&str> {
-        let own = name.to_ascii_lowercase();
         let (key, default) = match find(name) {
-            Some(def) => (def.name, Some(def.default)),
-            None => (own.as_str(), None),
+            Some(def) => (Cow::Borrowed(def.name), Some(def.default)),
+            None => (Cow::Owned(name.to_ascii_lowercase()), None),
         };
-        let set = [&self.local, &self.session, &self.start].into_iter().find_map(|values| values.get(key));
+        let set = [&self.local, &self.session, &self.start].into_iter().find_map(|values| values.get(&*key));
         if key == READ_ONLY && set.is_none() {
             return self.get(DEFAULT_READ_ONLY);
         }
@@ -179,19 +179,18 @@ impl Settings {
 
     /// RESET of one setting, and SET … TO DEFAULT.
     pub(crate) fn reset(&mut self, name: &str, local: bool) -> EngineResult<()> {
-        let own = name.to_ascii_lowercase();
         let key = match find(name) {
             Some(def) if def.read_only => return fail(Fault::ReadOnlySetting { name: def.name.to_string() }),
-            Some(def) => def.name,
-            None if name.contains('.') => own.as_str(),
+            Some(def) => def.name.to_string(),
+            None if name.contains('.') => name.to_ascii_lowercase(),
             None => return fail(Fault::NoSuchSetting { name: name.to_string() }),
         };
         if local {
-            let start = self.start.get(key).cloned().or_else(|| find(name).map(|def| def.default.to_string()));
-            self.local.insert(key.to_string(), start.unwrap_or_default());
+            let start = self.start.get(&key).cloned().or_else(|| find(name).map(|def| def.default.to_string()));
+            self.local.insert(key, start.unwrap_or_default());
         } else {
-            self.local.remove(key);
-            self.session.remove(key);
+            self.local.remove(&key);
+            self.session.remove(&key);
         }
         self.note_change(name);
         self.refresh()

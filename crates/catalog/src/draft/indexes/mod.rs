@@ -43,7 +43,7 @@ impl Draft {
     ) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(oid)?.as_ref().clone();
         let found = table.indexes.iter_mut().find(|it| it.oid == index).and_then(|index| index.refresh.as_mut());
-        change(found.ok_or_else(|| no_index(index))?);
+        change(found.ok_or_else(|| CatalogError::dropped(index))?);
         Ok(self.put_table(table))
     }
 
@@ -81,7 +81,7 @@ impl Draft {
     /// index that foreign keys need.
     pub fn set_index_state(&mut self, oid: TableOid, index: u32, state: IndexState) -> CatalogResult<Arc<Table>> {
         let found = self.table(oid)?.indexes.iter().find(|it| it.oid == index).cloned();
-        let Some(found) = found else { return Err(no_index(index)) };
+        let Some(found) = found else { return Err(CatalogError::dropped(index)) };
         if !state.is_public() {
             let what = format!("index {}", found.name);
             self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, false))?;
@@ -115,7 +115,9 @@ impl Draft {
         if kind.primary && old.has_primary_key() {
             return Err(CatalogError::SecondPrimaryKey { table: old.name.clone() });
         }
-        let Some(found) = old.indexes.iter().find(|it| it.oid == index) else { return Err(no_index(index)) };
+        let Some(found) = old.indexes.iter().find(|it| it.oid == index) else {
+            return Err(CatalogError::dropped(index));
+        };
         let name = name.unwrap_or(&found.name).to_string();
         if old.is_constraint(&name) {
             return Err(CatalogError::DuplicateConstraint { table: old.name.clone(), constraint: name });
@@ -159,8 +161,4 @@ impl Draft {
             self.drop_storage(index.storage);
         }
     }
-}
-
-pub(crate) fn no_index(oid: u32) -> CatalogError {
-    CatalogError::NoSuchTable { schema: None, name: format!("of oid {oid}") }
 }

@@ -2,7 +2,6 @@
 //! unchanged, then the table gets the index. The caller keeps out all writers during both halves.
 
 use super::names::part_names;
-use super::no_index;
 use super::{NewIndex, NewIndexExpr, NewIndexPart, NewPartOf};
 use crate::draft::build::encode_key_splits;
 use crate::index::key_preserves_value;
@@ -120,7 +119,9 @@ impl Draft {
     /// [`CatalogError::NoSuchTable`], also when the table has no such index.
     pub fn prepare_reindex(&mut self, table: TableOid, index: u32) -> CatalogResult<PreparedIndex> {
         let mut table = self.table(table)?.as_ref().clone();
-        let Some(old) = table.indexes.iter().find(|it| it.oid == index) else { return Err(no_index(index)) };
+        let Some(old) = table.indexes.iter().find(|it| it.oid == index) else {
+            return Err(CatalogError::dropped(index));
+        };
         let mut index = old.clone();
         let entries = self.stage(index.entries(&table))?;
         index.storage = entries.table().storage;
@@ -136,7 +137,9 @@ impl Draft {
     pub fn publish_reindex(&mut self, prepared: &PreparedIndex) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(prepared.table.oid)?.as_ref().clone();
         let oid = prepared.index.oid;
-        let Some(index) = table.indexes.iter_mut().find(|it| it.oid == oid) else { return Err(no_index(oid)) };
+        let Some(index) = table.indexes.iter_mut().find(|it| it.oid == oid) else {
+            return Err(CatalogError::dropped(oid));
+        };
         self.unstage(&prepared.entries)?;
         index.state = prepared.index.state;
         self.drop_storage(std::mem::replace(&mut index.storage, prepared.index.storage));

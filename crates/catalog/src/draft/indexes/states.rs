@@ -8,7 +8,6 @@
 //! No table lock is held across a change: writers that started in the previous state continue, and the caller waits for
 //! them before the next step.
 
-use super::no_index;
 use crate::{CatalogError, CatalogResult, Draft, Index, IndexState, NewIndex, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -121,5 +120,5 @@ impl Draft {
 }
 
 fn index_of(table: &mut Table, oid: u32) -> Result<&mut Index, CatalogError> {
-    table.indexes.iter_mut().find(|it| it.oid == oid).ok_or_else(|| no_index(oid))
+    table.indexes.iter_mut().find(|it| it.oid == oid).ok_or_else(|| CatalogError::dropped(oid))
 }
