@@ -4,7 +4,7 @@
 //! takes long within one call gets a thread of its own (`turn.rs`), and the others continue.
 
 use crate::error::{EngineResult, Fault};
-use crate::threads::turn;
+use crate::threads::{priority, turn};
 use query::QueryError;
 use std::future::Future;
 use std::io;
@@ -27,13 +27,13 @@ const STACK: usize = 16 << 20;
 /// # Errors
 /// Fails if the system provides no thread.
 pub fn connection_runtime(name: &str, most: usize) -> io::Result<Runtime> {
-    exchangeable(name, 1, turn::CONNECTION_TURN).max_blocking_threads(most.max(1)).build()
+    exchangeable(name, 1, || turn::starts_thread(turn::CONNECTION_TURN)).max_blocking_threads(most.max(1)).build()
 }
 
-fn exchangeable(name: &str, threads: usize, long: Duration) -> Builder {
+fn exchangeable(name: &str, threads: usize, starts: impl Fn() + Send + Sync + 'static) -> Builder {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(threads).thread_name(name).thread_stack_size(STACK).thread_keep_alive(IDLE);
-    builder.on_thread_start(move || turn::starts_thread(long)).enable_all();
+    builder.on_thread_start(starts).enable_all();
     builder
 }
 
@@ -105,7 +105,11 @@ impl QueryRuntime {
     /// Starts query threads for queries of this many tasks.
     pub(crate) fn start(tasks: usize) -> EngineResult<Self> {
         turn::pass_on();
-        let built = exchangeable("bennu-query", tasks, turn::QUERY_TURN).max_blocking_threads(MOST_APART).build();
+        let starts = || {
+            turn::starts_thread(turn::QUERY_TURN);
+            priority::lower();
+        };
+        let built = exchangeable("bennu-query", tasks, starts).max_blocking_threads(MOST_APART).build();
         let runtime = built.map_err(|error| Fault::Internal { detail: format!("query threads: {error}") })?;
         Ok(Self { runtime: Some(runtime) })
     }
