@@ -98,6 +98,16 @@ impl IndexCursor {
         }
     }
 
+    /// Skips entries of the current index block, all but its last one at most, and returns how many.
+    pub(crate) fn skip(&mut self, entries: u32) -> u32 {
+        let page = if self.two_levels { self.leaf.as_mut() } else { Some(&mut self.top) };
+        let Some(page) = page else { return 0 };
+        let behind = page.trailer.intervals().saturating_sub(page.next).saturating_sub(1);
+        let skipped = entries.min(behind);
+        page.next += skipped;
+        skipped
+    }
+
     /// Positions after the last block that may contain a key below `end`, for [`Self::block_before`].
     ///
     /// # Errors

@@ -94,13 +94,18 @@ impl Run {
             } else {
                 IndexCursor::seek_top(&reader, &range.start)?
             };
-            let each =
-                if every_block { 1 } else { table.metadata.data_block_count / u64::from(index.top_entries()).max(1) };
-            while let Some(at) = index.next_block(&reader)? {
+            let each = match every_block {
+                true => 1,
+                false => (table.metadata.data_block_count / u64::from(index.top_entries()).max(1)).max(1),
+            };
+            loop {
+                let missing = blocks.saturating_sub(weight).div_ceil(each);
+                let skipped = index.skip(u32::try_from(missing).unwrap_or(u32::MAX).saturating_sub(1));
+                let Some(at) = index.next_block(&reader)? else { break };
                 if range.is_past(at.end_key()) {
                     return Ok(stretches);
                 }
-                weight += each.max(1);
+                weight += each * (1 + u64::from(skipped));
                 if weight >= blocks {
                     stretches.push(Stretch { last: at.end_key().to_vec(), weight });
                     weight = 0;
