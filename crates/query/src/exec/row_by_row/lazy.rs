@@ -24,14 +24,23 @@ pub(crate) enum Lazy {
     Whole(Arc<dyn PhysicalExpr>),
     /// AND, or OR, which `decides`.
     Logic { decides: bool, left: Box<Lazy>, right: Box<Lazy> },
-    /// CASE, with a result of that type.
-    Case { operand: Option<Box<Lazy>>, arms: Vec<(Lazy, Lazy)>, other: Option<Box<Lazy>>, ty: DataType },
+    /// CASE.
+    Case(Case),
     /// COALESCE, with a result of that type.
     First(Vec<Lazy>, DataType),
     /// A function that waits.
     Waiting(AsyncFuncExpr, Operands),
     /// Any other expression.
     Over(Arc<dyn PhysicalExpr>, Operands),
+}
+
+/// CASE, with a result of type `ty`.
+#[derive(Debug)]
+pub(crate) struct Case {
+    operand: Option<Box<Lazy>>,
+    arms: Vec<(Lazy, Lazy)>,
+    other: Option<Box<Lazy>>,
+    ty: DataType,
 }
 
 /// The operands with effects. Their values become columns behind those of the row, which the expression above reads.
@@ -59,12 +68,12 @@ impl Lazy {
         }
         if let Some(case) = expr.downcast_ref::<CaseExpr>() {
             let arms = case.when_then_expr().iter().map(|(when, then)| Ok((lazy(when)?, lazy(then)?)));
-            return Ok(Self::Case {
+            return Ok(Self::Case(Case {
                 operand: case.expr().map(lazy).transpose()?.map(Box::new),
                 arms: arms.collect::<Result<_>>()?,
                 other: case.else_expr().map(lazy).transpose()?.map(Box::new),
                 ty: expr.data_type(schema)?,
-            });
+            }));
         }
         match choice_of(expr) {
             Some(Chosen::First) => {
@@ -86,7 +95,7 @@ impl Lazy {
                 None => other = Some(Box::new(Self::new(when, schema)?)),
             }
         }
-        Ok(Self::Case { operand: None, arms, other, ty: expr.data_type(schema)? })
+        Ok(Self::Case(Case { operand: None, arms, other, ty: expr.data_type(schema)? }))
     }
 
     fn over(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Self> {
@@ -123,35 +132,8 @@ impl Lazy {
                     let known = first.is_some() && second.is_some();
                     Ok(boolean(if known || second == Some(*decides) { second } else { None }))
                 }
-                Self::Case { operand, arms, other, ty } => {
-                    let operand = match operand {
-                        Some(operand) => Some(operand.value(row, options).await?),
-                        None => None,
-                    };
-                    for (when, then) in arms {
-                        let when = when.value(row, options).await?;
-                        let chosen = match &operand {
-                            Some(operand) => is_equal(operand, &when)?,
-                            None => truth(&when) == Some(true),
-                        };
-                        if chosen {
-                            return Ok(cast(&then.value(row, options).await?, ty)?);
-                        }
-                    }
-                    match other {
-                        Some(other) => Ok(cast(&other.value(row, options).await?, ty)?),
-                        None => Ok(new_null_array(ty, 1)),
-                    }
-                }
-                Self::First(all, ty) => {
-                    for item in all {
-                        let value = item.value(row, options).await?;
-                        if value.logical_null_count() == 0 {
-                            return Ok(cast(&value, ty)?);
-                        }
-                    }
-                    Ok(new_null_array(ty, 1))
-                }
+                Self::Case(case) => case.value(row, options).await,
+                Self::First(all, ty) => first_known(all, ty, row, options).await,
                 Self::Waiting(call, operands) => {
                     let row = operands.beside(row, options).await?;
                     call.invoke_with_args(&row, Arc::clone(options)).await?.into_array(1)
@@ -160,6 +142,40 @@ impl Lazy {
             }
         })
     }
+}
+
+impl Case {
+    async fn value(&self, row: &RecordBatch, options: &Arc<ConfigOptions>) -> Result<ArrayRef> {
+        let operand = match &self.operand {
+            Some(operand) => Some(operand.value(row, options).await?),
+            None => None,
+        };
+        for (when, then) in &self.arms {
+            let when = when.value(row, options).await?;
+            let chosen = match &operand {
+                Some(operand) => is_equal(operand, &when)?,
+                None => truth(&when) == Some(true),
+            };
+            if chosen {
+                return Ok(cast(&then.value(row, options).await?, &self.ty)?);
+            }
+        }
+        match &self.other {
+            Some(other) => Ok(cast(&other.value(row, options).await?, &self.ty)?),
+            None => Ok(new_null_array(&self.ty, 1)),
+        }
+    }
+}
+
+/// The first value that is not NULL.
+async fn first_known(all: &[Lazy], ty: &DataType, row: &RecordBatch, options: &Arc<ConfigOptions>) -> Result<ArrayRef> {
+    for item in all {
+        let value = item.value(row, options).await?;
+        if value.logical_null_count() == 0 {
+            return Ok(cast(&value, ty)?);
+        }
+    }
+    Ok(new_null_array(ty, 1))
 }
 
 impl Operands {

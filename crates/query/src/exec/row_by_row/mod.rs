@@ -57,8 +57,11 @@ pub(crate) struct RowByRowExec {
 impl RowByRowExec {
     pub(crate) fn new(operator: Arc<dyn ExecutionPlan>, steps: Steps) -> Self {
         let properties = operator.properties().as_ref().clone();
-        let properties = Arc::new(properties.with_partitioning(Partitioning::UnknownPartitioning(1)));
-        Self { operator, steps, properties }
+        // DataFusion takes a call with constant arguments for a constant of its partition.
+        let mut known = properties.equivalence_properties().clone();
+        known.clear_per_partition_constants();
+        let properties = properties.with_eq_properties(known).with_partitioning(Partitioning::UnknownPartitioning(1));
+        Self { operator, steps, properties: Arc::new(properties) }
     }
 
     pub(crate) fn operator(&self) -> &dyn ExecutionPlan {
@@ -168,8 +171,7 @@ impl Rows {
                 continue;
             };
             let rows = if self.apart {
-                // A copy: a slice would hold the whole batch, and each holder would count all of it.
-                let row = take_record_batch(&batch, &UInt64Array::from_iter_values([at as u64]))?;
+                let row = copied(&batch, at)?;
                 self.batch = Some((batch, at + 1));
                 self.work.evaluated(row, &self.options).await?
             } else {
@@ -217,6 +219,14 @@ impl Work {
                 })
             }
         }
+    }
+}
+
+/// A copy of a row: a slice would hold the whole batch, and each holder would count all of it.
+fn copied(rows: &RecordBatch, at: usize) -> Result<RecordBatch> {
+    match rows.num_columns() {
+        0 => Ok(rows.slice(at, 1)),
+        _ => Ok(take_record_batch(rows, &UInt64Array::from_iter_values([at as u64]))?),
     }
 }
 
