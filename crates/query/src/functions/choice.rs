@@ -1,4 +1,4 @@
-//! CASE and COALESCE whose operands have effects, in a form that DataFusion does not rewrite.
+//! CASE and COALESCE whose operands have effects, in a form for which DataFusion makes no more calls than are asked for.
 //!
 //! DataFusion 55.2 (`simplify_expressions`) copies operands, which would make their calls twice:
 //!
@@ -6,73 +6,57 @@
 //!   coalesce(a, b)                         CASE WHEN a IS NOT NULL THEN a ELSE b END
 //!   CASE WHEN a THEN b ELSE c END          (a AND b) OR (NOT a AND c), if the results are boolean
 //! ```
-//! `exec/row_by_row` evaluates the operands of these functions only as far as they are needed.
+//! It also evaluates conditions of CASE while it plans, to find out whether the result can be NULL
+//! (`CaseExpr::nullable`). It does neither for `CASE true WHEN a THEN b ELSE c END`, which means the same.
+//! COALESCE becomes a function of its own, whose operands `exec/row_by_row` evaluates only as far as they are needed.
 
 use super::effects::acts;
 use crate::error::QueryError;
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, new_null_array};
+use arrow::array::{ArrayRef, new_null_array};
 use arrow::compute::kernels::zip::zip;
-use arrow::compute::{cast, is_not_null, prep_null_mask_filter};
-use arrow::datatypes::{DataType as ArrowType, Field, FieldRef};
+use arrow::compute::{cast, is_not_null};
+use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use datafusion::common::Result;
 use datafusion::functions::core::coalesce;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     Case, ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    lit,
 };
 use std::sync::Arc;
-
-/// The kind of a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Chosen {
-    /// The first operand that is not NULL.
-    First,
-    /// CASE with boolean results; the operands are conditions and results in turn, and ELSE.
-    Case,
-}
 
 /// COALESCE whose operands keep their number of calls; `None` if DataFusion's own does.
 pub(super) fn first_known(args: &[Expr]) -> Option<Expr> {
     let (_, copied) = args.split_last()?;
-    copied.iter().any(acts).then(|| call(Chosen::First, args.to_vec()))
-}
-
-/// CASE with boolean results whose conditions keep their number of calls; otherwise the same CASE.
-pub(crate) fn case_once(case: Case, is_boolean: bool) -> Expr {
-    if !is_boolean || case.expr.is_some() || !case.when_then_expr.iter().any(|(when, then)| acts(when) || acts(then)) {
-        return Expr::Case(case);
+    if !copied.iter().any(acts) {
+        return None;
     }
-    let arms = case.when_then_expr.into_iter().flat_map(|(when, then)| [*when, *then]);
-    call(Chosen::Case, arms.chain(case.else_expr.map(|other| *other)).collect())
+    let function = ScalarUDF::new_from_impl(FirstKnown { signature: Signature::user_defined(Volatility::Immutable) });
+    Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args.to_vec())))
 }
 
-/// The kind of a choice, if the function is one.
-pub(super) fn kind_of(function: &ScalarUDF) -> Option<Chosen> {
-    function.inner().downcast_ref::<Choice>().map(|choice| choice.kind)
+/// CASE whose conditions keep their number of calls.
+pub(crate) fn case_once(mut case: Case) -> Expr {
+    if case.expr.is_none() && case.when_then_expr.iter().any(|(when, _)| acts(when)) {
+        case.expr = Some(Box::new(lit(true)));
+    }
+    Expr::Case(case)
 }
 
-fn call(kind: Chosen, args: Vec<Expr>) -> Expr {
-    let signature = match kind {
-        Chosen::First => Signature::user_defined(Volatility::Immutable),
-        Chosen::Case => Signature::any(args.len(), Volatility::Immutable),
-    };
-    let function = Arc::new(ScalarUDF::new_from_impl(Choice { kind, signature }));
-    Expr::ScalarFunction(ScalarFunction::new_udf(function, args))
+/// Is it the function that stands for COALESCE?
+pub(super) fn is_first_known(function: &ScalarUDF) -> bool {
+    function.inner().is::<FirstKnown>()
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Choice {
-    kind: Chosen,
+struct FirstKnown {
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Choice {
+impl ScalarUDFImpl for FirstKnown {
+    /// Other rules know `coalesce` by its name.
     fn name(&self) -> &str {
-        match self.kind {
-            // Other rules know `coalesce` by its name.
-            Chosen::First => "first known",
-            Chosen::Case => "first true",
-        }
+        "first known"
     }
 
     fn signature(&self) -> &Signature {
@@ -88,10 +72,7 @@ impl ScalarUDFImpl for Choice {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        match self.kind {
-            Chosen::First => coalesce().return_field_from_args(args),
-            Chosen::Case => Ok(Arc::new(Field::new(self.name(), ArrowType::Boolean, true))),
-        }
+        coalesce().return_field_from_args(args)
     }
 
     fn short_circuits(&self) -> bool {
@@ -105,29 +86,9 @@ impl ScalarUDFImpl for Choice {
         let operands = args.args.into_iter().map(|arg| Ok(cast(&arg.into_array(rows)?, ty)?));
         let operands = operands.collect::<Result<Vec<ArrayRef>>>()?;
         let mut chosen = new_null_array(ty, rows);
-        match self.kind {
-            Chosen::First => {
-                for operand in operands.iter().rev() {
-                    chosen = zip(&is_not_null(operand)?, operand, &chosen)?;
-                }
-            }
-            Chosen::Case => {
-                let arms = operands.chunks_exact(2);
-                if let [other] = arms.remainder() {
-                    chosen = Arc::clone(other);
-                }
-                for arm in arms.rev() {
-                    if let [when, then] = arm {
-                        chosen = zip(&is_true(when.as_boolean()), then, &chosen)?;
-                    }
-                }
-            }
+        for operand in operands.iter().rev() {
+            chosen = zip(&is_not_null(operand)?, operand, &chosen)?;
         }
         Ok(ColumnarValue::Array(chosen))
     }
-}
-
-/// The conditions with false in place of NULL.
-fn is_true(conditions: &BooleanArray) -> BooleanArray {
-    if conditions.null_count() == 0 { conditions.clone() } else { prep_null_mask_filter(conditions) }
 }

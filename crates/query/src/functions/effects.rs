@@ -4,7 +4,7 @@
 //! Such calls are made once per row, in the order of the rows and of the expressions of a row, and not at all for rows
 //! beyond a LIMIT (`exec/row_by_row`). Other volatile functions, such as `random()`, only draw a value.
 
-use super::choice::{Chosen, kind_of};
+use super::choice::is_first_known;
 use super::labelled::is_label;
 use super::simple::draws_a_value;
 use datafusion::common::Result;
@@ -50,9 +50,9 @@ pub(crate) fn waits(expr: &Arc<dyn PhysicalExpr>) -> bool {
     call_of(expr).is_some_and(|call| call.fun().as_async().is_some())
 }
 
-/// The kind of a choice, if the expression is one.
-pub(crate) fn choice_of(expr: &Arc<dyn PhysicalExpr>) -> Option<Chosen> {
-    kind_of(call_of(expr)?.fun())
+/// Is it a COALESCE with effects?
+pub(crate) fn is_coalesce(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    call_of(expr).is_some_and(|call| is_first_known(call.fun()))
 }
 
 /// Does a condition within the expression decide about a call with effects?
@@ -65,7 +65,7 @@ pub(crate) fn is_conditional(expr: &Arc<dyn PhysicalExpr>) -> Result<bool> {
     }
     let logic =
         expr.downcast_ref::<BinaryExpr>().is_some_and(|logic| matches!(logic.op(), Operator::And | Operator::Or));
-    if logic || expr.is::<CaseExpr>() || choice_of(expr).is_some() {
+    if logic || expr.is::<CaseExpr>() || is_coalesce(expr) {
         return Ok(true);
     }
     for child in expr.children() {

@@ -3,7 +3,7 @@
 //! DataFusion evaluates the right side of AND and OR for all rows of a batch unless the left side decides all of them,
 //! and functions that wait before everything else of an operator, also within CASE.
 
-use crate::functions::{Chosen, choice_of, effects, waits};
+use crate::functions::{effects, is_coalesce, waits};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, make_comparator, new_null_array};
 use arrow::compute::{SortOptions, cast};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -75,27 +75,11 @@ impl Lazy {
                 ty: expr.data_type(schema)?,
             }));
         }
-        match choice_of(expr) {
-            Some(Chosen::First) => {
-                let all = expr.children().into_iter().map(lazy).collect::<Result<_>>()?;
-                Ok(Self::First(all, expr.data_type(schema)?))
-            }
-            Some(Chosen::Case) => Self::conditions(expr, schema),
-            None => Self::over(expr, schema),
+        if is_coalesce(expr) {
+            let all = expr.children().into_iter().map(lazy).collect::<Result<_>>()?;
+            return Ok(Self::First(all, expr.data_type(schema)?));
         }
-    }
-
-    /// A CASE that is a function: conditions and results in turn, and ELSE.
-    fn conditions(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Self> {
-        let (mut arms, mut other) = (Vec::new(), None);
-        let mut all = expr.children().into_iter();
-        while let Some(when) = all.next() {
-            match all.next() {
-                Some(then) => arms.push((Self::new(when, schema)?, Self::new(then, schema)?)),
-                None => other = Some(Box::new(Self::new(when, schema)?)),
-            }
-        }
-        Ok(Self::Case(Case { operand: None, arms, other, ty: expr.data_type(schema)? }))
+        Self::over(expr, schema)
     }
 
     fn over(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Self> {

@@ -210,7 +210,7 @@ fn case(mut case: Case, schema: &DFSchemaRef) -> LowerResult<Expr> {
     let last = case.else_expr.iter_mut().map(AsMut::as_mut);
     let branches = last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut()));
     let ty = unify(&mut branches.collect::<Vec<_>>(), schema)?;
-    Ok(label_type(case_once(case, ty == Some(DataType::Boolean)), ty))
+    Ok(label_type(case_once(case), ty))
 }
 
 fn outer_column(outer: &DFSchemaRef, column: &Column) -> Option<Expr> {
