@@ -110,17 +110,24 @@ fn limited(plan: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
         if is_limited {
             limited.insert(address(plan));
         }
-        let below = is_limited || plan.is::<GlobalLimitExec>() || plan.is::<LocalLimitExec>();
+        let below = is_limited || limits(plan.as_ref());
         let passes = |side: usize| below && !reads_all(plan.as_ref(), side);
         open.extend(plan.children().into_iter().enumerate().map(|(side, child)| (child, passes(side))));
     }
     limited
 }
 
+/// Does an operator return a limited number of rows? A sort that does may be dropped if its input is in order.
+fn limits(plan: &dyn ExecutionPlan) -> bool {
+    let sort = plan.downcast_ref::<SortExec>();
+    plan.is::<GlobalLimitExec>() || plan.is::<LocalLimitExec>() || sort.is_some_and(|sort| sort.fetch().is_some())
+}
+
 /// Does an operator read all rows of that input before it returns the first one?
 fn reads_all(plan: &dyn ExecutionPlan, side: usize) -> bool {
     let builds = plan.is::<HashJoinExec>() || plan.is::<NestedLoopJoinExec>() || plan.is::<CrossJoinExec>();
-    plan.is::<SortExec>() || plan.is::<AggregateExec>() || builds && side == 0
+    let sorts = plan.is::<SortExec>() && !limits(plan);
+    sorts || plan.is::<AggregateExec>() || builds && side == 0
 }
 
 /// The projection or filter with effects, above what DataFusion would compute before it; `None` for other operators.
