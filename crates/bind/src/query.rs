@@ -91,6 +91,9 @@ impl Binder<'_> {
             let of_query = std::mem::take(&mut self.last_query_items);
             let offset = offset.map(|count| self.count_of(count, Clause::Offset, &of_query)).transpose()?;
             let count = limit.map(|count| self.count_of(count, Clause::Limit, &of_query)).transpose()?;
+            if offset.is_some() {
+                selected = self.computed_below(selected)?;
+            }
             selected.rel = match &query.fetch {
                 None => Rel::Limit { input: Box::new(selected.rel), offset, count, ties: Vec::new() },
                 Some(fetch) => self.fetched(selected.rel, fetch, offset, &of_query)?,

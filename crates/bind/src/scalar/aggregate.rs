@@ -124,6 +124,7 @@ impl Binder<'_> {
         }
         let level = self.level_of_aggregate(&parts)?;
         self.check_place(level, span)?;
+        self.refuse_nested(level, &parts)?;
         if level > 0 {
             self.move_to_outer_query(level, &mut parts, read)?;
         }
@@ -234,6 +235,17 @@ impl Binder<'_> {
         }
     }
 
+    /// Refuses operands that read an aggregate of the query that the call belongs to.
+    fn refuse_nested(&self, level: u8, parts: &Parts) -> BindResult<()> {
+        let owner = self.scopes.len().checked_sub(usize::from(level) + 1).and_then(|at| self.scopes.get(at));
+        let own = owner.map_or(&[][..], |scope| &scope.aggregates);
+        let is_own = |id: ColId| own.iter().any(|aggregate| aggregate.col == Some(id));
+        match parts.values().find_map(|value| reading(value, &is_own)) {
+            Some(span) => self.error(BindErrorKind::NestedAggregate, span),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn read_so_far(&self) -> Read {
         self.boundaries.iter().map(|boundary| boundary.free.clone()).collect()
     }
@@ -277,6 +289,27 @@ impl Binder<'_> {
         self.note_read(owner, id);
         Ok(Scalar { kind: Kind::Col(ColRef { id, level }), ty, span })
     }
+}
+
+/// Returns where a value, or a subquery in it, reads one of these columns.
+fn reading(value: &Scalar, is_meant: &dyn Fn(ColId) -> bool) -> Option<Span> {
+    match &value.kind {
+        Kind::Col(col) if is_meant(col.id) => return Some(value.span),
+        Kind::Subquery(subquery) if subquery.free.iter().any(|col| is_meant(col.id)) => {
+            return Some(reading_in(&subquery.rel, is_meant).unwrap_or(value.span));
+        }
+        _ => {}
+    }
+    let mut found = None;
+    value.each_operand(&mut |operand| found = found.or_else(|| reading(operand, is_meant)));
+    found
+}
+
+fn reading_in(rel: &Rel, is_meant: &dyn Fn(ColId) -> bool) -> Option<Span> {
+    let mut found = None;
+    rel.each_scalar(&mut |value| found = found.or_else(|| reading(value, is_meant)));
+    rel.each_input(&mut |input| found = found.or_else(|| reading_in(input, is_meant)));
+    found
 }
 
 /// Returns the argument without implicit casts.

@@ -182,17 +182,26 @@ impl Binder<'_> {
 
     /// Does it call a volatile function or contain a subquery?
     pub(crate) fn is_volatile(&self, value: &Scalar) -> bool {
-        let own = match &value.kind {
-            Kind::Call { func, .. } => {
-                builtins::function(*func).is_none_or(|function| function.volatility == builtins::Volatility::Volatile)
-            }
-            Kind::Own { function, .. } => function.volatile,
-            Kind::Subquery(_) => true,
-            _ => false,
-        };
-        let mut found = own;
+        let mut found = is_volatile_call(&value.kind) || matches!(value.kind, Kind::Subquery(_));
         value.each_operand(&mut |operand| found = found || self.is_volatile(operand));
         found
+    }
+}
+
+/// Does it call a volatile function, outside of subqueries?
+pub(crate) fn calls_volatile(value: &Scalar) -> bool {
+    let mut found = is_volatile_call(&value.kind);
+    value.each_operand(&mut |operand| found = found || calls_volatile(operand));
+    found
+}
+
+fn is_volatile_call(kind: &Kind) -> bool {
+    match kind {
+        Kind::Call { func, .. } => {
+            builtins::function(*func).is_none_or(|function| function.volatility == builtins::Volatility::Volatile)
+        }
+        Kind::Own { function, .. } => function.volatile,
+        _ => false,
     }
 }
 

@@ -17,7 +17,7 @@ mod special;
 mod subquery;
 mod within_group;
 
-pub(crate) use condition::reads_columns;
+pub(crate) use condition::{calls_volatile, reads_columns};
 
 use crate::binder::Binder;
 use crate::error::{BindErrorKind, BindResult};

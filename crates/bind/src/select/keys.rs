@@ -18,6 +18,14 @@ pub(crate) enum Target {
 }
 
 impl Target {
+    /// Returns the index of the output that the key is.
+    pub(super) fn output(&self) -> Option<usize> {
+        match self {
+            Self::Output(at, _) => Some(*at),
+            Self::Expr(_) => None,
+        }
+    }
+
     /// Returns the expression, if the key is not an output.
     pub(super) fn expression(&mut self) -> Option<&mut Scalar> {
         match self {

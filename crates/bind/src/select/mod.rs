@@ -21,6 +21,7 @@ use crate::binder::Binder;
 use crate::clause::Clause;
 use crate::error::{BindErrorKind, BindResult};
 use crate::same::same;
+use crate::scalar::calls_volatile;
 use crate::scope::Scope;
 use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar, Span};
 use sql::ast;
@@ -152,11 +153,18 @@ impl Binder<'_> {
     ) -> BindResult<Selected> {
         let (mut rel, mut outputs, mut exprs) = (selected.rel, selected.outputs, Vec::new());
         let distinct_rows = matches!(distinct, Some(ast::Distinct::Distinct));
+        let targets = order.iter().map(|key| &key.target).chain(on.iter().flatten());
+        let read: Vec<usize> = targets.filter_map(Target::output).collect();
         let mut cols = Vec::with_capacity(outputs.len());
-        for (name, value) in &mut outputs {
+        for (at, (name, value)) in outputs.iter_mut().enumerate() {
+            // As in PostgreSQL, volatile functions are called for the sorted rows.
+            if !distinct_rows && !read.contains(&at) && calls_volatile(value) {
+                cols.push(None);
+                continue;
+            }
             let col = self.column_of(name, value, &mut exprs)?;
             *value = Scalar { kind: Kind::Col(ColRef { id: col, level: 0 }), ty: value.ty, span: value.span };
-            cols.push(col);
+            cols.push(Some(col));
         }
         let mut keys = Vec::with_capacity(order.len());
         for key in order {
@@ -174,6 +182,7 @@ impl Binder<'_> {
         let input = Box::new(rel);
         rel = match distinct {
             Some(ast::Distinct::Distinct) => {
+                let cols: Vec<ColId> = cols.into_iter().flatten().collect();
                 for col in &cols {
                     self.equality(self.col_ty(*col), Default::default())?;
                 }
@@ -192,17 +201,30 @@ impl Binder<'_> {
         Ok(Selected { rel, outputs })
     }
 
+    /// Turns outputs with volatile functions into columns: below OFFSET they are computed for the skipped rows too.
+    pub(crate) fn computed_below(&mut self, selected: Selected) -> BindResult<Selected> {
+        let (Selected { mut rel, mut outputs }, mut exprs) = (selected, Vec::new());
+        for (name, value) in outputs.iter_mut().filter(|(_, value)| calls_volatile(value)) {
+            let id = self.column_of(name, value, &mut exprs)?;
+            value.kind = Kind::Col(ColRef { id, level: 0 });
+        }
+        if !exprs.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), exprs };
+        }
+        Ok(Selected { rel, outputs })
+    }
+
     /// Returns the column of a key: an output, or an expression beside the outputs.
     fn target_col(
         &mut self,
         target: Target,
-        outputs: &[ColId],
+        outputs: &[Option<ColId>],
         exprs: &mut Vec<(ColId, Scalar)>,
         only_outputs: bool,
     ) -> BindResult<(ColId, crate::tree::Span)> {
         match target {
-            Target::Output(at, span) => match outputs.get(at) {
-                Some(col) => Ok((*col, span)),
+            Target::Output(at, span) => match outputs.get(at).copied().flatten() {
+                Some(col) => Ok((col, span)),
                 None => Err(self.internal("an output that is out of range")),
             },
             Target::Expr(value) if only_outputs => self.error(BindErrorKind::DistinctOrder, value.span),

@@ -14,6 +14,7 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
+use futures::FutureExt;
 use parking_lot::Mutex;
 use query::QueryError;
 use sql::ObjectName;
@@ -344,6 +345,13 @@ impl Engine {
         work: impl Future<Output = EngineResult<T>> + Send + 'static,
     ) -> EngineResult<T> {
         use tokio::runtime::{Handle, RuntimeFlavor};
+        let mut work = Box::pin(work);
+        // Most values of sequences are in memory, and need no other thread.
+        if Handle::try_current().is_ok()
+            && let Some(done) = (&mut work).now_or_never()
+        {
+            return done;
+        }
         let (send, receive) = std::sync::mpsc::sync_channel(1);
         let task = self.runtime().spawn(None, async move {
             let _ = send.send(work.await);

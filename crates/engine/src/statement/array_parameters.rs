@@ -1,4 +1,4 @@
-//! Parameters that are multidimensional arrays.
+//! Parameters whose values a plan depends on: multidimensional arrays, and offsets of window frames.
 //!
 //! In SQL the number of dimensions is not part of an array type, in DataFusion it is: a plan for `text[]` expects
 //! lists of text and would misread a list of lists. So a statement with such a parameter is planned for these values,
@@ -19,18 +19,23 @@ pub(crate) fn with_constant_parameters(
     if types.len() != params.len() || !params.iter().any(has_several_dimensions) {
         return Ok(None);
     }
+    with_constants(source, types, params).map(Some)
+}
+
+/// The statement with constants in place of its parameters.
+pub(crate) fn with_constants(source: &Source, types: &[DataType], params: &[Datum]) -> EngineResult<Arc<Source>> {
     let values = types.iter().zip(params).map(|(ty, value)| constant(ty, value));
     let values = values.collect::<EngineResult<Vec<_>>>()?;
     let statement = sql::with_values(&source.statement, &values);
     // Plans are cached by text, and this plan is only for these values. Text of a client has no zero byte.
     let text = format!("{}\0{}", source.text, values.iter().map(Expr::to_string).collect::<Vec<_>>().join(", "));
-    Ok(Some(Arc::new(Source {
+    Ok(Arc::new(Source {
         text: Arc::from(text),
         written: source.written.clone(),
         statement,
         types: Vec::new(),
         hints: Vec::new(),
-    })))
+    }))
 }
 
 fn has_several_dimensions(value: &Datum) -> bool {

@@ -3,6 +3,7 @@
 use super::Source;
 use crate::error::{EngineResult, Fault, fail};
 use crate::key_program::KeyProgram;
+use crate::statement::array_parameters::with_constants;
 use crate::statement::plan_cache::{Compiled, Program};
 use crate::statement::stream;
 use crate::{Answer, Prepared, Session};
@@ -19,6 +20,13 @@ impl Session {
         params: &[Datum],
     ) -> EngineResult<Answer> {
         let (view, compiled) = self.view_and_compile(source, prepared).await?;
+        if let Program::Query(plan) = &compiled.program
+            && plan.needs_values
+        {
+            check_parameters(&compiled, prepared.is_some(), params)?;
+            let spelled = with_constants(source, &compiled.parameters, params)?;
+            return Box::pin(self.run_query(&spelled, None, &[])).await;
+        }
         self.run_compiled(view, &compiled, prepared.is_some(), params).await
     }
 

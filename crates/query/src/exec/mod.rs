@@ -17,6 +17,7 @@ mod pass_through;
 mod pausing;
 mod pieces;
 pub(crate) mod range_lists;
+pub(crate) mod row_by_row;
 pub(crate) mod row_checks;
 mod row_fetch;
 pub(crate) mod row_parameter;

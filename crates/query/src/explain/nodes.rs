@@ -2,6 +2,7 @@
 
 use super::expr_text::{order, physical, readable};
 use super::{scan_lines, window};
+use crate::exec::row_by_row::RowByRowExec;
 use crate::exec::scan::Regions;
 use crate::exec::{
     ComputeExec, FewerRowsExec, FittingRowsExec, HeldWindowExec, KeepOrderExec, LongRowsExec, PausingExec,
@@ -50,6 +51,9 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
     }
     if let Some(held) = node.downcast_ref::<HeldWindowExec>() {
         return describe(held.operator(), regions, verbose);
+    }
+    if let Some(rows) = node.downcast_ref::<RowByRowExec>() {
+        return describe(rows.operator(), regions, verbose);
     }
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
         return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));

@@ -1,5 +1,6 @@
 //! `coalesce`, `greatest` and `least`: DataFusion's own, except for types that it does not compare as PostgreSQL does.
 
+use crate::functions::choice::first_known;
 use crate::functions::sql::{Body, Form, call_form};
 use datafusion::functions::core;
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -10,7 +11,7 @@ use types::{DataType, Datum};
 
 /// Returns the first value that is not NULL.
 pub(crate) fn coalesce(args: Vec<Expr>) -> Expr {
-    own(core::coalesce(), args)
+    first_known(&args).unwrap_or_else(|| own(core::coalesce(), args))
 }
 
 /// Returns the largest or smallest value, ignoring NULLs.

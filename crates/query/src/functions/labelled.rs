@@ -36,6 +36,11 @@ pub(crate) fn is_nullable(expr: &Expr) -> bool {
     call.func.inner().downcast_ref::<Labelled>().is_some_and(|labelled| labelled.label == Label::Nullable)
 }
 
+/// Does the function return its argument?
+pub(super) fn is_label(function: &ScalarUDF) -> bool {
+    function.inner().is::<Labelled>()
+}
+
 fn call(label: Label, value: Expr) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function(label)), vec![value]))
 }

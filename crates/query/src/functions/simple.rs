@@ -51,6 +51,11 @@ pub(super) fn simple_call(name: &'static str, returns: Returns, body: Body, args
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args))
 }
 
+/// Is it one of these functions? None of them has effects.
+pub(super) fn draws_a_value(function: &ScalarUDF) -> bool {
+    function.inner().is::<Simple>()
+}
+
 struct Simple {
     name: &'static str,
     signature: Signature,

@@ -69,6 +69,8 @@ struct Lowering<'a> {
     providers: computed::Providers,
     /// Is a function of the session called?
     calls_bound: bool,
+    /// Does the plan stand for plans with constants in place of its parameters?
+    needs_values: bool,
     /// The session's time zone and style, if they are not the defaults.
     zone: Option<Zone>,
 }
@@ -89,10 +91,11 @@ impl Planner {
             lowering.providers = computed::providers(cx, bound).await?;
             let lower = || lowering.query(query).and_then(|plan| self.without_subqueries(cx, plan));
             let plan = bounded(&cx.stop, lower)?;
-            let cacheable = !lowering.calls_bound;
+            let (cacheable, needs_values) = (!lowering.calls_bound, lowering.needs_values);
             let lower = began.elapsed();
             let mut plan = self.finish_bound(cx, bound, query, plan, parameters, cacheable)?;
             plan.phases.lower = lower;
+            plan.needs_values = needs_values;
             self.note_phases(plan.phases);
             Ok(plan)
         }))
@@ -115,6 +118,7 @@ impl<'a> Lowering<'a> {
             work_tables: HashMap::new(),
             providers: computed::Providers::new(),
             calls_bound: false,
+            needs_values: false,
             zone: Zone::of_session(&cx.zone_name, cx.time_zone),
         }
     }

@@ -9,6 +9,7 @@ use super::dependencies::SoundDependencies;
 use super::flat_choices::FlattenCoalesce;
 use super::float_groups::FloatGroups;
 use super::held_filters::HeldFilters;
+use super::held_sorts::HeldSorts;
 use super::join_claims::SoundJoins;
 use super::kept_limits::KeptLimits;
 use super::known_aggregates::KnownAggregates;
@@ -144,7 +145,7 @@ const UNSOUND: &str = "of a group over a join the key of one table is said to de
                        elements: DISTINCT and keys of ORDER BY and GROUP BY are dropped";
 
 /// The fences of rules for physical plans. Of two before the same rule, the first in this list runs first.
-pub(super) const PHYSICAL: [Fence<Physical>; 7] = [
+pub(super) const PHYSICAL: [Fence<Physical>; 8] = [
     Fence {
         rule: "aggregate_statistics",
         place: Place::Instead,
@@ -186,6 +187,13 @@ pub(super) const PHYSICAL: [Fence<Physical>; 7] = [
         ours: || Arc::new(HideMisplacedKeys),
         case: "a projection passes keys of its input on by place and not by column: ORDER BY loses keys behind windows",
         shown_by: "sql-tests/query/window_order.slt",
+    },
+    Fence {
+        rule: "EnsureRequirements",
+        place: Place::Before,
+        ours: || Arc::new(HeldSorts),
+        case: "SELECT … FROM t JOIN (SELECT 1 AS k, a …) … ORDER BY k, a fails: a join forgets the constants of its right side",
+        shown_by: "sql-tests/query/constants_of_one_side.slt",
     },
     Fence {
         rule: "EnsureRequirements",
@@ -295,7 +303,8 @@ mod tests {
         let rules = fenced(PhysicalOptimizer::new().rules, &PHYSICAL, |rule| rule.name()).unwrap();
         let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
         let at = names.iter().position(|rule| *rule == "EnsureRequirements").unwrap();
-        assert_eq!(names.get(at - 3..at).unwrap(), ["sound_joins", "hide_misplaced_keys", "keep_limits"]);
+        let before = names.get(at - 4..at).unwrap();
+        assert_eq!(before, ["sound_joins", "hide_misplaced_keys", "held_sorts", "keep_limits"]);
     }
 
     #[test]

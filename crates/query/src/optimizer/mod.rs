@@ -7,6 +7,7 @@ mod filter_selectivity;
 mod flat_choices;
 mod float_groups;
 mod held_filters;
+mod held_sorts;
 mod interrupt;
 mod join_claims;
 mod kept_limits;
@@ -18,6 +19,7 @@ mod named_groups;
 mod null_safe_keys;
 mod pauses;
 mod pushed_filters;
+mod row_by_row;
 mod same_types;
 
 use crate::error::{QueryError, QueryResult};
@@ -64,6 +66,8 @@ fn physical_rules() -> QueryResult<Vec<Arc<fences::Physical>>> {
     let asks = rules.iter().position(|rule| rule.name() == filter_selectivity::BEFORE);
     let asks = asks.ok_or_else(|| QueryError::internal(format!("no rule {}", filter_selectivity::BEFORE)))?;
     rules.insert(asks, Arc::new(filter_selectivity::FilterSelectivity));
+    // First: other rules look at filters and projections.
+    rules.insert(0, Arc::new(row_by_row::RowByRow));
     // After the rules that match on `ProjectionExec`.
     rules.push(Arc::new(bounded_batches::BoundedBatches));
     // Last: no other rule expects the operators that it inserts.

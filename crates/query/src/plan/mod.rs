@@ -12,6 +12,7 @@ mod declared;
 mod distinct_prefix;
 mod first_rows;
 mod flatten;
+mod kept_effects;
 mod materialized_cte;
 mod memory;
 mod operators;
@@ -123,6 +124,8 @@ pub struct Plan {
     pub columns: Arc<Vec<OutputColumn>>,
     /// May another session use it? Not if it reads computed tables.
     pub cacheable: bool,
+    /// Can it not be executed? The statement must then be planned with constants in place of its parameters.
+    pub needs_values: bool,
     /// The duration of the planning phases.
     pub phases: Phases,
     logical: LogicalPlan,
@@ -190,7 +193,7 @@ impl Planner {
         let flattened = flatten::flatten(constant_rows::tabulate(plan)?)?;
         // Walks of a cancelled statement end early and return incomplete results.
         stop::check(&cx.stop)?;
-        Ok(seen_order::keep(flattened)?)
+        Ok(kept_effects::keep(seen_order::keep(flattened)?)?)
     }
 
     /// Optimizes a plan for caching; `columns` adjusts the result columns that are derived from the plan.
@@ -208,7 +211,7 @@ impl Planner {
         let columns = Arc::new(columns(found)?);
         let logical = self.optimise(cx, bind::fold_limits(plan)?)?;
         let phases = Phases { optimize: began.elapsed(), ..Phases::default() };
-        Ok(Plan { parameters, columns, cacheable, phases, logical })
+        Ok(Plan { parameters, columns, cacheable, needs_values: false, phases, logical })
     }
 
     fn optimise(&self, cx: &QueryContext, plan: LogicalPlan) -> QueryResult<LogicalPlan> {
@@ -222,6 +225,10 @@ impl Planner {
     /// # Errors
     /// [`crate::QueryError::ParameterCount`], [`crate::QueryError::Type`] for parameters; store failures.
     pub async fn execute(self: &Arc<Self>, cx: &QueryContext, plan: &Plan, params: &[Datum]) -> QueryResult<Execution> {
+        if plan.needs_values {
+            let feature = "an offset of a window frame that is no constant".to_owned();
+            return Err(QueryError::Unsupported { feature });
+        }
         let scalars = bind::parameter_scalars(&plan.parameters, params)?;
         let bound = join_order::ordered(bind::bind(&plan.logical, cx, &scalars)?, cx).await?;
         let bound = stop::stoppable(bound, &cx.stop)?;

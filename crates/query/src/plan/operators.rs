@@ -1,6 +1,6 @@
 //! Physical planning of our own logical nodes.
 
-use super::{materialized_cte, seen_order, single_row};
+use super::{kept_effects, materialized_cte, seen_order, single_row};
 use crate::exec::KeptRowsExec;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -30,6 +30,7 @@ impl ExtensionPlanner for Operators {
             let rows = cte.rows.clone().ok_or_else(|| internal_datafusion_err!("rows without a place"))?;
             return Ok(Some(Arc::new(KeptRowsExec::new(Arc::clone(input), rows))));
         }
-        Ok(seen_order::operator(node, input).or_else(|| single_row::operator(node, input)))
+        let operator = seen_order::operator(node, input).or_else(|| single_row::operator(node, input));
+        Ok(operator.or_else(|| kept_effects::operator(node, input)))
     }
 }

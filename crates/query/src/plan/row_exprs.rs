@@ -7,20 +7,25 @@
 //! Any other plan (such as one with subqueries) is not compiled.
 
 use super::bind::fitted;
+use super::kept_effects;
 use super::parameters::number_of;
 use super::{OutputColumn, Plan, Planner};
 use crate::context::QueryContext;
 use crate::convert::{batch_to_rows, datum_to_scalar, datums_to_array, field};
 use crate::error::{QueryError, QueryResult};
+use crate::exec::only_input;
+use crate::exec::row_by_row::Lazy;
 use crate::exec::row_parameter::RowParameter;
-use crate::functions::session_value;
+use crate::functions::{effects, is_conditional, session_value};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result};
+use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr_common::physical_expr::is_volatile;
+use futures::FutureExt;
 use std::collections::HashMap;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -52,6 +57,7 @@ pub struct RowExprs {
     inputs: Vec<Input>,
     values: Vec<Value>,
     stages: Vec<Stage>,
+    options: Arc<ConfigOptions>,
 }
 
 /// An input column: the row and its column in that row.
@@ -84,6 +90,8 @@ struct Stage {
     exprs: Vec<Arc<dyn PhysicalExpr>>,
     /// The input columns, followed by the placeholder values.
     input: SchemaRef,
+    /// The same expressions, if their calls must be made row by row.
+    by_row: Option<Vec<Lazy>>,
 }
 
 impl Planner {
@@ -101,6 +109,7 @@ impl Planner {
             inputs,
             values,
             stages,
+            options: Arc::clone(self.state.config_options()),
         }))
     }
 }
@@ -145,6 +154,9 @@ impl Compiler<'_> {
                 self.stages.push(stage);
                 Ok(Some(inputs))
             }
+            LogicalPlan::Extension(extension) if kept_effects::is_kept(extension.node.as_ref()) => {
+                only_input(extension.node.inputs()).map_or(Ok(None), |input| self.compile(input))
+            }
             LogicalPlan::TableScan(scan) if scan.filters.is_empty() && scan.fetch.is_none() => {
                 Ok(self.inputs(scan.projection.as_deref()))
             }
@@ -169,7 +181,12 @@ impl Compiler<'_> {
         let own = projection.input.schema();
         let schema = self.with_values(own)?;
         let exprs = projection.expr.iter().map(|expr| self.physical(expr.clone(), &schema, own.fields().len()));
-        Ok(Stage { exprs: exprs.collect::<QueryResult<_>>()?, input: nullable(&schema) })
+        let (exprs, input) = (exprs.collect::<QueryResult<Vec<_>>>()?, nullable(&schema));
+        let by_row = match acts_by_row(&exprs)? {
+            true => Some(exprs.iter().map(|expr| Lazy::new(expr, &input)).collect::<Result<_>>()?),
+            false => None,
+        };
+        Ok(Stage { exprs, input, by_row })
     }
 
     /// Appends the placeholder values to the columns.
@@ -246,12 +263,16 @@ impl RowExprs {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
+        if rows.len() > 1 && self.stages.iter().any(|stage| stage.by_row.is_some()) {
+            let alone = rows.iter().map(|row| Ok(self.eval(cx, params, &[*row])?.pop().unwrap_or_default()));
+            return alone.collect();
+        }
         let values = self.values.iter().map(|value| self.value(value, cx, params, rows.len()));
         let values: Vec<ArrayRef> = values.collect::<QueryResult<_>>()?;
         let columns = self.inputs.iter().map(|input| input.array(rows));
         let mut columns: Vec<ArrayRef> = columns.collect::<QueryResult<_>>()?;
         for stage in &self.stages {
-            columns = stage.run(columns, &values, rows.len())?;
+            columns = stage.run(columns, &values, rows.len(), &self.options)?;
         }
         let fields = columns.iter().map(|column| Field::new("", column.data_type().clone(), true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -283,12 +304,36 @@ impl Input {
 }
 
 impl Stage {
-    fn run(&self, mut columns: Vec<ArrayRef>, values: &[ArrayRef], rows: usize) -> QueryResult<Vec<ArrayRef>> {
+    fn run(
+        &self,
+        mut columns: Vec<ArrayRef>,
+        values: &[ArrayRef],
+        rows: usize,
+        options: &Arc<ConfigOptions>,
+    ) -> QueryResult<Vec<ArrayRef>> {
         columns.extend(values.iter().cloned());
         let input = batch(Arc::clone(&self.input), columns, rows)?;
+        if let Some(exprs) = &self.by_row {
+            // Functions that wait are not compiled, so no value is waited for.
+            let at_once = |expr: &Lazy| match expr.value(&input, options).now_or_never() {
+                Some(value) => Ok(value?),
+                None => Err(QueryError::internal("a function that waits among the values of a row")),
+            };
+            return exprs.iter().map(at_once).collect();
+        }
         let computed = self.exprs.iter().map(|expr| expr.evaluate(&input)?.into_array(rows));
         Ok(computed.collect::<Result<_>>()?)
     }
+}
+
+/// Must the calls of the expressions be made row by row?
+fn acts_by_row(exprs: &[Arc<dyn PhysicalExpr>]) -> Result<bool> {
+    let (mut calls, mut conditional) = (0, false);
+    for expr in exprs {
+        calls += effects(expr)?;
+        conditional = conditional || is_conditional(expr)?;
+    }
+    Ok(calls > 1 || conditional)
 }
 
 fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> QueryResult<RecordBatch> {

@@ -57,9 +57,9 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     // `string_agg` with a delimiter per value, `a[n]`, `a[from:to]` and arrays of `char(n)`, under names that no query can write.
     define_any("texts joined", |types| of_array(types, 0, Returns::Known(Text), false, texts_joined)),
     define_any("array subscript", |types| of_array(types, 0, Returns::Element, true, subscript)),
-    define_any("array slice inside", |types| of_array(types, 0, Returns::Array, false, slice_inside)),
+    define_any("array slice inside", |types| of_array(types, 0, Returns::Array, true, slice_inside)),
     define_any("array without blanks", |types| of_array(types, 0, Returns::Array, true, without_blanks)),
-    define_any("array slice", |types| of_array(types, 0, Returns::Array, false, slice)),
+    define_any("array slice", |types| of_array(types, 0, Returns::Array, true, slice)),
 ];
 
 /// The form with an array of dimensions, or Phoenix's with a number of elements.
@@ -291,12 +291,9 @@ fn subscript(args: &[Datum]) -> QueryResult<Datum> {
     Ok(if matches!(value, Datum::Array(_)) { Datum::Null } else { value })
 }
 
-/// A NULL bound was omitted.
+/// `a[from:to]`.
 fn slice(args: &[Datum]) -> QueryResult<Datum> {
     let [array, from, to] = args else { return Err(wrong(args)) };
-    if array.is_null() {
-        return Ok(Datum::Null);
-    }
     let all = or_empty(array);
     let first = from.as_i64().unwrap_or(1).max(1);
     let last = to.as_i64().unwrap_or(i64::MAX).min(all.len() as i64);
@@ -308,9 +305,6 @@ fn slice(args: &[Datum]) -> QueryResult<Datum> {
 /// Slices a dimension after the first: `(x)[1:2][2:3]`. Returns an empty array if that dimension does not exist.
 fn slice_inside(args: &[Datum]) -> QueryResult<Datum> {
     let [array, from, to, dimension] = args else { return Err(wrong(args)) };
-    if array.is_null() {
-        return Ok(Datum::Null);
-    }
     let dimension = dimension.as_i64().unwrap_or(1);
     let cut = |part: Datum| match part {
         part @ Datum::Array(_) if dimension > 1 => {
@@ -335,7 +329,7 @@ mod tests {
     #[test]
     fn slices_are_cut_to_the_array() {
         let cut = |from, to| slice(&[numbers(&[1, 2, 3]), from, to]).ok();
-        assert_eq!(cut(Datum::Int4(2), Datum::Null), Some(numbers(&[2, 3])));
+        assert_eq!(cut(Datum::Int4(2), Datum::Int4(i32::MAX)), Some(numbers(&[2, 3])));
         assert_eq!(cut(Datum::Int4(-5), Datum::Int4(2)), Some(numbers(&[1, 2])));
         assert_eq!(cut(Datum::Int4(4), Datum::Int4(9)), Some(numbers(&[])));
     }

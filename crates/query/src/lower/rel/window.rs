@@ -292,6 +292,7 @@ impl Lowering<'_> {
     ) -> LowerResult<ScalarValue> {
         let datum = match &distance.kind {
             Kind::Const(datum) => datum.clone(),
+            _ if reads_parameters(distance) => self.unknown_offset(distance)?,
             _ => self.offset_value(distance)?,
         };
         if datum.is_null() {
@@ -313,6 +314,15 @@ impl Lowering<'_> {
         Ok(known.unwrap_or(ScalarValue::Utf8(Some(text))))
     }
 
+    /// Some offset, for a plan that describes the result and is not executed: the statement is planned again with the
+    /// values of its parameters.
+    fn unknown_offset(&mut self, distance: &Scalar) -> LowerResult<Datum> {
+        let Some(ty) = distance.ty.data_type() else { return internal("this frame") };
+        self.needs_values = true;
+        let one = if ty == DataType::Interval { "1 day" } else { "1" };
+        Ok(types::text::parse(&ty, one)?)
+    }
+
     /// Evaluates an offset. DataFusion's frames are part of the plan, so the offset must be constant.
     fn offset_value(&mut self, distance: &Scalar) -> LowerResult<Datum> {
         let none = Arc::new(DFSchema::empty());
@@ -325,6 +335,12 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+fn reads_parameters(value: &Scalar) -> bool {
+    let mut found = matches!(value.kind, Kind::Param(_));
+    value.each_operand(&mut |operand| found = found || reads_parameters(operand));
+    found
 }
 
 /// Is it the default frame: up to the current row and its peers?

@@ -58,14 +58,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Slices one dimension after the other; a missing bound is NULL.
+    /// Slices one dimension after the other. A missing bound is that of the longest array.
     fn slice(&mut self, array: &Scalar, bounds: &[Bounds], schema: &DFSchemaRef) -> LowerResult<Expr> {
         let mut value = self.expr(array, schema)?;
         for (at, (low, high)) in bounds.iter().enumerate() {
             let mut args = vec![value];
-            for bound in [low, high] {
+            for (bound, missing) in [(low, 1), (high, i32::MAX)] {
                 let Some(bound) = bound else {
-                    args.push(Expr::Literal(ScalarValue::Int32(None), None));
+                    args.push(Expr::Literal(ScalarValue::Int32(Some(missing)), None));
                     continue;
                 };
                 let bound = self.expr(bound, schema)?;

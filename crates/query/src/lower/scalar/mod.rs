@@ -19,7 +19,7 @@ pub(super) mod zero;
 pub(super) mod zone;
 
 use crate::error::QueryError;
-use crate::functions::{coalesce, extreme};
+use crate::functions::{case_once, coalesce, extreme};
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal};
 use crate::lower::rel::sort::ordered;
@@ -210,7 +210,7 @@ fn case(mut case: Case, schema: &DFSchemaRef) -> LowerResult<Expr> {
     let last = case.else_expr.iter_mut().map(AsMut::as_mut);
     let branches = last.chain(case.when_then_expr.iter_mut().map(|(_, then)| then.as_mut()));
     let ty = unify(&mut branches.collect::<Vec<_>>(), schema)?;
-    Ok(label_type(Expr::Case(case), ty))
+    Ok(label_type(case_once(case), ty))
 }
 
 fn outer_column(outer: &DFSchemaRef, column: &Column) -> Option<Expr> {
