@@ -3,16 +3,22 @@
 //! Most texts of dates and times mean one thing everywhere. Those that do not are found by what their reader asks for.
 
 use crate::binder::Binder;
+use crate::tree::Span;
 use std::cell::Cell;
 use types::temporal::ZoneRules;
 use types::{DataType, Datum, Style, TypeError, text};
 
 impl Binder<'_> {
     /// Reads a text, and notes whether another session might read it as another value.
-    pub(crate) fn parse(&mut self, ty: &DataType, text: &str) -> Result<Datum, TypeError> {
+    pub(crate) fn parse(&mut self, ty: &DataType, text: &str, span: Span) -> Result<Datum, TypeError> {
         let rules = AskedRules { rules: self.env.rules, asked: Cell::new(false) };
         let read = text::parse_in(ty, text, &rules);
-        self.facts.session_bound |= rules.asked.get();
+        if rules.asked.get() {
+            self.facts.session_bound = true;
+            if let Ok(value) = &read {
+                self.note_session_constant(ty, value, span);
+            }
+        }
         read
     }
 }

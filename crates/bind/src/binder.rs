@@ -1,7 +1,9 @@
 //! The state of binding one statement.
 
 use crate::error::{BindError, BindErrorKind, BindResult};
+use crate::fixed_constants::SessionConstants;
 use crate::position::Lines;
+use crate::relation_names::NamedRelation;
 use crate::relations::{Environment, Relations};
 use crate::scope::{Boundary, CteEntry, Scope, ScopeItem};
 use crate::shared_rows;
@@ -42,6 +44,10 @@ pub(crate) struct Binder<'a> {
     next_cte: u32,
     pub(crate) needs: Needs,
     pub(crate) facts: Facts,
+    /// Constants that depend on the session, if they are asked for.
+    pub(crate) constants: Option<SessionConstants>,
+    /// Relations of FROM, if they are asked for.
+    pub(crate) named: Option<Vec<NamedRelation>>,
     /// Scopes of the enclosing queries, the innermost last.
     pub(crate) scopes: Vec<Scope>,
     /// FROM items of the query that was bound last: its LIMIT must not reference their columns.
@@ -122,6 +128,8 @@ impl<'a> Binder<'a> {
             next_cte: 0,
             needs: Needs::default(),
             facts: Facts { volatility: Volatility::Immutable, session_bound: false, catalogs: false },
+            constants: None,
+            named: None,
             scopes: Vec::new(),
             last_query_items: Vec::new(),
             ctes: Vec::new(),

@@ -170,11 +170,11 @@ impl Binder<'_> {
         if matches!(to.id.element().unwrap_or(to.id).category(), "D") && names_the_clock(text) {
             return self.unsupported(format!("a literal such as '{text}' that depends on the clock"));
         }
-        match self.parse(&ty, text) {
+        match self.parse(&ty, text, span) {
             Err(error) if matches!(to.id, TypeId::DATE | TypeId::TIMESTAMP) => {
                 // These types ignore the name of a time zone, but PostgreSQL checks that the zone exists.
                 let Some(local) = temporal::without_zone_name(text, self.env.rules) else { return Err(wrong(error)) };
-                self.parse(&ty, local).map_err(|_| wrong(error))
+                self.parse(&ty, local, span).map_err(|_| wrong(error))
             }
             read => read.map_err(wrong),
         }

@@ -104,7 +104,9 @@ impl Binder<'_> {
                 return self.error(kind, span);
             }
         };
-        match self.find_in_path(schema, bare) {
+        let found = self.find_in_path(schema, bare);
+        self.note_name(found.as_ref(), span);
+        match found {
             Some(Found::Table(table)) => self.table_in_from(table, alias),
             Some(Found::View(view)) => self.view_in_from(&view, alias),
             Some(Found::Computed(relation)) => self.computed_in_from(relation, alias),

@@ -24,6 +24,7 @@ mod clause;
 mod coerce;
 mod deparse;
 mod error;
+mod fixed_constants;
 mod from;
 mod from_function;
 mod join;
@@ -34,6 +35,7 @@ mod position;
 mod query;
 mod recursion_error;
 mod recursive;
+mod relation_names;
 mod relations;
 mod row_locks;
 mod same;
@@ -53,12 +55,14 @@ pub use call_error::{AggregateError, SetError, WindowError};
 pub use clause::Clause;
 pub use deparse::deparse;
 pub use error::{BindError, BindErrorKind};
-pub use over_rows::{AssignedTo, NamedRow, OverRows, RowExpressions, bind_over_rows};
+pub use fixed_constants::{SessionConstants, fix_constants};
+pub use over_rows::{AssignedTo, NamedRow, OverRows, RowExpressions, bind_over_rows, session_constants_over_rows};
 pub use over_table::{
     NoRelations, TableExpression, bind_stored_expression, bind_table_expression, depends_on_session, is_same,
     volatility,
 };
 pub use recursion_error::RecursionError;
+pub use relation_names::{NamedRelation, change_references, relation_names};
 pub use relations::{ComputedColumn, ComputedRelation, Environment, Found, OwnFunction, Relations};
 
 use builtins::Ty;
@@ -75,13 +79,34 @@ pub fn bind(
     declared: &[Option<Ty>],
 ) -> Result<Bound, BindError> {
     let mut binder = binder::Binder::new(relations, env, declared);
-    let body = match statement {
-        sql::Statement::Query(query) => binder.statement_query(query)?,
-        sql::Statement::Insert(insert) => binder.statement_insert(insert)?,
-        sql::Statement::Update(update) => binder.statement_update(update)?,
-        sql::Statement::Delete(delete) => binder.statement_delete(delete)?,
-        sql::Statement::LockingSelect(select) => binder.statement_locking(select)?,
-        _ => return Err(binder.internal("a statement that neither reads nor writes rows")),
-    };
+    let body = binder.statement(statement)?;
     binder.finish(body)
+}
+
+/// Returns the constants of a statement without parameters that depend on the session.
+///
+/// # Errors
+/// As [`bind`].
+pub fn session_constants(
+    statement: &sql::Statement,
+    relations: &dyn Relations,
+    env: &Environment<'_>,
+) -> Result<SessionConstants, BindError> {
+    let mut binder = binder::Binder::new(relations, env, &[]);
+    binder.constants = Some(SessionConstants::default());
+    binder.statement(statement)?;
+    Ok(binder.constants.unwrap_or_default())
+}
+
+impl binder::Binder<'_> {
+    fn statement(&mut self, statement: &sql::Statement) -> error::BindResult<tree::Body> {
+        Ok(match statement {
+            sql::Statement::Query(query) => self.statement_query(query)?,
+            sql::Statement::Insert(insert) => self.statement_insert(insert)?,
+            sql::Statement::Update(update) => self.statement_update(update)?,
+            sql::Statement::Delete(delete) => self.statement_delete(delete)?,
+            sql::Statement::LockingSelect(select) => self.statement_locking(select)?,
+            _ => return Err(self.internal("a statement that neither reads nor writes rows")),
+        })
+    }
 }

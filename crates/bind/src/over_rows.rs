@@ -5,6 +5,7 @@ use crate::binder::{Binder, plain};
 use crate::clause::Clause;
 use crate::coerce::name_of;
 use crate::error::{BindErrorKind, BindResult};
+use crate::fixed_constants::SessionConstants;
 use crate::relations::{Environment, Relations};
 use crate::scope::{ItemColumns, Scope, ScopeItem};
 use crate::tree::{Body, Bound, CastContext, ColId, ColInfo, Scalar};
@@ -61,44 +62,67 @@ pub fn bind_over_rows(
     relations: &dyn Relations,
     env: &Environment<'_>,
 ) -> BindResult<OverRows> {
-    let RowExpressions { rows, exprs, clause, assigned_to } = *over;
     let mut binder = Binder::new(relations, env, &[]);
-    binder.has_parameters = false;
-    let mut cols = Vec::new();
-    let mut items = Vec::with_capacity(rows.len());
-    for (row, named) in rows.iter().enumerate() {
-        let mut columns = Vec::with_capacity(named.columns.len());
-        for (place, (name, ty)) in named.columns.iter().enumerate() {
-            let info = ColInfo { name: name.clone(), ty: Ty::of(ty), nullable: true, origin: None };
-            let col = binder.new_col(info)?;
-            columns.push((name.clone(), col));
-            cols.push((col, row, place));
-        }
-        let mut item = ScopeItem::new(Some(named.name.to_owned()), None, ItemColumns::Named(columns));
-        item.pending = false;
-        items.push(item);
-    }
-    // As in a view, nothing else is in scope, but errors keep their positions in the statement.
-    let lines = std::mem::take(&mut binder.lines);
-    let values = binder.within_stored(Vec::new(), |binder| {
-        binder.lines = lines;
-        let mut scope = Scope::new();
-        scope.items = items;
-        binder.scopes.push(scope);
-        let value = |(at, expr)| {
-            let value = binder.in_clause(clause, |binder| binder.scalar(expr))?;
-            match (clause.condition(), assigned_to.get(at)) {
-                (Some(what), _) => binder.must_be_boolean(value, what),
-                (None, Some(ty)) => binder.assigned_value(clause, value, *ty),
-                (None, None) => binder.output_type(value),
-            }
-        };
-        exprs.iter().enumerate().map(value).collect::<BindResult<Vec<_>>>()
-    })?;
+    let (values, cols) = binder.over_rows(over)?;
     Ok(OverRows { bound: binder.finish(Body::Exprs(values))?, cols })
 }
 
+/// Returns the constants of expressions over rows that depend on the session.
+///
+/// # Errors
+/// As [`bind_over_rows`].
+pub fn session_constants_over_rows(
+    over: &RowExpressions<'_>,
+    relations: &dyn Relations,
+    env: &Environment<'_>,
+) -> BindResult<SessionConstants> {
+    let mut binder = Binder::new(relations, env, &[]);
+    binder.constants = Some(SessionConstants::default());
+    binder.over_rows(over)?;
+    Ok(binder.constants.unwrap_or_default())
+}
+
+/// Bound expressions, with column id, index of its row and ordinal of each column in scope.
+type BoundOverRows = (Vec<Scalar>, Vec<(ColId, usize, usize)>);
+
 impl Binder<'_> {
+    fn over_rows(&mut self, over: &RowExpressions<'_>) -> BindResult<BoundOverRows> {
+        let RowExpressions { rows, exprs, clause, assigned_to } = *over;
+        self.has_parameters = false;
+        let mut cols = Vec::new();
+        let mut items = Vec::with_capacity(rows.len());
+        for (row, named) in rows.iter().enumerate() {
+            let mut columns = Vec::with_capacity(named.columns.len());
+            for (place, (name, ty)) in named.columns.iter().enumerate() {
+                let info = ColInfo { name: name.clone(), ty: Ty::of(ty), nullable: true, origin: None };
+                let col = self.new_col(info)?;
+                columns.push((name.clone(), col));
+                cols.push((col, row, place));
+            }
+            let mut item = ScopeItem::new(Some(named.name.to_owned()), None, ItemColumns::Named(columns));
+            item.pending = false;
+            items.push(item);
+        }
+        // As in a view, nothing else is in scope, but errors keep their positions in the statement.
+        let lines = std::mem::take(&mut self.lines);
+        let values = self.within_stored(Vec::new(), |binder| {
+            binder.lines = lines;
+            let mut scope = Scope::new();
+            scope.items = items;
+            binder.scopes.push(scope);
+            let value = |(at, expr)| {
+                let value = binder.in_clause(clause, |binder| binder.scalar(expr))?;
+                match (clause.condition(), assigned_to.get(at)) {
+                    (Some(what), _) => binder.must_be_boolean(value, what),
+                    (None, Some(ty)) => binder.assigned_value(clause, value, *ty),
+                    (None, None) => binder.output_type(value),
+                }
+            };
+            exprs.iter().enumerate().map(value).collect::<BindResult<Vec<_>>>()
+        })?;
+        Ok((values, cols))
+    }
+
     /// Casts a value for assignment to a type without its type modifier, which the assignment applies.
     fn assigned_value(&mut self, clause: Clause, value: Scalar, target: AssignedTo<'_>) -> BindResult<Scalar> {
         let ty = Ty::of(&target.ty);

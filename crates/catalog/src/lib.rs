@@ -84,4 +84,4 @@ pub use statistics::{
 pub use stored::FORMAT;
 pub use table::{KEY_CODEC, KeyColumn, LayoutDef, SALT_HASH, SchemaDef, SchemaId, Table, TableOid};
 pub use types::ReferentialAction;
-pub use view::{NewView, View, ViewColumn, ViewRead};
+pub use view::{NewView, View, ViewColumn, ViewQuery, ViewRead};

@@ -1,22 +1,24 @@
 //! ALTER TABLE … SET SCHEMA: a table moves to another schema with its indexes and the sequences of its columns.
 
-use crate::{CatalogResult, Draft, SchemaId, Sequence, Table, TableOid};
+use crate::{CatalogResult, Draft, SchemaId, Sequence, Table, TableOid, ViewQuery};
 use std::sync::Arc;
 
 impl Draft {
-    /// SET SCHEMA. Does nothing if the table is already in that schema.
+    /// SET SCHEMA. Does nothing if the table is already in that schema. `queries` are those of the views that read it,
+    /// with its new name.
     ///
     /// # Errors
     /// [`crate::CatalogError::NoSuchTable`], [`crate::CatalogError::NoSuchSchema`], [`crate::CatalogError::ReservedName`];
     /// [`crate::CatalogError::DuplicateTable`] if one of its names is taken there; [`crate::CatalogError::Unsupported`]
-    /// if views read it: the text of a view has the old schema name.
-    pub fn set_schema(&mut self, oid: TableOid, name: &str) -> CatalogResult<Arc<Table>> {
+    /// for a view without a new query.
+    pub fn set_schema(&mut self, oid: TableOid, name: &str, queries: &[ViewQuery]) -> CatalogResult<Arc<Table>> {
         let schema = self.schema_entry(name)?.def.id;
         let old = self.table(oid)?;
         if old.schema == schema {
             return Ok(old);
         }
-        self.refuse_rename(&old, None)?;
+        let what = self.described(oid);
+        self.follow((oid, None), &what, queries)?;
         self.check_names_are_free(&old, name)?;
         self.move_sequences(&old, schema, name)?;
         // `put_table` removes the old entry by oid, so the table can change its schema.

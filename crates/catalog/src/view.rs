@@ -43,6 +43,17 @@ pub struct ViewRead {
     pub columns: Vec<ColumnId>,
 }
 
+/// The query of a view, plain or materialized, in which a relation or a column has a new name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewQuery {
+    /// The view.
+    pub view: TableOid,
+    /// Source text of its query now.
+    pub old: String,
+    /// Source text of its query after the change.
+    pub new: String,
+}
+
 /// A view to be created.
 #[derive(Clone, Debug)]
 pub struct NewView {

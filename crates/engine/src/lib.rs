@@ -50,6 +50,7 @@ pub use query::{Cell, HeldMemory, RustBody, RustFunction};
 pub use session::end::SessionEnd;
 pub use session::live_notices::LiveNotices;
 pub use session::notice::Notice;
+pub use session::timer::StatementTimer;
 pub use session::{IdleLimit, Session, TransactionStatus};
 pub use settings::Keepalive;
 pub use statement::Prepared;

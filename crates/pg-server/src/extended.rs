@@ -7,7 +7,7 @@ use crate::end::Failure;
 use crate::frontend::{Bind, Target};
 use crate::portals::Portals;
 use crate::rows::RowSource;
-use engine::{Answer, ClientFault, ColumnDesc, CursorStep, Prepared, Script, TimeZone, TransactionStatus};
+use engine::{Answer, ClientFault, ColumnDesc, CursorStep, Prepared, RowStream, Script, TimeZone, TransactionStatus};
 use std::pin::pin;
 use std::sync::Arc;
 use types::{DataType, Datum};
@@ -157,7 +157,9 @@ impl Connection {
 
     pub(crate) async fn execute(&mut self, name: &str, max_rows: i32) -> Result<(), Failure> {
         // Removed while it runs: after an error the portal stays closed, like PostgreSQL's failed portals.
-        let mut portal = self.extended.portals.remove(name).ok_or_else(|| no_portal(name))?;
+        let Some(mut portal) = self.extended.portals.remove(name) else {
+            return self.execute_cursor(name, max_rows).await;
+        };
         let closed = match portal.state {
             PortalState::Fresh => self.portal_step(portal.prepared.cursor_step())?,
             PortalState::Empty => false,
@@ -190,18 +192,17 @@ impl Connection {
                         return Ok(());
                     }
                 }
-                Answer::Rows(stream) => {
-                    portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())))
-                }
+                Answer::Rows(stream) => portal.state = PortalState::Open(Box::new(self.row_source(stream))),
                 Answer::CopyIn(copy) => Box::pin(self.copy_in(copy)).await?,
                 Answer::CopyOut(copy) => Box::pin(self.copy_out(copy)).await?,
             }
         } else {
             match &portal.state {
+                PortalState::Open(rows) => rows.resume(&self.session),
                 PortalState::Finished(Some(tag)) => self.wire.out.complete_rows(*tag, 0),
                 PortalState::Finished(None) => return Err(ClientFault::PortalDone(name.to_string()).into()),
                 PortalState::Empty => self.wire.out.empty_query(),
-                PortalState::Fresh | PortalState::Open(_) => {}
+                PortalState::Fresh => {}
             }
         }
         if let PortalState::Open(rows) = &mut portal.state {
@@ -214,11 +215,33 @@ impl Connection {
                 self.wire.out.complete_rows(rows.tag(), rows.sent() - before);
                 portal.state = PortalState::Finished(Some(rows.tag()));
             } else {
+                rows.pause();
                 self.wire.out.portal_suspended();
             }
         }
         self.extended.portals.insert(name, portal);
         Ok(self.wire.flush_if_full().await?)
+    }
+
+    /// Executes a cursor that DECLARE opened: such a cursor is a portal, too.
+    async fn execute_cursor(&mut self, name: &str, max_rows: i32) -> Result<(), Failure> {
+        if self.session.cursor_columns(name).is_none() {
+            return Err(no_portal(name));
+        }
+        let limit = usize::try_from(max_rows).unwrap_or(0);
+        let rows = (limit > 0).then_some(limit as u64);
+        let stream = self.session.execute_cursor(name, rows).await?;
+        let mut source = self.row_source(stream);
+        match source.send(&mut self.wire, &|_| false, limit).await? {
+            true => self.wire.out.complete_rows(source.tag(), source.sent()),
+            false => self.wire.out.portal_suspended(),
+        }
+        Ok(self.wire.flush_if_full().await?)
+    }
+
+    /// The rows of the statement that just began.
+    fn row_source(&self, stream: RowStream) -> RowSource {
+        RowSource::new(stream, self.session.time_zone(), self.session.statement_timer())
     }
 
     /// Runs DECLARE and CLOSE of a name that a protocol portal has. False leaves the statement to the session.
@@ -254,7 +277,9 @@ impl Connection {
                 self.wire.watch_statement(&live, run).await??
             };
             let Answer::Rows(stream) = answer else { return Err(without_rows(name)) };
-            portal.state = PortalState::Open(Box::new(RowSource::new(stream, self.session.time_zone())));
+            portal.state = PortalState::Open(Box::new(self.row_source(stream)));
+        } else if let PortalState::Open(source) = &portal.state {
+            source.resume(&self.session);
         }
         let limit = count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX));
         if !moves {
@@ -268,6 +293,7 @@ impl Connection {
                 false => source.send(&mut self.wire, &|_| false, limit).await?,
             };
             rows = source.sent() - before;
+            source.pause();
             if ended {
                 portal.state = PortalState::Finished(Some(source.tag()));
             }

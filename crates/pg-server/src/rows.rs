@@ -4,7 +4,7 @@ use crate::backend::RowTag;
 use crate::encode::{ColumnReader, Printer, put_bytes, put_field};
 use crate::end::Failure;
 use crate::wire::Wire;
-use engine::{Cell, Chunk, ClientFault, ColumnDesc, RowStream, StoredRows, TimeZone};
+use engine::{Cell, Chunk, ClientFault, ColumnDesc, RowStream, Session, StatementTimer, StoredRows, TimeZone};
 use futures::StreamExt;
 use std::sync::Arc;
 
@@ -16,11 +16,27 @@ pub(crate) struct RowSource {
     current: Option<(Chunk, usize)>,
     /// Rows sent so far, over all Executes.
     sent: u64,
+    /// The time limit of the statement; every Execute has the whole time.
+    timer: Option<StatementTimer>,
 }
 
 impl RowSource {
-    pub(crate) fn new(stream: RowStream, zone: TimeZone) -> Self {
-        Self { stream, printer: Printer::new(zone), current: None, sent: 0 }
+    pub(crate) fn new(stream: RowStream, zone: TimeZone, timer: Option<StatementTimer>) -> Self {
+        Self { stream, printer: Printer::new(zone), current: None, sent: 0, timer }
+    }
+
+    /// Stops the statement's time limit until the next Execute.
+    pub(crate) fn pause(&self) {
+        if let Some(timer) = &self.timer {
+            timer.pause();
+        }
+    }
+
+    /// Starts the statement's time limit again, for an Execute.
+    pub(crate) fn resume(&self, session: &Session) {
+        if let Some(timer) = &self.timer {
+            session.resume(timer);
+        }
     }
 
     pub(crate) fn columns(&self) -> Arc<Vec<ColumnDesc>> {

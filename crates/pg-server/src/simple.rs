@@ -70,7 +70,7 @@ impl Connection {
                 self.wire.out.complete(&tag);
             }
             Answer::Rows(stream) => {
-                let mut rows = RowSource::new(stream, self.session.time_zone());
+                let mut rows = RowSource::new(stream, self.session.time_zone(), None);
                 self.wire.out.row_description(&rows.columns(), |_| 0);
                 rows.send(&mut self.wire, &|_| false, 0).await?;
                 self.write_side_effects();

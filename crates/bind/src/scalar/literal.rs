@@ -94,7 +94,7 @@ impl Binder<'_> {
             return self.error(BindErrorKind::Syntax { message: "an interval has no such fields" }, value.span);
         };
         let ty = DataType::LimitedInterval(fields);
-        match self.parse(&ty, written) {
+        match self.parse(&ty, written, value.span) {
             Ok(datum) => Ok(Scalar { kind: Kind::Const(datum), ty: Ty::of(&ty), span: value.span }),
             Err(error) => self.error(BindErrorKind::Value(error), value.span),
         }

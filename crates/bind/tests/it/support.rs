@@ -116,13 +116,34 @@ impl Tables {
                     self.found.remove(&name.name);
                 }
             }
-            Statement::AlterTable(alter) => self.alter(alter),
+            Statement::AlterTable(alter) => {
+                let renames = |action: &AlterAction| {
+                    matches!(
+                        action,
+                        AlterAction::RenameTable { .. }
+                            | AlterAction::RenameColumn { .. }
+                            | AlterAction::SetSchema { .. }
+                    )
+                };
+                if alter.actions.iter().any(renames) {
+                    self.lose_views();
+                }
+                self.alter(alter);
+            }
             Statement::RenameView { name, to, .. } => {
+                self.lose_views();
                 if let Some(found) = self.found.remove(&name.name) {
                     self.found.insert(to.clone(), found);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The engine rewrites the queries of views that read a relation with a new name.
+    fn lose_views(&mut self) {
+        for found in self.found.values_mut().filter(|found| matches!(found, Found::View(_))) {
+            *found = Found::Other(UNREADABLE[1]);
         }
     }
 

@@ -1,13 +1,12 @@
 //! ALTER TABLE: changes of a definition that do not touch rows.
 
 use super::build::{check_column_name, check_family};
-use super::relations::renamed_under_views;
 use crate::definition::{NewColumn, NewDefault};
 use crate::index::key_preserves_value;
 use crate::property::check_changes;
 use crate::{
     CatalogError, CatalogResult, Column, ColumnId, Draft, Identity, LayoutDef, MAX_COLUMNS, SequenceOwner, Table,
-    TableOid,
+    TableOid, ViewQuery,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,8 +54,8 @@ impl Draft {
     }
 
     /// DROP COLUMN. Old rows keep its bytes, which are no longer read. Drops the indexes, CHECK constraints and foreign
-    /// keys that name it; with `cascade`, also foreign keys that refer to it and defaults that take values of its
-    /// sequence. Returns these dependents.
+    /// keys that name it; with `cascade`, also views that read it, foreign keys that refer to it and defaults that take
+    /// values of its sequence. Returns these dependents.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::KeyColumn`], [`CatalogError::DependentObjects`],
@@ -71,7 +70,7 @@ impl Draft {
                 key: table.key_name.clone().unwrap_or_default(),
             });
         }
-        self.check_unread(&table, Some(id))?;
+        let mut dropped = self.drop_readers(&table, id, cascade)?;
         let what = format!("column {name} of table {}", table.name);
         let dependents: Vec<String> = table
             .columns
@@ -83,7 +82,6 @@ impl Draft {
             return Err(CatalogError::DependentObjects { what, dependents });
         }
         let going = table.indexes.iter().filter(|index| index.names(id)).map(|index| index.oid).collect::<Vec<_>>();
-        let mut dropped = Vec::new();
         for index in going {
             dropped.extend(self.release_parent(oid, Some(index), &BTreeSet::new(), (&what, cascade))?);
         }
@@ -97,15 +95,33 @@ impl Draft {
         Ok(dropped)
     }
 
-    /// RENAME COLUMN.
+    /// Drops the views that read a column. Without `cascade` they are an error.
+    fn drop_readers(&mut self, table: &Table, column: ColumnId, cascade: bool) -> CatalogResult<Vec<String>> {
+        if !cascade {
+            return self.check_unread(table, Some(column)).map(|()| Vec::new());
+        }
+        let views = self.reading(table.oid, Some(column));
+        let mut dropped: Vec<String> = views.iter().map(|view| self.described(*view)).collect();
+        dropped.extend(self.drop_relations(&views, true)?);
+        Ok(dropped)
+    }
+
+    /// RENAME COLUMN. `queries` are those of the views that read it, with its new name.
     ///
     /// # Errors
     /// [`CatalogError::NoSuchColumn`], [`CatalogError::DuplicateColumn`], [`CatalogError::ReservedName`],
-    /// [`CatalogError::NoSuchTable`].
-    pub fn rename_column(&mut self, oid: TableOid, name: &str, to: &str) -> CatalogResult<Arc<Table>> {
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Unsupported`] for a view without a new query.
+    pub fn rename_column(
+        &mut self,
+        oid: TableOid,
+        name: &str,
+        to: &str,
+        queries: &[ViewQuery],
+    ) -> CatalogResult<Arc<Table>> {
         let to = to.to_string();
-        let table = self.table(oid)?;
-        self.refuse_rename(&table, Some(visible_column(&table, name)?.id))?;
+        let column = visible_column(self.table(oid)?.as_ref(), name)?.id;
+        let what = format!("column {name} of {}", self.described(oid));
+        self.follow((oid, Some(column)), &what, queries)?;
         self.alter_column(oid, name, |table, id| {
             check_column_name(&to)?;
             check_column_is_new(table, &to)?;
@@ -250,15 +266,17 @@ impl Draft {
         self.set_nullability(oid, name, false)
     }
 
-    /// RENAME TO.
+    /// RENAME TO. `queries` are those of the views that read it, with its new name.
     ///
     /// # Errors
-    /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`].
-    pub fn rename_table(&mut self, oid: TableOid, to: &str) -> CatalogResult<Arc<Table>> {
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`]; [`CatalogError::Unsupported`] for a view without
+    /// a new query.
+    pub fn rename_table(&mut self, oid: TableOid, to: &str, queries: &[ViewQuery]) -> CatalogResult<Arc<Table>> {
         let mut table = self.table(oid)?.as_ref().clone();
         let schema = self.next.schema_name(&table).to_string();
         self.check_name_is_free(&schema, to)?;
-        self.refuse_rename(&table, None)?;
+        let what = self.described(oid);
+        self.follow((oid, None), &what, queries)?;
         table.name = to.to_string();
         Ok(self.put_table(table))
     }
@@ -281,14 +299,6 @@ impl Draft {
             };
         }
         Ok(self.put_table(table))
-    }
-
-    /// Refuses to rename a relation or column that a view reads: the view's text keeps the old name.
-    pub(crate) fn refuse_rename(&self, table: &Table, column: Option<ColumnId>) -> CatalogResult<()> {
-        self.check_unread(table, column).map_err(|error| match error {
-            CatalogError::DependentObjects { what, dependents } => renamed_under_views(&what, &dependents),
-            other => other,
-        })
     }
 
     fn set_nullability(&mut self, oid: TableOid, name: &str, not_null: bool) -> CatalogResult<Arc<Table>> {

@@ -1,6 +1,6 @@
 //! Views and sequences in a catalog change, and dependencies between relations.
 
-use crate::view::NewView;
+use crate::view::{NewView, ViewQuery};
 use crate::{
     CatalogError, CatalogResult, Column, ColumnId, Draft, NewSequence, Sequence, SequenceOwner, Table, TableOid, View,
     ViewRead,
@@ -34,18 +34,17 @@ impl Draft {
         Ok(self.put_view(View { oid, schema, name, columns, query, search_path, reads, version }))
     }
 
-    /// ALTER VIEW … RENAME TO.
+    /// ALTER VIEW … RENAME TO. `queries` are those of the views that read it, with its new name.
     ///
     /// # Errors
-    /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`]; [`CatalogError::Unsupported`] when other views read it.
-    pub fn rename_view(&mut self, oid: TableOid, to: &str) -> CatalogResult<Arc<View>> {
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::NoSuchTable`]; [`CatalogError::Unsupported`] for a view without
+    /// a new query.
+    pub fn rename_view(&mut self, oid: TableOid, to: &str, queries: &[ViewQuery]) -> CatalogResult<Arc<View>> {
         let Some(old) = self.next.views.get(&oid).cloned() else { return Err(CatalogError::dropped(oid.0)) };
         let schema = self.next.schema_by_id(old.schema).map(|schema| schema.name.clone()).unwrap_or_default();
         self.check_name_is_free(&schema, to)?;
-        let readers = self.readers_of(oid, None);
-        if !readers.is_empty() {
-            return Err(renamed_under_views(&self.described(oid), &readers));
-        }
+        let what = self.described(oid);
+        self.follow((oid, None), &what, queries)?;
         let (name, version) = (to.to_string(), self.next.version);
         Ok(self.put_view(View { name, version, ..old.as_ref().clone() }))
     }
@@ -270,11 +269,57 @@ impl Draft {
 
     /// The views that read a relation, as named in errors; with `column`, only those that read that column.
     fn readers_of(&self, relation: TableOid, column: Option<ColumnId>) -> Vec<String> {
+        self.reading(relation, column).into_iter().map(|view| self.described(view)).collect()
+    }
+
+    /// The views that read a relation; with `column`, only those that read that column.
+    pub(crate) fn reading(&self, relation: TableOid, column: Option<ColumnId>) -> Vec<TableOid> {
         let reads = |(_, reads): &(TableOid, &[ViewRead])| {
             let of_relation = |read: &&ViewRead| read.relation == relation;
             reads.iter().filter(of_relation).any(|read| column.is_none_or(|column| read.columns.contains(&column)))
         };
-        self.next.readers().filter(reads).map(|(view, _)| self.described(view)).collect()
+        self.next.readers().filter(reads).map(|(view, _)| view).collect()
+    }
+
+    /// Gives the views that read a relation, or a column of it, the queries with its new name. `what` is the relation or
+    /// column, for errors.
+    ///
+    /// # Errors
+    /// [`CatalogError::Unsupported`] for a view without a new query, or that has another query by now.
+    pub(crate) fn follow(
+        &mut self,
+        (relation, column): (TableOid, Option<ColumnId>),
+        what: &str,
+        queries: &[ViewQuery],
+    ) -> CatalogResult<()> {
+        let mut others = Vec::new();
+        for view in self.reading(relation, column) {
+            match queries.iter().find(|query| query.view == view) {
+                Some(query) if self.set_query(query)? => {}
+                _ => others.push(self.described(view)),
+            }
+        }
+        if others.is_empty() { Ok(()) } else { Err(renamed_under_views(what, &others)) }
+    }
+
+    /// Returns false if the view has another query by now.
+    fn set_query(&mut self, query: &ViewQuery) -> CatalogResult<bool> {
+        let ViewQuery { view, old, new } = query;
+        if let Some(stored) = self.next.views.get(view).cloned() {
+            let same = stored.query == *old;
+            if same {
+                let version = self.next.version;
+                self.put_view(View { query: new.clone(), version, ..stored.as_ref().clone() });
+            }
+            return Ok(same);
+        }
+        let table = self.table(*view)?;
+        let same =
+            table.materialized.as_ref().is_some_and(|stored| stored.query == *old && stored.incremental.is_none());
+        if same {
+            self.change_materialized(*view, |stored| stored.query.clone_from(new))?;
+        }
+        Ok(same)
     }
 
     /// Drops the sequences of a dropped column. With `cascade`, also drops and returns the defaults that take their
@@ -302,7 +347,7 @@ impl Draft {
     }
 }
 
-/// The error for renaming a relation or column that views read: their text keeps the old name.
+/// The error for renaming a relation or column that views read whose text would keep the old name.
 pub(crate) fn renamed_under_views(what: &str, views: &[String]) -> CatalogError {
     CatalogError::Unsupported { feature: format!("renaming {what}, which {} reads", views.join(", ")) }
 }

@@ -67,18 +67,18 @@ async fn key_columns_cannot_be_dropped_nor_change_their_bytes() {
 async fn renames_keep_ids() {
     let (cache, oid) = table_t().await;
     let old = Arc::clone(cache.current().table_by_oid(oid).unwrap());
-    change(&cache, |draft| draft.rename_column(oid, "k1", "key")).await.unwrap();
-    let table = change(&cache, |draft| draft.rename_table(oid, "u")).await.unwrap();
+    change(&cache, |draft| draft.rename_column(oid, "k1", "key", &[])).await.unwrap();
+    let table = change(&cache, |draft| draft.rename_table(oid, "u", &[])).await.unwrap();
     assert_eq!(names(table.visible_columns()), ["key", "k2", "a", "b"]);
     let ids = |table: &Table| table.columns.iter().map(|column| column.id).collect::<Vec<_>>();
     assert_eq!(ids(&table), ids(&old));
     assert_eq!(table.layouts, old.layouts);
     assert!(cache.current().table("public", "t").is_none());
     assert_eq!(cache.current().table("public", "u").unwrap().oid, oid);
-    let taken = change(&cache, |draft| draft.rename_column(oid, "key", "a")).await.unwrap_err();
+    let taken = change(&cache, |draft| draft.rename_column(oid, "key", "a", &[])).await.unwrap_err();
     assert_eq!(taken, CatalogError::DuplicateColumn { table: "u".into(), column: "a".into() });
     create(&cache, new_table("t")).await.unwrap();
-    let taken = change(&cache, |draft| draft.rename_table(oid, "t")).await.unwrap_err();
+    let taken = change(&cache, |draft| draft.rename_table(oid, "t", &[])).await.unwrap_err();
     assert_eq!(taken, CatalogError::DuplicateTable { name: "t".into() });
 }
 

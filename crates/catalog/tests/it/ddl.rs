@@ -169,7 +169,7 @@ async fn several_changes_are_one_version() {
         draft.create_schema("s")?;
         let table = draft.create_table(NewTable { schema: "s".into(), ..new_table("t") })?;
         assert!(draft.catalog().table("s", "t").is_some(), "the draft holds what it has made");
-        draft.rename_table(table.oid, "u")
+        draft.rename_table(table.oid, "u", &[])
     });
     let made = made.await.unwrap();
     let after = cache.current();

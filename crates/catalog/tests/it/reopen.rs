@@ -122,8 +122,8 @@ async fn run(cache: &CatalogCache, op: Op) -> CatalogResult<()> {
             draft.add_column(oid, column(column_name(name), ty), value).map(|_| ())
         }
         Op::DropColumn(_, name) => draft.drop_column(oid, column_name(name), false).map(|_| ()),
-        Op::RenameColumn(_, name, to) => draft.rename_column(oid, column_name(name), column_name(to)).map(|_| ()),
-        Op::Rename(_, to) => draft.rename_table(oid, &format!("t{to}")).map(|_| ()),
+        Op::RenameColumn(_, name, to) => draft.rename_column(oid, column_name(name), column_name(to), &[]).map(|_| ()),
+        Op::Rename(_, to) => draft.rename_table(oid, &format!("t{to}"), &[]).map(|_| ()),
         Op::SetDefault(_, name) => draft
             .set_default(oid, column_name(name), Some(NewDefault { text: "now()".into(), ..NewDefault::default() }))
             .map(|_| ()),

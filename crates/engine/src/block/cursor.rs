@@ -7,7 +7,7 @@ use crate::block::{Block, OpenBlock};
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::running::RunGuard;
 use crate::statement::Source;
-use crate::{Answer, Chunk, ColumnDesc, Prepared, RowStream, Session};
+use crate::{Answer, Chunk, ColumnDesc, EngineError, Prepared, RowStream, Session};
 use futures::StreamExt;
 use futures::stream;
 use pg_catalog::CursorInfo;
@@ -182,11 +182,7 @@ impl Session {
     /// # Errors
     /// 34000, 24000.
     pub(crate) fn current_row(&self, name: &str) -> EngineResult<(Arc<Vec<ColumnDesc>>, Vec<Datum>)> {
-        let cursor = match &self.block {
-            Block::Open(open) => open.cursors.find(name),
-            Block::Idle => None,
-        };
-        let Some(cursor) = cursor else { return fail(Fault::NoSuchCursor { name: name.to_string() }) };
+        let cursor = self.cursor(name)?;
         match cursor.lock()?.at.clone() {
             Some(row) => Ok((Arc::clone(&cursor.columns), row)),
             None => fail(Fault::CursorPosition { message: format!("cursor \"{name}\" is not positioned on a row") }),
@@ -277,19 +273,49 @@ impl Session {
 
     /// FETCH and MOVE.
     pub(crate) async fn fetch(&mut self, fetch: &FetchCursor) -> EngineResult<Answer> {
+        if !fetch.moves {
+            return self.fetch_rows(&fetch.name, fetch.count, "FETCH").map(Answer::Rows);
+        }
+        let rows = self.cursor(&fetch.name)?.lock()?;
+        let moved = pass(rows, fetch.count.unwrap_or(u64::MAX), &self.running()).await?;
+        Ok(Answer::Done(format!("MOVE {moved}")))
+    }
+
+    /// The next rows of a cursor, all if `count` is `None`.
+    ///
+    /// # Errors
+    /// 34000, 55000.
+    pub(crate) fn fetch_rows(&self, name: &str, count: Option<u64>, tag: &'static str) -> EngineResult<RowStream> {
+        let cursor = self.cursor(name)?;
+        let columns = Arc::clone(&cursor.columns);
+        let (rows, left, guard) = (cursor.lock()?, count.unwrap_or(u64::MAX), self.running());
+        let chunks = stream::unfold(Some((rows, left, guard)), next_chunk).boxed();
+        Ok(RowStream { columns, chunks, tag, counted: true })
+    }
+
+    /// The cursor of the open block.
+    fn cursor(&self, name: &str) -> EngineResult<&OpenCursor> {
         let found = match &self.block {
-            Block::Open(open) => open.cursors.find(&fetch.name),
+            Block::Open(open) => open.cursors.find(name),
             Block::Idle => None,
         };
-        let Some(cursor) = found else { return fail(Fault::NoSuchCursor { name: fetch.name.clone() }) };
-        let columns = Arc::clone(&cursor.columns);
-        let (rows, left, guard) = (cursor.lock()?, fetch.count.unwrap_or(u64::MAX), self.running());
-        if fetch.moves {
-            let moved = pass(rows, left, &guard).await?;
-            return Ok(Answer::Done(format!("MOVE {moved}")));
+        found.map_or_else(|| fail(Fault::NoSuchCursor { name: name.to_string() }), Ok)
+    }
+
+    /// Runs a step of a cursor of the open block as the Execute of a portal does: the next rows, all if `limit` is
+    /// `None`.
+    ///
+    /// # Errors
+    /// 34000 if there is no such cursor; errors of its query.
+    pub async fn execute_cursor(&mut self, name: &str, limit: Option<u64>) -> Result<RowStream, EngineError> {
+        self.check_block()?;
+        self.begin_statement();
+        let stream = self.fetch_rows(name, limit, "SELECT");
+        let done = self.followed(stream.map(Answer::Rows));
+        match self.end_statement(done)? {
+            Answer::Rows(stream) => Ok(stream),
+            _ => fail(Fault::Internal { detail: "a cursor without rows".to_string() }),
         }
-        let chunks = stream::unfold(Some((rows, left, guard)), next_chunk).boxed();
-        Ok(Answer::Rows(RowStream { columns, chunks, tag: "FETCH", counted: true }))
     }
 
     /// CLOSE.

@@ -99,12 +99,12 @@ impl Session {
                 open.used = true;
                 let txn = open.borrow()?;
                 open.writing = true;
-                Ok(Work { modes, ..Work::new(txn, true, wait) })
+                Ok(Work { modes, ..Work::new(txn, true, wait, self.engine.planner()) })
             }
             Block::Idle => {
                 let txn = Arc::new(Mutex::new(self.new_transaction()));
                 let txn = txn.try_lock_owned().map_err(|_| Fault::InFailedTransaction)?;
-                Ok(Work::new(txn, false, wait))
+                Ok(Work::new(txn, false, wait, self.engine.planner()))
             }
         }
     }
@@ -113,7 +113,7 @@ impl Session {
     pub(crate) async fn end_work(&mut self, work: Work) -> EngineResult<()> {
         let Work { mut txn, in_block, tally, rows, late_uniques, .. } = work;
         drop(rows);
-        self.defer_uniques(late_uniques);
+        self.defer_uniques(late_uniques)?;
         if in_block {
             txn.end_statement()?;
             if let Block::Open(open) = &mut self.block {

@@ -3,7 +3,7 @@
 use crate::error::EngineResult;
 use crate::references::{DeferredUnique, Modes, References};
 use crate::row_writer::{ChangedGroups, Tally};
-use query::HeldMemory;
+use query::{HeldMemory, Planner};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Bytes, CommitNo, FamilyId, Store, TableId};
@@ -46,8 +46,13 @@ pub(crate) struct Work {
 
 impl Work {
     /// Begins a statement of `txn`.
-    pub(crate) fn new(txn: OwnedMutexGuard<Transaction>, in_block: bool, wait: LockWait) -> Self {
-        let (looked, tally, references) = (HashMap::new(), Tally::default(), References::default());
+    pub(crate) fn new(
+        txn: OwnedMutexGuard<Transaction>,
+        in_block: bool,
+        wait: LockWait,
+        planner: &Arc<Planner>,
+    ) -> Self {
+        let (looked, tally, references) = (HashMap::new(), Tally::default(), References::new(planner));
         Self {
             txn,
             in_block,

@@ -7,8 +7,9 @@ use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
-use bind::Clause;
+use bind::{AssignedTo, Clause};
 use catalog::{Column, Counting, Table, TableOid, is_binary_coercible};
+use sql::ast::{Expr, Value};
 use sql::{SequenceOptions, WrittenExpr};
 use types::DataType;
 
@@ -42,17 +43,26 @@ impl Session {
             }
         };
         if let Some(using) = using {
-            // The rewrite's query is built from the text of USING; compiling the expression here reports errors with
-            // their position.
-            let (catalog, row) = (self.engine.catalog().current(), RowTable::of(old));
-            self.exprs_over(&catalog, &row, std::slice::from_ref(&using.expr), Clause::Transform).await?;
-            rewrite.using.insert(column.id, using.text.clone());
+            rewrite.using.insert(column.id, self.using_text(old, using, AssignedTo { ty, column: Some(name) }).await?);
         }
         if using.is_some() || column.generated.is_some() || !is_binary_coercible(column.ty, ty) {
             rewrite.needed = true;
             rewrite.retyped.insert(column.id);
         }
         Ok(Some(Step::SetType(name.to_string(), ty, counting)))
+    }
+
+    /// The text of USING, from which the rewrite's query is built. Compiling the expression here reports errors with their
+    /// position.
+    async fn using_text(&mut self, old: &Table, using: &WrittenExpr, column: AssignedTo<'_>) -> EngineResult<String> {
+        let catalog = self.engine.catalog().current();
+        if is_untyped(&using.expr) && !column.ty.is_text() {
+            self.constant_now(&catalog, &using.expr, Clause::Transform, column)?;
+            // Writing the rows applies length and scale, and refuses values that an explicit cast would truncate.
+            return Ok(format!("CAST({} AS {})", using.text, column.ty.unlimited().sql_name()));
+        }
+        self.exprs_over(&catalog, &RowTable::of(old), std::slice::from_ref(&using.expr), Clause::Transform).await?;
+        Ok(using.text.clone())
     }
 
     /// The options of an identity's sequence for the column's new type: the type's bounds, unless other bounds were
@@ -81,6 +91,22 @@ impl Session {
         }
         let default = WrittenExpr { expr: sql::parse_expr(text)?, text: text.clone() };
         check_default(self, Some(&default), &column.name, ty).await
+    }
+}
+
+/// Whether the expression has no type of its own: a string or NULL, which gets the column's type.
+fn is_untyped(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_untyped(inner),
+        Expr::Value(value) => matches!(
+            value.value,
+            Value::Null
+                | Value::SingleQuotedString(_)
+                | Value::EscapedStringLiteral(_)
+                | Value::UnicodeStringLiteral(_)
+                | Value::DollarQuotedString(_)
+        ),
+        _ => false,
     }
 }
 

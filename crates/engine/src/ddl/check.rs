@@ -5,6 +5,7 @@ use super::rewrite::Rewrite;
 use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
+use bind::Clause;
 use catalog::{NewCheck, Table};
 use sql::ast::{self, Expr, Ident};
 use sql::{CheckDef, folded};
@@ -20,6 +21,7 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let (text, expr) = strip_table_qualifier((&def.text, &def.expr), schema, &row.name)?;
         self.compile_conditions(&catalog, row, std::slice::from_ref(&expr)).await?;
+        let text = self.fixed_over(row, (&text, &expr), Clause::Check)?.text;
         let mut columns = unqualified_names(&expr);
         columns.retain(|name| row.columns.iter().any(|(column, _)| column == name));
         Ok(NewCheck { name: def.name.clone(), text, columns, validated: true })
@@ -167,6 +169,7 @@ pub(super) fn unqualified_names(expr: &Expr) -> Vec<String> {
     names
 }
 
-fn identifier(name: &str) -> Ident {
+/// A name as an identifier, quoted where SQL needs it.
+pub(super) fn identifier(name: &str) -> Ident {
     if quote(name) == name { Ident::new(name) } else { Ident::with_quote('"', name) }
 }

@@ -5,6 +5,7 @@ use crate::Session;
 use crate::dml::RowTable;
 use crate::error::{EngineResult, Fault, fail};
 use crate::row_writer::can_assign;
+use bind::Clause;
 use catalog::{NewColumn, Table};
 use sql::ast::{Expr, Ident};
 use sql::{ColumnDef, folded};
@@ -42,8 +43,9 @@ impl Session {
                 let hint = Some("You will need to rewrite or cast the expression.".to_string());
                 return Err(Fault::NoCastToType { message, hint }.into());
             }
+            let fixed = self.fixed_over(row, (&computed.text, &computed.expr), Clause::Generated)?;
             for column in columns.iter_mut().filter(|column| column.name == def.name) {
-                (column.default, column.generated) = (Some(computed.text.clone()), Some(names.clone()));
+                (column.default, column.generated) = (Some(fixed.text.clone()), Some(names.clone()));
             }
         }
         Ok(())

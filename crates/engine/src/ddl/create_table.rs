@@ -63,11 +63,7 @@ impl Session {
         for def in &create.columns {
             check_default(self, def.default.as_ref(), &def.name, def.data_type).await?;
             sequences.extend(OwnSequence::of(def, &new.schema)?);
-            let column = match &def.default {
-                Some(default) => new_column(def).with_default(self.resolve_default_sequences(default)?),
-                None => new_column(def),
-            };
-            new.columns.push(column);
+            new.columns.push(self.new_column(def)?);
         }
         self.key_and_options(create, &mut new)?;
         let columns = new.columns.iter().map(|column| (column.name.clone(), column.ty)).collect();
@@ -80,6 +76,15 @@ impl Session {
             new.checks.push(check);
         }
         Ok((new, sequences))
+    }
+
+    /// A column with its default in the catalog's form.
+    pub(super) fn new_column(&self, def: &ColumnDef) -> EngineResult<NewColumn> {
+        let column = AssignedTo { ty: def.data_type, column: Some(&def.name) };
+        Ok(match &def.default {
+            Some(default) => new_column(def).with_default(self.stored_default(default, column)?),
+            None => new_column(def),
+        })
     }
 
     /// Locks the tables that the new table's foreign keys reference. Empty if IF NOT EXISTS skips an existing table.

@@ -7,6 +7,7 @@ use super::check::rewritten;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::sequences::{oid_in, read_name};
+use bind::AssignedTo;
 use catalog::{NewDefault, Sequence, sequence_reference};
 use sql::WrittenExpr;
 use sql::ast::{self, Expr};
@@ -14,12 +15,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 impl Session {
-    /// Converts a default to the catalog's form.
+    /// Converts a column's default to the catalog's form.
     ///
     /// # Errors
     /// 42P01 for a sequence that does not exist.
-    pub(super) fn resolve_default_sequences(&self, default: &WrittenExpr) -> EngineResult<NewDefault> {
-        let WrittenExpr { expr, text } = default;
+    pub(super) fn stored_default(&self, default: &WrittenExpr, column: AssignedTo<'_>) -> EngineResult<NewDefault> {
+        let WrittenExpr { expr, text } = &self.fixed_default(default, column)?;
         if let Expr::Function(function) = expr
             && let Some(name) = is_call(function, &["nextval"]).then(|| constant_argument(function)).flatten()
         {

@@ -21,7 +21,9 @@ mod rename;
 mod rewrite;
 mod schema;
 mod sequence;
+mod session_constants;
 mod view;
+mod view_queries;
 mod wrong_kind;
 
 pub(crate) use alter_table::constant_of;

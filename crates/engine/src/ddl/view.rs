@@ -1,12 +1,12 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
+use crate::ddl::view_queries::{NewName, reads_of};
 use crate::ddl::wrong_kind::wrong_kind;
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::search_path::before_look_up;
 use crate::statement::Source;
 use crate::{Notice, Session};
-use bind::tree::Use;
-use catalog::{Catalog, NewView, TableOid, View, ViewColumn, ViewRead};
+use catalog::{Catalog, Draft, NewView, TableOid, View, ViewColumn, ViewQuery, ViewRead};
 use query::Plan;
 use sql::{CreateView, ObjectName};
 use std::collections::BTreeSet;
@@ -37,12 +37,13 @@ impl Session {
         if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
-        let found = self.view_definition(&catalog, &source.part(&create.query)).await?;
+        let source = source.part(&create.query);
+        let found = self.view_definition(&catalog, &source).await?;
         let columns = columns(&create.columns, &found.plan.columns)?;
         let search_path = self.search_path();
         let own: Vec<&str> = found.plan.columns.iter().map(|column| column.name.as_str()).collect();
         let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        let query = sql::with_names(&create.query, &own, &wanted, &name);
+        let query = sql::with_names(&*self.fixed_query(&catalog, &source)?, &own, &wanted, &name);
         let new = NewView { schema, name, columns, query, search_path, reads: found.reads };
         match existing.filter(|_| create.or_replace) {
             None => self.change_catalog(|draft| draft.create_view(new).map(drop)).await?,
@@ -61,7 +62,9 @@ impl Session {
         let Some(view) = self.find_view(&catalog, name)? else {
             return self.relation_is_missing(name, if_exists);
         };
-        self.change_catalog(|draft| draft.rename_view(view.oid, to).map(drop)).await
+        let rename = |draft: &mut Draft, queries: &[ViewQuery]| draft.rename_view(view.oid, to, queries).map(drop);
+        let queries = self.following_queries(view.oid, NewName::Relation(to), rename)?;
+        self.change_catalog(|draft| rename(draft, &queries)).await
     }
 
     /// Binds and plans a view's query, and finds the relations it reads.
@@ -71,13 +74,7 @@ impl Session {
         query: &Source,
     ) -> EngineResult<ViewDefinition> {
         let bound = self.bound_statement(catalog, query)?;
-        let direct = bound.needs.relations.iter().filter(|(_, used)| used.direct);
-        let read = |(oid, used): (&TableOid, &Use)| {
-            let table = catalog.table_by_oid(*oid);
-            let column = |at: &usize| table.and_then(|table| table.columns.get(*at)).map(|column| column.id);
-            ViewRead { relation: *oid, columns: used.selected.iter().filter_map(column).collect() }
-        };
-        let reads = direct.map(read).collect();
+        let reads = reads_of(catalog, &bound);
         let plan = self.lowered(catalog, &bound, Vec::new()).await?;
         Ok(ViewDefinition { plan, reads })
     }

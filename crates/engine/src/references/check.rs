@@ -59,8 +59,7 @@ impl Session {
         for gone in kept {
             self.refuse_children(work, &gone).await?;
         }
-        self.defer(later.into_values().map(Late::Made));
-        Ok(())
+        self.defer(later.into_values().map(Late::Made))
     }
 
     /// Lets later reads see all commits so far: a transaction that wrote a row before it was locked may not be
@@ -94,7 +93,7 @@ impl Session {
             ReferentialAction::NoAction => {
                 let made = Made { relation: Arc::new(relation), values };
                 if work.in_block && self.is_deferred(&made.relation) {
-                    self.defer([Late::Gone(made)]);
+                    self.defer([Late::Gone(made)])?;
                     return Ok(None);
                 }
                 Ok(Some(made))

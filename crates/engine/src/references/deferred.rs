@@ -1,6 +1,7 @@
 //! DEFERRABLE: foreign keys and UNIQUE constraints that are checked at the end of the block, and SET CONSTRAINTS.
 
 use super::Made;
+use super::memory::NotedMemory;
 use super::relations::Relation;
 use crate::Session;
 use crate::block::Block;
@@ -8,15 +9,20 @@ use crate::block::work::Work;
 use crate::dml::FAMILY;
 use crate::error::{EngineResult, Fault, fail};
 use catalog::{Catalog, ForeignKey, Table};
+use query::Planner;
 use sql::ObjectName;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use store::{Bytes, TableId};
+use types::Datum;
 
 /// The pending checks of a transaction block, and its constraint modes.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     late: Vec<Late>,
     modes: Modes,
+    /// The memory of `late`; `None` before the first check.
+    memory: Option<NotedMemory>,
 }
 
 /// A deferred check.
@@ -69,12 +75,36 @@ impl Deferred {
 
     /// Restores the state. Checks that ran since then run again at the end of the block.
     pub(crate) fn go_back(&mut self, mark: DeferredMark) {
-        self.late.truncate(mark.late);
+        self.keep(mark.late);
         self.modes = mark.modes;
+    }
+
+    fn add(&mut self, planner: &Arc<Planner>, late: Late) -> EngineResult<()> {
+        self.memory.get_or_insert_with(|| NotedMemory::new(planner)).add(late.bytes())?;
+        self.late.push(late);
+        Ok(())
+    }
+
+    /// Drops all but the first `count` checks.
+    fn keep(&mut self, count: usize) {
+        let dropped = self.late.drain(count.min(self.late.len())..).map(|late| late.bytes()).sum();
+        if let Some(memory) = &mut self.memory {
+            memory.remove(dropped);
+        }
     }
 }
 
 impl Late {
+    /// Its approximate memory.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::Made(made) | Self::Gone(made) => Datum::row_memory_size(&made.values),
+                // The error has the values, too.
+                Self::Unique(unique) => 3 * (unique.key.len() + unique.prefix.len()),
+            }
+    }
+
     fn is_deferred(&self, modes: &Modes) -> bool {
         match self {
             Self::Made(made) | Self::Gone(made) => modes.is_deferred(&made.relation.key),
@@ -118,8 +148,11 @@ impl Session {
     }
 
     /// Defers uniqueness checks to the end of the block.
-    pub(crate) fn defer_uniques(&mut self, late: Vec<DeferredUnique>) {
-        self.defer(late.into_iter().map(Late::Unique));
+    ///
+    /// # Errors
+    /// 53200.
+    pub(crate) fn defer_uniques(&mut self, late: Vec<DeferredUnique>) -> EngineResult<()> {
+        self.defer(late.into_iter().map(Late::Unique))
     }
 
     /// Raises 23505 if the entry still exists and another entry has the same unique prefix.
@@ -135,10 +168,13 @@ impl Session {
     }
 
     /// Adds checks for the end of the block.
-    pub(super) fn defer(&mut self, late: impl IntoIterator<Item = Late>) {
-        if let Block::Open(open) = &mut self.block {
-            open.deferred.late.extend(late);
-        }
+    ///
+    /// # Errors
+    /// 53200.
+    pub(super) fn defer(&mut self, late: impl IntoIterator<Item = Late>) -> EngineResult<()> {
+        let Block::Open(open) = &mut self.block else { return Ok(()) };
+        let planner = self.engine.planner();
+        late.into_iter().try_for_each(|late| open.deferred.add(planner, late))
     }
 
     /// Number of deferred checks of the block.
@@ -152,7 +188,7 @@ impl Session {
     /// Drops all but the first `count` deferred checks of the block.
     pub(crate) fn keep_deferred_checks(&mut self, count: usize) {
         if let Block::Open(open) = &mut self.block {
-            open.deferred.late.truncate(count);
+            open.deferred.keep(count);
         }
     }
 
@@ -162,7 +198,7 @@ impl Session {
     /// 55006 if the table has deferred checks.
     pub(crate) fn check_none_deferred(&self, table: &Table) -> EngineResult<()> {
         let Block::Open(open) = &self.block else { return Ok(()) };
-        let Deferred { late, modes } = &open.deferred;
+        let Deferred { late, modes, .. } = &open.deferred;
         match late.iter().any(|late| late.is_of(table) && late.is_deferred(modes)) {
             true => fail(Fault::ChecksPending { table: table.name.clone() }),
             false => Ok(()),

@@ -18,6 +18,7 @@ mod action_steps;
 mod actions;
 mod check;
 mod deferred;
+mod memory;
 mod parents;
 mod relations;
 
@@ -26,19 +27,24 @@ pub(crate) use relations::{Relation, Relations};
 
 use crate::dml::{Row, Target};
 use crate::error::EngineResult;
+use memory::NotedMemory;
+use query::Planner;
 use relations::Incoming;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use store::Bytes;
 use types::Datum;
 
 /// The foreign key checks that a statement's writes require.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct References {
     /// Newly referenced keys, without duplicates.
     made: Wanted,
     /// Removed keys.
     gone: Vec<Gone>,
+    /// The memory of both, held until the statement ends.
+    memory: NotedMemory,
 }
 
 /// Newly referenced keys, by foreign key and by the look-up of the referenced row.
@@ -70,6 +76,11 @@ struct Gone {
 }
 
 impl References {
+    /// No checks. Their memory is counted in the pool of the planner.
+    pub(crate) fn new(planner: &Arc<Planner>) -> Self {
+        Self { made: Wanted::new(), gone: Vec::new(), memory: NotedMemory::new(planner) }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.made.is_empty() && self.gone.is_empty()
     }
@@ -77,7 +88,7 @@ impl References {
     /// Notes the checks that a changed row of the target requires.
     ///
     /// # Errors
-    /// A referenced key that is too long.
+    /// A referenced key that is too long; 53200.
     pub(crate) fn note(&mut self, target: &Target, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
         if let Some(new) = new {
             for relation in &target.relations.outgoing {
@@ -85,7 +96,10 @@ impl References {
                 let same = old.is_some_and(|old| values_at(old, &relation.columns) == values);
                 if !same && relation.asks_for(&values) {
                     let made = Made { relation: Arc::clone(relation), values };
-                    self.made.entry(made.wanted()?).or_insert(made);
+                    if let Entry::Vacant(place) = self.made.entry(made.wanted()?) {
+                        self.memory.add(size_of_wanted(place.key()) + made.bytes())?;
+                        place.insert(made);
+                    }
                 }
             }
         }
@@ -94,7 +108,9 @@ impl References {
             let values = values_at(old, &incoming.columns);
             let new = new.map(|new| values_at(new, &incoming.columns));
             if new.as_ref() != Some(&values) && !values.iter().any(Datum::is_null) {
-                self.gone.push(Gone { incoming: Arc::clone(incoming), values, new });
+                let gone = Gone { incoming: Arc::clone(incoming), values, new };
+                self.memory.add(gone.bytes())?;
+                self.gone.push(gone);
             }
         }
         Ok(())
@@ -110,6 +126,31 @@ impl Made {
         };
         let impossible = || ParentLookup::Impossible(format!("{:?}", self.values));
         Ok((self.relation.key.oid, probe.map_or_else(impossible, ParentLookup::ByKey)))
+    }
+}
+
+/// Approximate memory of a key in [`Wanted`] and of its place in the map.
+fn size_of_wanted((_, lookup): &(u32, ParentLookup)) -> usize {
+    const PLACE: usize = size_of::<(u32, ParentLookup)>() * 2;
+    let of_lookup = match lookup {
+        ParentLookup::ByKey(key) => key.len(),
+        ParentLookup::Impossible(text) => text.len(),
+    };
+    PLACE + of_lookup
+}
+
+impl Made {
+    /// Its approximate memory.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + Datum::row_memory_size(&self.values)
+    }
+}
+
+impl Gone {
+    /// Its approximate memory.
+    fn bytes(&self) -> usize {
+        let new = self.new.as_ref().map_or(0, |new| Datum::row_memory_size(new));
+        size_of::<Self>() + Datum::row_memory_size(&self.values) + new
     }
 }
 

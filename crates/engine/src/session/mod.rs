@@ -13,6 +13,7 @@ pub(crate) mod search_path;
 pub(crate) mod sequences;
 pub(crate) mod set_config;
 pub(crate) mod state;
+pub(crate) mod timer;
 
 use crate::block::Block;
 use crate::error::{ClientFault, EngineResult, Fault, fail};
@@ -25,6 +26,7 @@ use crate::session::running::{Entry, RunGuard};
 use crate::session::search_path::KnownPath;
 use crate::session::sequences::Taken;
 use crate::session::set_config::SetConfigs;
+use crate::session::timer::StatementTimer;
 use crate::settings::{Keepalive, Settings};
 use crate::statement::script::Script;
 use crate::statement::shapes::ByShape;
@@ -83,6 +85,8 @@ pub struct Session {
     pub(crate) known_path: KnownPath,
     /// The guard of the running statement.
     guard: Option<Arc<RunGuard>>,
+    /// The time limit of the last statement.
+    timer: Option<StatementTimer>,
     /// The text of the running statement, to which positions in its expressions refer.
     pub(crate) written: Written,
 }
@@ -106,6 +110,7 @@ impl Session {
             entry,
             known_path: KnownPath::default(),
             guard: None,
+            timer: None,
             written: Written::default(),
         }
     }
@@ -272,7 +277,7 @@ impl Session {
 
     /// Wraps the answer so that its end is reported to the block, or releases the locks of a single-statement
     /// transaction.
-    fn followed(&self, done: EngineResult<Answer>) -> EngineResult<Answer> {
+    pub(crate) fn followed(&self, done: EngineResult<Answer>) -> EngineResult<Answer> {
         match self.block {
             Block::Open(_) => done.map(|answer| self.block.watch(answer)),
             Block::Idle => release_at_end(&self.entry, done),
@@ -347,7 +352,8 @@ impl Session {
             self.set_configs.forget();
         }
         self.guard = None;
-        self.guard = Some(self.running());
+        let guard = self.running();
+        (self.timer, self.guard) = (Some(guard.timer()), Some(guard));
     }
 
     pub(crate) fn end_statement<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {

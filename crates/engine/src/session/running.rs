@@ -6,6 +6,7 @@
 use crate::TransactionStatus;
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::activity::{Activity, Client, micros};
+use crate::session::timer::{StatementTimer, Timer};
 use crate::settings::Effective;
 use crate::threads::turn;
 use parking_lot::Mutex;
@@ -18,7 +19,6 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::task::unconstrained;
-use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 use txn::{AdvisoryLevel, AdvisoryLocks, LockTable, SessionOwners, TxnId};
 use types::interrupt::{Host, Interrupted};
@@ -157,8 +157,8 @@ impl Entry {
             state.token = CancellationToken::new();
         }
         state.active += 1;
-        let deadline = timeout.map(|timeout| Instant::now() + timeout);
-        let watch = Watch { entry: Some(Arc::clone(self)), token: state.token.clone(), deadline };
+        let timer = Arc::new(Timer::new(timeout));
+        let watch = Watch { entry: Some(Arc::clone(self)), token: state.token.clone(), timer };
         RunGuard { watch: Arc::new(watch) }
     }
 
@@ -271,13 +271,14 @@ struct Watch {
     /// `None`: only dropping the statement stops it.
     entry: Option<Arc<Entry>>,
     token: CancellationToken,
-    deadline: Option<Instant>,
+    timer: Arc<Timer>,
 }
 
 impl RunGuard {
     /// A guard for a cursor, which other statements read.
     pub(crate) fn unbounded() -> Self {
-        Self { watch: Arc::new(Watch { entry: None, token: CancellationToken::new(), deadline: None }) }
+        let timer = Arc::new(Timer::new(None));
+        Self { watch: Arc::new(Watch { entry: None, token: CancellationToken::new(), timer }) }
     }
 
     /// Runs `work` until it completes, is cancelled or times out. Stopped work is dropped, so it must be able to stop
@@ -291,7 +292,7 @@ impl RunGuard {
             () = self.watch.token.cancelled() => fail(self.watch.stopped()),
             // Unconstrained, because work that never waits uses up the task's budget, and then the timer would not be
             // polled.
-            () = unconstrained(sleep_until(self.watch.deadline)) => fail(Fault::StatementTimeout),
+            () = unconstrained(self.watch.timer.over()) => fail(Fault::StatementTimeout),
         }
     }
 
@@ -313,6 +314,11 @@ impl RunGuard {
         turn::watched_at(&self.host(), work, large).await.or_else(|error| self.check().and(Err(error)))
     }
 
+    /// Its time limit.
+    pub(crate) fn timer(&self) -> StatementTimer {
+        StatementTimer(Arc::clone(&self.watch.timer))
+    }
+
     /// The host for computations on other threads.
     pub(crate) fn host(&self) -> Arc<dyn Host> {
         Arc::clone(&self.watch) as Arc<dyn Host>
@@ -329,7 +335,7 @@ impl Watch {
         if self.token.is_cancelled() {
             return Some(self.stopped());
         }
-        self.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| Fault::StatementTimeout)
+        self.timer.is_over().then_some(Fault::StatementTimeout)
     }
 }
 
@@ -368,12 +374,5 @@ impl Drop for RunGuard {
                 entry.release_of_statement();
             }
         }
-    }
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

@@ -1,4 +1,4 @@
-//! Syntax trees of long statements, and results of RETURNING, count as memory that statements share.
+//! Syntax trees of long statements, results of RETURNING, and checks of foreign keys count as memory that statements share.
 
 use crate::client::Client;
 use engine::{Engine, EngineOptions};
@@ -8,9 +8,13 @@ use store_fjall::FjallStore;
 const MEMORY: usize = 8 << 20;
 
 async fn client() -> Client {
+    client_with(MEMORY).await
+}
+
+async fn client_with(memory_bytes: usize) -> Client {
     let options = store_fjall::Options { temporary: true, ..store_fjall::Options::default() };
     let store = FjallStore::open(tempfile::tempdir().unwrap().keep(), options).unwrap();
-    let options = EngineOptions { query_threads: 2, memory_bytes: MEMORY, ..EngineOptions::default() };
+    let options = EngineOptions { query_threads: 2, memory_bytes, ..EngineOptions::default() };
     Client::of(&Engine::open(store, options).await.unwrap())
 }
 
@@ -66,4 +70,36 @@ async fn a_large_answer_of_returning_is_refused_and_its_statement_undone() {
     }
     let answer = client.run("UPDATE t SET v = 'w' RETURNING length(repeat(v, 100000))").await;
     assert!(answer.ends_with("UPDATE 500"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_checks_of_foreign_keys_hold_memory() {
+    let mut client = client_with(24 << 20).await;
+    client.ok("CREATE TABLE p (k text PRIMARY KEY)").await;
+    client.ok("CREATE TABLE c (k integer PRIMARY KEY, p text REFERENCES p DEFERRABLE)").await;
+    client.ok("INSERT INTO p SELECT repeat('x', 1000) || i FROM generate_series(1, 15000) AS g (i)").await;
+    let insert = |from: usize, count: usize, key: &str| {
+        format!("INSERT INTO c SELECT {from} + i, repeat('x', 1000) || {key} FROM generate_series(1, {count}) AS g (i)")
+    };
+    // Two keys in all; then another key for each row, about 30 MB.
+    client.ok(&insert(0, 15_000, "1 + i % 2")).await;
+    let answer = client.run(&insert(20_000, 15_000, "i")).await;
+    assert!(answer.starts_with("ERROR 53200 out of memory: the rows of a statement"), "{answer}");
+    assert_eq!(client.run("SELECT count(*) FROM c").await, "15000\nSELECT 1");
+
+    // Deferred checks are held by their transaction, and given back by ROLLBACK TO.
+    client.ok("BEGIN").await;
+    client.ok("SET CONSTRAINTS ALL DEFERRED").await;
+    for _ in 0..10 {
+        client.ok("SAVEPOINT s").await;
+        client.ok(&insert(20_000, 3_000, "i")).await;
+        client.ok("ROLLBACK TO s").await;
+    }
+    let mut answers = Vec::new();
+    for at in 1..10 {
+        answers.push(client.run(&insert(20_000 * at, 3_000, "i")).await);
+    }
+    assert!(answers.iter().any(|answer| answer.starts_with("ERROR 53200")), "{answers:?}");
+    client.ok("ROLLBACK").await;
+    client.ok(&insert(20_000, 3_000, "i")).await;
 }

@@ -156,6 +156,52 @@ async fn the_timeout_of_declare_does_not_end_the_cursor_and_that_of_fetch_does()
 }
 
 #[tokio::test]
+async fn a_declared_cursor_is_executed_as_a_portal() {
+    let server = server().await;
+    let mut client = server.session().await;
+    client.run("BEGIN; DECLARE c CURSOR FOR SELECT k FROM t WHERE k < 6 ORDER BY k").await.unwrap();
+    for (limit, expected, tag) in [(2, ["1", "2"].as_slice(), "s"), (0, &["4", "5"], "SELECT 2"), (0, &[], "SELECT 0")]
+    {
+        client.send(&[execute("c", limit), sync()].concat()).await;
+        let answer = client.answer().await;
+        assert_eq!(rows(&answer), expected);
+        let end = &answer[expected.len()];
+        let end = if end.kind == b's' { "s" } else { std::str::from_utf8(&end.body).unwrap().trim_end_matches('\0') };
+        assert_eq!(end, tag);
+        if limit > 0 {
+            assert_eq!(client.run("FETCH c").await.strs(), Ok("3"));
+        }
+    }
+    assert_eq!(client.run("FETCH c").await.strs(), Ok("FETCH 0"));
+    assert_eq!(client.extended(&[execute("d", 0)]).await.strs(), Err("34000"));
+
+    client.run("ROLLBACK; BEGIN; DECLARE c CURSOR FOR SELECT 1 / (k - 3) FROM t ORDER BY k").await.unwrap();
+    assert_eq!(client.extended(&[execute("c", 0)]).await.strs(), Err("22012"));
+    client.run("ROLLBACK").await.unwrap();
+    assert_eq!(client.extended(&[execute("c", 0)]).await.strs(), Err("34000"));
+}
+
+#[tokio::test]
+async fn each_execute_of_a_portal_has_the_whole_timeout_and_none_passes_between_them() {
+    let server = server().await;
+    let mut client = server.session().await;
+    client.run("BEGIN; SET LOCAL statement_timeout = '1500ms'").await.unwrap();
+    let text = "SELECT a.k FROM t a, t b";
+    client.extended(&[parse("", text, &[]), bind("p", "", 0, &[]), execute("p", 1)]).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    assert_eq!(client.run("MOVE 2 p").await.strs(), Ok("MOVE 2"));
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    client.send(&[execute("p", 0), sync()].concat()).await;
+    assert_eq!(rows(&client.answer().await).len(), 300 * 300 - 3);
+
+    let text = "SELECT a.k FROM t a, t b UNION ALL SELECT count(*) FROM t a, t b, t c, t d, t e";
+    client.extended(&[parse("", text, &[]), bind("q", "", 0, &[]), execute("q", 1)]).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    client.extended(&[execute("q", 1)]).await.unwrap();
+    assert_eq!(client.extended(&[execute("q", 0)]).await.strs(), Err("57014"));
+}
+
+#[tokio::test]
 async fn oids_are_parameters_and_columns_of_their_own_type() {
     let server = server().await;
     let mut client = server.session().await;

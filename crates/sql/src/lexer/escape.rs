@@ -10,8 +10,16 @@ use types::TypeError;
 /// # Errors
 /// [`TypeError::InvalidEncoding`] for bytes that are not valid text.
 pub(super) fn read(text: &str) -> Option<Result<(String, usize), TypeError>> {
-    let body = text.strip_prefix(['e', 'E'])?.strip_prefix('\'')?;
-    let mut rest = body.as_bytes();
+    let read = read_quoted(text.strip_prefix(['e', 'E'])?)?;
+    Some(read.map(|(value, length)| (value, length + 1)))
+}
+
+/// As [`read`], for a string without the letter, which continues another one.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_quoted(text: &str) -> Option<Result<(String, usize), TypeError>> {
+    let mut rest = text.strip_prefix('\'')?.as_bytes();
     let mut value = Vec::new();
     loop {
         let (first, tail) = rest.split_first()?;

@@ -14,7 +14,7 @@ use super::place::{byte_of, position_at, position_of};
 use super::{depth, escape, unicode};
 use crate::SqlError;
 use crate::dialect::BennuDialect;
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, TokenizerError, Whitespace};
 use types::interrupt;
 
 /// Bytes of a step. A step without a border is doubled.
@@ -57,6 +57,10 @@ impl Lexing<'_> {
         let mut found = Vec::new();
         let dialect = BennuDialect::for_tokens(&[]);
         let outcome = Tokenizer::new(&dialect, part).tokenize_with_location_into_buf(&mut found);
+        if let Some(at) = self.continued_at(&found, part) {
+            found.truncate(at);
+            return self.continue_string(part, found).map(|()| true);
+        }
         if outcome.is_err() && self.read_string(part, &mut found)? {
             return Ok(true);
         }
@@ -95,6 +99,53 @@ impl Lexing<'_> {
         Ok(true)
     }
 
+    /// Returns where `found` has, or ends before, the first string that continues an `E'…'` across a line break. The
+    /// tokenizer reads it as a string without escapes.
+    fn continued_at(&self, found: &[TokenWithSpan], part: &str) -> Option<usize> {
+        let (mut escaped, mut new_line) = (false, false);
+        let mut see = |token: &Token| {
+            match token {
+                Token::Whitespace(Whitespace::Newline | Whitespace::SingleLineComment { .. }) => new_line = true,
+                Token::Whitespace(Whitespace::Space | Whitespace::Tab) => {}
+                Token::SingleQuotedString(_) if escaped && new_line => return true,
+                token => (escaped, new_line) = (matches!(token, Token::EscapedStringLiteral(_)), false),
+            }
+            false
+        };
+        let before = self.tokens.iter().rposition(|token| !matches!(token.token, Token::Whitespace(_)));
+        for token in before.and_then(|at| self.tokens.get(at..)).unwrap_or_default() {
+            see(&token.token);
+        }
+        if let Some(at) = found.iter().position(|token| see(&token.token)) {
+            return Some(at);
+        }
+        let end = found.last().map_or(0, |last| byte_of(part, last.span.end));
+        let quoted = part.get(end..).is_some_and(|rest| rest.starts_with('\''));
+        (quoted && escaped && new_line).then_some(found.len())
+    }
+
+    /// Adds the string after `found` to the `E'…'` that it continues, the last token that is no whitespace.
+    fn continue_string(&mut self, part: &str, found: Vec<TokenWithSpan>) -> Result<(), SqlError> {
+        let length = found.last().map_or(0, |last| byte_of(part, last.span.end));
+        self.take(found, part.get(..length).unwrap_or(part));
+        while matches!(self.tokens.last(), Some(token) if matches!(token.token, Token::Whitespace(_))) {
+            self.tokens.pop();
+        }
+        let rest = self.text.get(self.begin..).unwrap_or_default();
+        let (more, length) = match escape::read_quoted(rest) {
+            Some(Ok(read)) => read,
+            Some(Err(source)) => return Err(SqlError::Type { source, position: position_at(self.text, self.begin) }),
+            None => return Err(unterminated_string(self.text, self.begin)),
+        };
+        self.origin = escape::after(self.origin, rest.get(..length).unwrap_or_default());
+        self.begin += length;
+        if let Some(TokenWithSpan { token: Token::EscapedStringLiteral(value), span }) = self.tokens.last_mut() {
+            value.push_str(&more);
+            span.end = self.origin;
+        }
+        Ok(())
+    }
+
     /// Takes the tokens of `part`, which begins at the start of the next part.
     fn take(&mut self, found: Vec<TokenWithSpan>, part: &str) {
         let origin = self.origin;
@@ -121,7 +172,15 @@ fn unterminated(text: &str, start: usize, error: TokenizerError) -> SqlError {
     } else {
         return SqlError::Invalid { message: error.message, position: position_of(text, error.location) };
     };
-    let shown: String = rest.chars().take(MAX_SHOWN).collect();
+    unterminated_token(what, text, start)
+}
+
+fn unterminated_string(text: &str, start: usize) -> SqlError {
+    unterminated_token("unterminated quoted string", text, start)
+}
+
+fn unterminated_token(what: &str, text: &str, start: usize) -> SqlError {
+    let shown: String = text.get(start..).unwrap_or_default().chars().take(MAX_SHOWN).collect();
     SqlError::Invalid { message: format!("{what} at or near \"{shown}\""), position: position_at(text, start) }
 }
 
@@ -141,9 +200,25 @@ mod tests {
     }
 
     #[test]
+    fn the_second_part_of_an_escaped_string_has_escapes() {
+        let strings = |text: &str| {
+            let tokens = in_steps(text, text.len());
+            let tokens = tokens.into_iter().map(|token| token.token);
+            tokens.filter(|token| !matches!(token, Token::Whitespace(_))).collect::<Vec<_>>()
+        };
+        let escaped = |text: &str| Token::EscapedStringLiteral(text.to_owned());
+        let plain = |text: &str| Token::SingleQuotedString(text.to_owned());
+        assert_eq!(strings("E'a\\n'\n'b\\'c' -- x\n  '\\xc3\\xa4'"), [escaped("a\nb'cä")]);
+        assert_eq!(strings("E'\\xc3\\xa4'\n'\\'', '\\'"), [escaped("ä'"), Token::Comma, plain("\\")]);
+        assert_eq!(strings("E'a' 'b\\'"), [escaped("a"), plain("b\\")]);
+        assert_eq!(strings("E'a'\nE'b'"), [escaped("a"), escaped("b")]);
+        assert!(tokenize("E'a'\n'b\\'").is_err());
+    }
+
+    #[test]
     fn a_step_ends_in_the_middle_of_any_token() {
         let text = "SELECT a.b, .5, t.5, 'it''s (a, b)', E'\\n,(', e'\\xc3\\xa4', U&'\\0061,(', $x$ (, $$ ),( $x$,\n \
-                    \"q,(\" -- c, (\n, /* (, /* , */ */ 1.5e3, a->>'b,', ä, x::int[], 1_000,\r\n(((7)))";
+                    \"q,(\" -- c, (\n, E'(,'\n ',\\'' --,\n'\\xc3\\xa4,', /* (, /* , */ */ 1.5e3, a->>'b,', ä, x::int[], 1_000,\r\n(((7)))";
         let whole = in_steps(text, text.len());
         assert!(whole.len() > 60);
         for bytes in 1..text.len() {

@@ -104,7 +104,7 @@ pub struct WrittenExpr {
 
 impl WrittenExpr {
     /// Removes the parentheses around the whole expression; printing adds them again.
-    pub(crate) fn without_parentheses(self) -> Self {
+    pub fn without_parentheses(self) -> Self {
         let Self { expr, text } = self;
         match expr {
             ast::Expr::Nested(inner) => {

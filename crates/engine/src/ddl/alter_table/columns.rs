@@ -9,10 +9,11 @@ use crate::ddl::create_table::new_column;
 use crate::ddl::generated::OwnSequence;
 use crate::ddl::index::renamed_index_texts;
 use crate::ddl::rewrite::Rewrite;
+use crate::ddl::view_queries::NewName;
 use crate::dml::RowTable;
 use crate::error::{EngineError, EngineResult, Fault, fail};
 use bind::AssignedTo;
-use catalog::Table;
+use catalog::{Draft, Table, ViewQuery};
 use sql::{ColumnDef, WrittenExpr};
 use types::Datum;
 
@@ -63,7 +64,7 @@ impl Session {
         if def.not_null && matches!(missing, Datum::Null) && self.has_row(table, None).await? {
             return Err(self.contains_nulls(table, &def.name).into());
         }
-        Ok(Step::Add { column: new_column(def), missing })
+        Ok(Step::Add { column: self.new_column(def)?, missing })
     }
 
     /// Adds a column whose default differs from row to row: a sequence's next value or a volatile expression. `None`
@@ -76,7 +77,7 @@ impl Session {
     ) -> EngineResult<Option<Step>> {
         let Some(default) = &def.default else { return Ok(None) };
         check_default(self, Some(default), &def.name, def.data_type).await?;
-        let column = new_column(def).with_default(self.resolve_default_sequences(default)?);
+        let column = self.new_column(def)?;
         let volatile = self.is_volatile(&default.expr, AssignedTo { ty: def.data_type, column: Some(&def.name) })?;
         if column.sequence.is_none() && !volatile {
             return Ok(None);
@@ -116,6 +117,31 @@ impl Session {
         Some(Step::Drop(names, cascade))
     }
 
+    /// RENAME COLUMN: also rewrites the expressions that reference the column, and the queries of views that read it.
+    pub(super) fn renamed_column(&self, table: &Table, from: &str, to: &str) -> EngineResult<Step> {
+        let texts = RenamedTexts {
+            checks: renamed_texts(table, from, to)?,
+            indexes: renamed_index_texts(table, from, to)?,
+            generated: renamed_expressions(table, from, to)?,
+            query: None,
+            views: self.views_with_column(table, from, to)?,
+        };
+        Ok(Step::RenameColumn(from.to_string(), to.to_string(), texts))
+    }
+
+    /// The queries of the views that read a column, with its new name.
+    pub(in crate::ddl) fn views_with_column(
+        &self,
+        table: &Table,
+        from: &str,
+        to: &str,
+    ) -> EngineResult<Vec<ViewQuery>> {
+        let Some(column) = table.column_by_name(from) else { return Ok(Vec::new()) };
+        let rename =
+            |draft: &mut Draft, queries: &[ViewQuery]| draft.rename_column(table.oid, from, to, queries).map(drop);
+        self.following_queries(table.oid, NewName::Column(column.id, to), rename)
+    }
+
     /// DROP EXPRESSION. `None` if the column is not generated and IF EXISTS is given.
     pub(super) fn dropped_expression(
         &mut self,
@@ -149,7 +175,8 @@ impl Session {
         let Some(default) = default else { return Ok(Step::SetDefault(column.to_string(), None)) };
         let ty = table.must_get_column(column)?.ty;
         check_default(self, Some(default), column, ty).await?;
-        Ok(Step::SetDefault(column.to_string(), Some(self.resolve_default_sequences(default)?)))
+        let default = self.stored_default(default, AssignedTo { ty, column: Some(column) })?;
+        Ok(Step::SetDefault(column.to_string(), Some(default)))
     }
 
     /// 23502 for existing rows with NULL.
@@ -189,17 +216,6 @@ impl Session {
         text.push_str(" LIMIT 1");
         Ok(!self.own_query(&text).await?.is_empty())
     }
-}
-
-/// RENAME COLUMN: also rewrites the expressions that reference the column.
-pub(super) fn renamed_column(table: &Table, from: &str, to: &str) -> EngineResult<Step> {
-    let texts = RenamedTexts {
-        checks: renamed_texts(table, from, to)?,
-        indexes: renamed_index_texts(table, from, to)?,
-        generated: renamed_expressions(table, from, to)?,
-        query: None,
-    };
-    Ok(Step::RenameColumn(from.to_string(), to.to_string(), texts))
 }
 
 /// Returns 42601 for the default of a generated or identity column.

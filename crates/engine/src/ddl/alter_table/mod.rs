@@ -10,6 +10,7 @@ mod constraints;
 mod identity;
 mod include;
 mod references;
+mod retyped_checks;
 mod step;
 
 pub(super) use constraints::Added;
@@ -18,10 +19,11 @@ pub(super) use step::{RenamedTexts, Step, apply};
 
 use super::create_table::{new_key_part, property};
 use super::rewrite::Rewrite;
+use super::view_queries::NewName;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{ConstraintKind, Draft, Table};
-use columns::{dropped_not_null, renamed_column};
+use catalog::{ConstraintKind, Draft, Table, ViewQuery};
+use columns::dropped_not_null;
 use constraints::altered_constraint;
 use sql::{AlterAction, AlterTable};
 use std::sync::Arc;
@@ -66,7 +68,7 @@ impl Session {
         let (steps, rewrite) = self.steps_of(&mut locks, &table, &alter.actions).await?;
         if rewrite.is_due() {
             let others = self.rewrite_table(&table, steps, &rewrite).await?;
-            self.notice_dropped(&others);
+            self.note_dropped(&others);
             return Ok(());
         }
         self.check_changed_references(&table, &steps, &rewrite, None).await?;
@@ -78,8 +80,16 @@ impl Session {
             Ok(others)
         };
         let others = self.change_catalog(change).await?;
-        self.notice_dropped(&others);
+        self.note_dropped(&others);
         Ok(())
+    }
+
+    /// Issues the notice about dropped objects, and ends the refresh jobs of dropped views.
+    fn note_dropped(&mut self, others: &[String]) {
+        if !others.is_empty() {
+            self.engine.jobs().look_again();
+        }
+        self.notice_dropped(others);
     }
 
     /// Checks the actions and returns their steps and the rewrite they need. Each action is checked against the table
@@ -106,6 +116,7 @@ impl Session {
         let retyped = self.retyped_index_texts(table, &steps).await?;
         // The rewrite builds the entries of new and changed indexes.
         rewrite.needed |= !uniques.is_empty() || !retyped.is_empty();
+        let retyped_checks = self.retyped_check_texts(table, &steps).await?;
         let checks = self.checks_of(&now, actions, &steps, &rewrite).await?;
         let keys = self.foreign_keys_of(locks, table, actions, &steps).await?;
         self.lock_parents_of_retyped(locks, table, &rewrite).await?;
@@ -115,6 +126,9 @@ impl Session {
         steps.extend(keys.into_iter().map(Step::AddForeignKey));
         if !retyped.is_empty() {
             steps.push(Step::SetIndexTexts(retyped));
+        }
+        if !retyped_checks.is_empty() {
+            steps.push(Step::SetCheckTexts(retyped_checks));
         }
         Ok((steps, rewrite))
     }
@@ -143,7 +157,7 @@ impl Session {
             AlterAction::DropExpression { column, if_exists } => {
                 return self.dropped_expression(now, column, *if_exists);
             }
-            AlterAction::RenameColumn { from, to } => renamed_column(now, from, to)?,
+            AlterAction::RenameColumn { from, to } => self.renamed_column(now, from, to)?,
             AlterAction::SetDefault { column, default } => {
                 self.new_default(now, column, Some(default.as_ref())).await?
             }
@@ -156,13 +170,13 @@ impl Session {
             AlterAction::DropIdentity { column, if_exists } => {
                 return self.dropped_identity(now, column, *if_exists);
             }
-            AlterAction::RenameTable { to } => Step::RenameTable(to.clone()),
+            AlterAction::RenameTable { to } => self.renamed_table(now, to)?,
             AlterAction::ChangeIdentity { column, change } => self.changed_identity(now, column, change).await?,
             AlterAction::WithoutEffect { column, index, words, reason } => {
                 self.notice_without_effect(now, (column.as_deref(), index.as_deref()), words, reason)?;
                 return Ok(None);
             }
-            AlterAction::SetSchema { schema } => Step::SetSchema(schema.clone()),
+            AlterAction::SetSchema { schema } => self.moved_table(now, schema)?,
             AlterAction::SetOptions(options) => {
                 self.parameters_without_effect(options.iter().map(|option| option.name.as_str()));
                 Step::Properties(options.iter().map(property).collect::<EngineResult<_>>()?)
@@ -172,6 +186,18 @@ impl Session {
             }
             of_constraints => return self.step_of_constraint((old, now), of_constraints, rewrite).await,
         }))
+    }
+
+    /// RENAME TO, with the queries of the views that read the table.
+    pub(in crate::ddl) fn renamed_table(&self, table: &Table, to: &str) -> EngineResult<Step> {
+        let rename = |draft: &mut Draft, queries: &[ViewQuery]| draft.rename_table(table.oid, to, queries).map(drop);
+        Ok(Step::RenameTable(to.to_string(), self.following_queries(table.oid, NewName::Relation(to), rename)?))
+    }
+
+    /// SET SCHEMA, with the queries of the views that read the table.
+    pub(in crate::ddl) fn moved_table(&self, table: &Table, schema: &str) -> EngineResult<Step> {
+        let change = |draft: &mut Draft, queries: &[ViewQuery]| draft.set_schema(table.oid, schema, queries).map(drop);
+        Ok(Step::SetSchema(schema.to_string(), self.following_queries(table.oid, NewName::Schema(schema), change)?))
     }
 
     async fn step_of_constraint(

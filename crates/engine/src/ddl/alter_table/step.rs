@@ -3,7 +3,7 @@
 use crate::ddl::generated::OwnSequence;
 use catalog::{
     CatalogResult, Counting, Draft, Identity, IndexText, NewCheck, NewColumn, NewDefault, NewForeignKey, NewIndex,
-    NewKeyPart, Sequence, TableOid,
+    NewKeyPart, Sequence, TableOid, ViewQuery,
 };
 use std::collections::BTreeMap;
 use types::{DataType, Datum};
@@ -39,10 +39,13 @@ pub(in crate::ddl) enum Step {
     SetType(String, DataType, Option<(TableOid, Counting)>),
     /// New index expressions for retyped columns, by index OID.
     SetIndexTexts(Vec<(u32, Vec<IndexText>)>),
+    /// New conditions of CHECK constraints over retyped columns, by name.
+    SetCheckTexts(Vec<(String, String)>),
     DropExpression(String),
     /// Old name, new name, and the rewritten expressions that reference the column.
     RenameColumn(String, String, RenamedTexts),
-    RenameTable(String),
+    /// New name, and the queries of the views that read the table.
+    RenameTable(String, Vec<ViewQuery>),
     SetDefault(String, Option<NewDefault>),
     SetNotNull(String),
     DropNotNull(String),
@@ -56,7 +59,8 @@ pub(in crate::ddl) enum Step {
         /// The next value, for RESTART.
         restart: Option<i64>,
     },
-    SetSchema(String),
+    /// New schema, and the queries of the views that read the table.
+    SetSchema(String, Vec<ViewQuery>),
     Properties(BTreeMap<String, Option<String>>),
 }
 
@@ -81,6 +85,8 @@ pub(in crate::ddl) struct RenamedTexts {
     pub(in crate::ddl) generated: Vec<(String, String)>,
     /// The query of a materialized view.
     pub(in crate::ddl) query: Option<String>,
+    /// The queries of the views that read the column.
+    pub(in crate::ddl) views: Vec<ViewQuery>,
 }
 
 /// Applies a step to the draft. Returns the kinds and names of the other objects dropped by CASCADE.
@@ -110,9 +116,10 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
             draft.set_type(oid, &name, ty).map(drop)
         }
         Step::SetIndexTexts(texts) => draft.set_index_texts(oid, &texts).map(drop),
+        Step::SetCheckTexts(texts) => draft.set_check_texts(oid, &texts).map(drop),
         Step::DropExpression(name) => draft.drop_expression(oid, &name).map(drop),
         Step::RenameColumn(from, to, texts) => {
-            draft.rename_column(oid, &from, &to)?;
+            draft.rename_column(oid, &from, &to, &texts.views)?;
             for (name, text) in texts.generated {
                 draft.set_expression(oid, &name, text)?;
             }
@@ -129,7 +136,7 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
         }
         Step::Validate(name) => draft.set_validated(oid, &name).map(drop),
         Step::RenameConstraint(from, to) => draft.rename_constraint(oid, &from, &to).map(drop),
-        Step::RenameTable(to) => draft.rename_table(oid, &to).map(drop),
+        Step::RenameTable(to, views) => draft.rename_table(oid, &to, &views).map(drop),
         Step::SetDefault(name, default) => draft.set_default(oid, &name, default).map(drop),
         Step::SetNotNull(name) => draft.set_not_null(oid, &name).map(drop),
         Step::DropNotNull(name) => draft.drop_not_null(oid, &name).map(drop),
@@ -142,7 +149,7 @@ pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> Cat
                 None => Ok(()),
             }
         }
-        Step::SetSchema(schema) => draft.set_schema(oid, &schema).map(drop),
+        Step::SetSchema(schema, views) => draft.set_schema(oid, &schema, &views).map(drop),
         Step::Properties(changes) => draft.set_properties(oid, &changes).map(drop),
     };
     done.map(|()| Vec::new())

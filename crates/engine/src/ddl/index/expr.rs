@@ -27,7 +27,9 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let schema = catalog.schema_name(table).to_string();
         let (text, expr) = strip_table_qualifier((&def.text, &def.expr), &schema, &table.name)?;
-        let compiled = self.compile_index_expr(&catalog, &RowTable::of(table), &expr, clause).await?;
+        let row = RowTable::of(table);
+        let compiled = self.compile_index_expr(&catalog, &row, &expr, clause).await?;
+        let WrittenExpr { text, expr } = self.fixed_over(&row, (&text, &expr), clause)?;
         let ty = match compiled.types().first().copied().unwrap_or(DataType::Text) {
             // The scale of a computed numeric may differ from row to row.
             DataType::Numeric(_) => DataType::Numeric(None),

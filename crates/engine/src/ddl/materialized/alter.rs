@@ -14,10 +14,11 @@ impl Session {
         let (mut steps, mut schedule) = (Vec::new(), None);
         for action in &alter.actions {
             match action {
-                AlterAction::RenameTable { to } => steps.push(Step::RenameTable(to.clone())),
+                AlterAction::RenameTable { to } => steps.push(self.renamed_table(table, to)?),
                 AlterAction::RenameColumn { from, to } => {
                     let indexes = renamed_index_texts(table, from, to)?;
-                    let texts = RenamedTexts { indexes, query: renamed_query(table, from, to)?, ..Default::default() };
+                    let (query, views) = (renamed_query(table, from, to)?, self.views_with_column(table, from, to)?);
+                    let texts = RenamedTexts { indexes, query, views, ..Default::default() };
                     steps.push(Step::RenameColumn(from.clone(), to.clone(), texts));
                 }
                 AlterAction::SetOptions(given) => {
@@ -37,7 +38,7 @@ impl Session {
                     steps.push(Step::Properties(others.into_iter().map(|name| (name.clone(), None)).collect()));
                     schedule = if refresh.is_empty() { schedule } else { Some(None) };
                 }
-                AlterAction::SetSchema { schema } => steps.push(Step::SetSchema(schema.clone())),
+                AlterAction::SetSchema { schema } => steps.push(self.moved_table(table, schema)?),
                 AlterAction::WithoutEffect { column, index, words, reason } => {
                     self.notice_without_effect(table, (column.as_deref(), index.as_deref()), words, reason)?;
                 }

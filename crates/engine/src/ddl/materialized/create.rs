@@ -59,12 +59,12 @@ impl Session {
         if let Some(number) = sql::placeholders(&statement).checked_sub(1) {
             return fail(Fault::NoSuchParameter { number: number + 1 });
         }
-        let query = Source::of_query(&create.query).written_in(self.written.clone());
-        let ViewDefinition { plan, reads } = self.view_definition(&catalog, &query).await?;
+        let source = Source::of_query(&create.query).written_in(self.written.clone());
+        let ViewDefinition { plan, reads } = self.view_definition(&catalog, &source).await?;
         let columns = columns(&create.columns, &plan)?;
         let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
         let wanted: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        let query = sql::with_names(&create.query, &own, &wanted, &create.name.name);
+        let query = sql::with_names(&*self.fixed_query(&catalog, &source)?, &own, &wanted, &create.name.name);
         let mut new = NewTable::new(schema, create.name.name.clone());
         new.materialized =
             Some(Materialized { query, search_path: self.search_path(), reads, ..Materialized::default() });
