@@ -156,7 +156,7 @@ impl Shown<'_> {
         };
         let count = node.count.as_ref().map_or_else(|| "all".to_owned(), text);
         let offset = node.offset.as_ref().map_or_else(String::new, |offset| format!(", after {}", text(offset)));
-        format!("Limit: {count}{offset}")
+        format!("{count}{offset}")
     }
 
     /// The conditions in one line.
