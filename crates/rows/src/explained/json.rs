@@ -2,7 +2,6 @@
 
 use super::ExplainedPlan;
 use super::document::Value;
-use std::fmt::Write;
 
 impl ExplainedPlan {
     /// The text of FORMAT JSON.
@@ -54,8 +53,7 @@ pub(super) fn quote(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Writing into a string cannot fail.
-            letter if letter < ' ' => drop(write!(out, "\\u{:04x}", u32::from(letter))),
+            letter if letter < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
             letter => out.push(letter),
         }
     }
