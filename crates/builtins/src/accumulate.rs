@@ -48,6 +48,7 @@ fn initial(function: &Function) -> Option<State> {
         ("bool_or", [T::BOOL]) => State::Bools { all: false, result: None },
         ("array_agg", [T::ANYNONARRAY]) => State::Items { items: None, bytes: 0 },
         ("string_agg", [T::TEXT, T::TEXT]) => State::Text { text: None },
+        ("string_agg", [T::BYTEA, T::BYTEA]) => State::Bytes { joined: None },
         _ => return None,
     })
 }
@@ -66,6 +67,7 @@ enum State {
     Bools { all: bool, result: Option<bool> },
     Items { items: Option<Vec<Datum>>, bytes: usize },
     Text { text: Option<String> },
+    Bytes { joined: Option<Vec<u8>> },
 }
 
 struct Fold {
@@ -110,6 +112,11 @@ impl Accumulator for Fold {
                 (Some(text), _) => text.push_str(value),
                 (text, _) => *text = Some(value.clone()),
             },
+            (State::Bytes { joined }, [Datum::Bytes(value), between]) => match (joined, between) {
+                (Some(joined), Datum::Bytes(between)) => joined.extend(between.iter().chain(value)),
+                (Some(joined), _) => joined.extend(value),
+                (joined, _) => *joined = Some(value.clone()),
+            },
             _ => return Err(wrong(args)),
         }
         Ok(())
@@ -127,6 +134,7 @@ impl Accumulator for Fold {
             State::Bools { result, .. } => result.map_or(Datum::Null, Datum::Bool),
             State::Items { items, .. } => items.clone().map_or(Datum::Null, Datum::Array),
             State::Text { text } => text.clone().map_or(Datum::Null, Datum::Text),
+            State::Bytes { joined } => joined.clone().map_or(Datum::Null, Datum::Bytes),
         })
     }
 
@@ -135,6 +143,7 @@ impl Accumulator for Fold {
             + match &self.state {
                 State::Items { bytes, .. } => *bytes,
                 State::Text { text: Some(text) } => text.capacity(),
+                State::Bytes { joined: Some(joined) } => joined.capacity(),
                 State::Extreme { best, .. } => best.heap_size(),
                 _ => 0,
             }

@@ -65,6 +65,9 @@ pub struct Index {
     /// WITH (refresh = …): the refresh state of an index in [`IndexState::Refreshed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<IndexRefresh>,
+    /// REINDEX CONCURRENTLY: oid of the index that gets the entries when they are complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<u32>,
 }
 
 /// Refresh state of an index. Times are in microseconds.

@@ -143,6 +143,13 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
+    /// The name of an index in error messages. One that is built to replace another has the name of that one, which is
+    /// the only one that statements name.
+    pub fn shown_name_of<'t>(&'t self, index: &'t Index) -> &'t str {
+        let replaced = index.replaces.and_then(|oid| self.indexes.iter().find(|other| other.oid == oid));
+        &replaced.unwrap_or(index).name
+    }
+
     /// The indexes that statements read.
     pub fn public_indexes(&self) -> impl Iterator<Item = &Index> {
         self.indexes.iter().filter(|index| index.state.is_public())

@@ -139,6 +139,7 @@ impl ForeignKey {
     /// # Errors
     /// As [`Draft::add_foreign_key`].
     pub fn resolve(table: &Table, parent: &Table, new: &NewForeignKey) -> CatalogResult<Self> {
+        let name = free_name(table, new)?;
         let columns = columns_named(table, &new.columns)?;
         let parent_columns = match new.parent_columns.as_slice() {
             [] => key_of(parent)?,
@@ -159,7 +160,6 @@ impl ForeignKey {
         if parent.indexes.iter().any(|index| index.oid == parent_index && index.deferrable) {
             return Err(CatalogError::DeferrableParent { kind: "unique constraint", table: parent.name.clone() });
         }
-        let name = free_name(table, new)?;
         check_types(&name, (table, &columns), (parent, &parent_columns))?;
         let set_columns = columns_named(table, &new.set_columns)?;
         if let Some(odd) = set_columns.iter().find(|id| !columns.contains(id)) {

@@ -1,4 +1,4 @@
-//! The order of referential actions: no row is moved twice by ON UPDATE CASCADE.
+//! The order of referential actions and checks: that of their events, but no row is moved twice by ON UPDATE CASCADE.
 //!
 //! ```text
 //!   UPDATE p SET id = id + 1      1 -> 2 -> 3 -> 4     a chain: the last move is the first action
@@ -7,14 +7,17 @@
 //! Actions are statements that run one after the other. Rows that one of them has moved to a key must not be there yet
 //! when an action moves the rows of that key.
 
-use super::Gone;
+use super::{Event, Gone, Wanted};
 use catalog::ReferentialAction;
 use std::collections::HashMap;
 use types::Datum;
 
-/// What one action handles.
+/// What is done at once.
 #[derive(Debug)]
 pub(super) enum ActionStep {
+    /// Look-ups of referenced rows.
+    LookUp(Wanted),
+    /// The action for a removed key.
     One(Gone),
     /// Moves of one foreign key, each to the old key of the next one.
     Cycle(Vec<Gone>),
@@ -23,19 +26,20 @@ pub(super) enum ActionStep {
 /// A foreign key and a key that it references.
 type Key = (u32, Vec<Datum>);
 
-/// Orders the removed keys of a statement.
-pub(super) fn action_steps(gone: Vec<Gone>) -> Vec<ActionStep> {
-    let old_keys: HashMap<Key, usize> =
-        gone.iter().enumerate().filter(|(_, gone)| gone.moves()).map(|(at, gone)| (gone.old_key(), at)).collect();
-    let next: Vec<Option<usize>> = gone.iter().map(|gone| old_keys.get(&gone.new_key()?).copied()).collect();
-    let mut gone: Vec<Option<Gone>> = gone.into_iter().map(Some).collect();
-    let mut steps = Vec::with_capacity(gone.len());
-    for first in 0..gone.len() {
+/// Orders the events of a statement, or of the actions that followed from earlier ones.
+pub(super) fn action_steps(events: Vec<Event>) -> Vec<ActionStep> {
+    let next = next_moves(&events);
+    let mut events: Vec<Option<Event>> = events.into_iter().map(Some).collect();
+    let mut steps = Vec::with_capacity(events.len());
+    for first in 0..events.len() {
         let mut path = Vec::new();
         let mut at = Some(first);
         // Ends behind the last move of a chain, at a move that has a step already, or where a cycle closes.
-        while let Some(taken) = at.and_then(|at| gone.get_mut(at)?.take()) {
-            path.push(taken);
+        while let Some(taken) = at.and_then(|at| events.get_mut(at)?.take()) {
+            match taken {
+                Event::Gone(gone) => path.push(gone),
+                Event::Made(wanted) => steps.push(ActionStep::LookUp(wanted)),
+            }
             at = at.and_then(|at| *next.get(at)?);
         }
         match at == Some(first) && path.len() > 1 {
@@ -46,18 +50,32 @@ pub(super) fn action_steps(gone: Vec<Gone>) -> Vec<ActionStep> {
     steps
 }
 
-impl Gone {
-    /// Whether referencing rows move to another key.
-    fn moves(&self) -> bool {
-        self.new.is_some() && self.incoming.key.on_update == ReferentialAction::Cascade
-    }
+/// For each move, the move of the key that it moves to.
+fn next_moves(events: &[Event]) -> Vec<Option<usize>> {
+    let moves = events.iter().enumerate().filter_map(|(at, event)| Some((event.moved()?.old_key(), at)));
+    let by_old_key: HashMap<Key, usize> = moves.collect();
+    let next = |event: &Event| by_old_key.get(&event.moved()?.new_key()?).copied();
+    events.iter().map(next).collect()
+}
 
+impl Event {
+    /// A removed key whose referencing rows move to another key.
+    fn moved(&self) -> Option<&Gone> {
+        match self {
+            Self::Gone(gone) if gone.new.is_some() && gone.incoming.key.on_update == ReferentialAction::Cascade => {
+                Some(gone)
+            }
+            Self::Gone(_) | Self::Made(_) => None,
+        }
+    }
+}
+
+impl Gone {
     fn old_key(&self) -> Key {
         (self.incoming.key.oid, self.values.clone())
     }
 
     fn new_key(&self) -> Option<Key> {
-        let new = self.new.clone().filter(|_| self.moves())?;
-        Some((self.incoming.key.oid, new))
+        Some((self.incoming.key.oid, self.new.clone()?))
     }
 }

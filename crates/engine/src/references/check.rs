@@ -1,12 +1,12 @@
-//! Foreign key checks at the end of a statement.
+//! Referential actions and foreign key checks at the end of a statement, in the order of their events.
 //!
-//! Referential actions run first, and their writes are noted too. Then each newly referenced key is looked up, once
-//! and in key order, and no row may reference a removed key.
+//! What actions write is noted too, and handled after the events before it. Checks of deferred constraints come last:
+//! at the end of the block, or of the statement outside a block.
 
 use super::action_steps::{ActionStep, action_steps};
 use super::deferred::Late;
 use super::relations::Relation;
-use super::{Gone, Made, ParentLookup, Wanted};
+use super::{Event, Gone, Made, ParentLookup, Wanted};
 use crate::Session;
 use crate::block::work::Work;
 use crate::error::{EngineError, EngineResult};
@@ -42,24 +42,35 @@ impl Session {
     }
 
     async fn check_noted_references(&mut self, work: &mut Work) -> EngineResult<()> {
-        let mut kept = Vec::new();
-        let acts = !work.references.gone.is_empty();
-        while !work.references.gone.is_empty() {
-            self.see_all_commits().await?;
-            for step in action_steps(std::mem::take(&mut work.references.gone)) {
-                kept.extend(self.act_on_step(work, step).await?);
+        let mut late = Vec::new();
+        let mut acted = false;
+        while !work.references.is_empty() {
+            let events = std::mem::take(&mut work.references.events);
+            if events.iter().any(|event| matches!(event, Event::Gone(_))) {
+                self.see_all_commits().await?;
+            }
+            for step in action_steps(events) {
+                match step {
+                    ActionStep::LookUp(wanted) => late.extend(self.look_up_now(work, wanted, acted).await?),
+                    ActionStep::One(gone) => {
+                        acted = true;
+                        late.extend(self.act_on(work, gone).await?.map(Late::Gone));
+                    }
+                    ActionStep::Cycle(moves) => {
+                        acted = true;
+                        self.act_on_cycle(work, &moves).await?;
+                    }
+                }
                 self.running().check()?;
             }
         }
-        let made = std::mem::take(&mut work.references.made);
-        let later = |made: &Made| work.in_block && self.is_deferred(&made.relation);
-        let (later, now): (Wanted, Wanted) = made.into_iter().partition(|(_, made)| later(made));
-        // An action may delete a row that an earlier action updated, so rows without a parent are looked up again.
-        self.look_up(work, now, acts).await?;
-        for gone in kept {
-            self.refuse_children(work, &gone).await?;
+        if work.in_block {
+            return self.defer(late);
         }
-        self.defer(later.into_values().map(Late::Made))
+        for late in late {
+            self.check_late(work, late).await?;
+        }
+        Ok(())
     }
 
     /// Lets later reads see all commits so far: a transaction that wrote a row before it was locked may not be
@@ -70,21 +81,23 @@ impl Session {
         Ok(())
     }
 
-    async fn act_on_step(&mut self, work: &mut Work, step: ActionStep) -> EngineResult<Option<Made>> {
-        match step {
-            ActionStep::One(gone) => self.act_on(work, gone).await,
-            ActionStep::Cycle(moves) => {
-                let Some(Gone { incoming, .. }) = moves.first() else { return Ok(None) };
-                let Some(relation) = self.child_now(work, (incoming.child, incoming.key.oid)).await? else {
-                    return Ok(None);
-                };
-                self.act_at_once(work, &relation, &moves).await?;
-                Ok(None)
-            }
+    /// Looks up the keys of foreign keys that are not deferred, and returns the checks that are. `acted`: actions may
+    /// have changed the rows since they were noted.
+    async fn look_up_now(&mut self, work: &mut Work, wanted: Wanted, acted: bool) -> EngineResult<Vec<Late>> {
+        let (late, now): (Wanted, Wanted) = wanted.into_iter().partition(|(_, made)| self.is_deferred(&made.relation));
+        self.look_up(work, now, acted).await?;
+        Ok(late.into_values().map(Late::Made).collect())
+    }
+
+    async fn act_on_cycle(&mut self, work: &mut Work, moves: &[Gone]) -> EngineResult<()> {
+        let Some(Gone { incoming, .. }) = moves.first() else { return Ok(()) };
+        match self.child_now(work, (incoming.child, incoming.key.oid)).await? {
+            Some(relation) => self.act_at_once(work, &relation, moves).await,
+            None => Ok(()),
         }
     }
 
-    /// Handles a removed key: runs the referential action. Returns the check to do after all actions, if any.
+    /// Runs the action for a removed key, or checks it; returns the check if it is deferred.
     async fn act_on(&mut self, work: &mut Work, gone: Gone) -> EngineResult<Option<Made>> {
         let Gone { incoming, values, new } = gone;
         let Some(relation) = self.child_now(work, (incoming.child, incoming.key.oid)).await? else { return Ok(None) };
@@ -92,27 +105,26 @@ impl Session {
         match action {
             ReferentialAction::NoAction => {
                 let made = Made { relation: Arc::new(relation), values };
-                if work.in_block && self.is_deferred(&made.relation) {
-                    self.defer([Late::Gone(made)])?;
-                    return Ok(None);
+                if self.is_deferred(&made.relation) {
+                    return Ok(Some(made));
                 }
-                Ok(Some(made))
+                self.refuse_children(work, &made).await?;
             }
-            ReferentialAction::Restrict => match self.has_child(work, &relation, &values).await? {
-                true => Err(relation.has_children(&values)),
-                false => Ok(None),
-            },
+            ReferentialAction::Restrict => {
+                if self.has_child(work, &relation, &values).await? {
+                    return Err(relation.has_children(&values));
+                }
+            }
             ReferentialAction::SetDefault => {
                 self.act(work, &relation, &values, new.as_deref()).await?;
                 // The default may be the removed key.
                 self.refuse_children(work, &Made { relation: Arc::new(relation), values }).await?;
-                Ok(None)
             }
             ReferentialAction::Cascade | ReferentialAction::SetNull => {
                 self.act(work, &relation, &values, new.as_deref()).await?;
-                Ok(None)
             }
         }
+        Ok(None)
     }
 
     /// Rejects rows whose referenced key does not exist. `late`: the rows may have changed since they were noted.

@@ -134,9 +134,12 @@ impl Modes {
 }
 
 impl Session {
-    /// Whether the block defers the foreign key.
+    /// Whether the foreign key is deferred: to the end of the block, or of a statement outside a block.
     pub(super) fn is_deferred(&self, relation: &Relation) -> bool {
-        matches!(&self.block, Block::Open(open) if open.deferred.modes.is_deferred(&relation.key))
+        match &self.block {
+            Block::Open(open) => open.deferred.modes.is_deferred(&relation.key),
+            Block::Idle => Modes::default().is_deferred(&relation.key),
+        }
     }
 
     /// The constraint modes of the open block.
@@ -220,17 +223,22 @@ impl Session {
         let mut work = self.take_transaction()?;
         self.see_all_commits().await?;
         for late in due {
-            match late {
-                Late::Made(made) => {
-                    let wanted = std::iter::once((made.wanted()?, made)).collect();
-                    Box::pin(self.look_up(&mut work, wanted, true)).await?;
-                }
-                Late::Gone(gone) => Box::pin(self.refuse_children(&mut work, &gone)).await?,
-                Late::Unique(unique) => Box::pin(self.check_deferred_unique(&mut work, unique)).await?,
-            }
-            self.running().check()?;
+            self.check_late(&mut work, late).await?;
         }
         self.end_work(work).await
+    }
+
+    /// Runs a deferred check.
+    pub(super) async fn check_late(&mut self, work: &mut Work, late: Late) -> EngineResult<()> {
+        match late {
+            Late::Made(made) => {
+                let wanted = std::iter::once((made.wanted()?, made)).collect();
+                Box::pin(self.look_up(work, wanted, true)).await?;
+            }
+            Late::Gone(gone) => Box::pin(self.refuse_children(work, &gone)).await?,
+            Late::Unique(unique) => Box::pin(self.check_deferred_unique(work, unique)).await?,
+        }
+        self.running().check()
     }
 
     /// SET CONSTRAINTS.

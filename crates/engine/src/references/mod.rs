@@ -2,9 +2,14 @@
 //!
 //! ```text
 //!   row writer ──notes──> References ──end of the statement──> actions on referencing rows   (actions.rs)
-//!                                                         └──> look-ups of referenced rows, each under KEY SHARE
-//!                                                              (parents.rs); deferred checks wait for COMMIT
+//!                             ^                           │└─> look-ups of referenced rows, each under KEY SHARE
+//!                             └── rows that actions change ┘    (parents.rs); deferred checks wait for COMMIT
 //! ```
+//! Actions and checks run in PostgreSQL's order, in which two foreign keys of one row may decide whether a statement is
+//! refused: row by row in the order of the changes, of one row by foreign keys in the order of their creation, first
+//! those that reference the row, then its own. What an action changes comes after all of that. NO ACTION is no
+//! exception: it refuses rows that a later action would have deleted.
+//!
 //! A transaction that deletes a row or changes its key locks it FOR UPDATE; one that references it locks it FOR KEY
 //! SHARE. One of the two waits for the other to commit and then sees its writes, so both check the newest state and
 //! no orphan remains. A referencing row that another transaction deletes is waited for too: it counts only if that
@@ -39,15 +44,21 @@ use types::Datum;
 /// The foreign key checks that a statement's writes require.
 #[derive(Debug)]
 pub(crate) struct References {
-    /// Newly referenced keys, without duplicates.
-    made: Wanted,
-    /// Removed keys.
-    gone: Vec<Gone>,
-    /// The memory of both, held until the statement ends.
+    events: Vec<Event>,
+    /// The memory of the events, held until the statement ends.
     memory: NotedMemory,
 }
 
-/// Newly referenced keys, by foreign key and by the look-up of the referenced row.
+/// What is to be done for changed rows, in the order of the changes.
+#[derive(Debug)]
+enum Event {
+    /// Looks up the keys that rows reference now. Rows between which no key is removed share the look-ups.
+    Made(Wanted),
+    /// Runs the action for a removed key.
+    Gone(Gone),
+}
+
+/// Newly referenced keys without duplicates, by foreign key and by the look-up of the referenced row.
 type Wanted = BTreeMap<(u32, ParentLookup), Made>;
 
 /// How a referenced row is looked up.
@@ -78,11 +89,11 @@ struct Gone {
 impl References {
     /// No checks. Their memory is counted in the pool of the planner.
     pub(crate) fn new(planner: &Arc<Planner>) -> Self {
-        Self { made: Wanted::new(), gone: Vec::new(), memory: NotedMemory::new(planner) }
+        Self { events: Vec::new(), memory: NotedMemory::new(planner) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.made.is_empty() && self.gone.is_empty()
+        self.events.is_empty()
     }
 
     /// Notes the checks that a changed row of the target requires.
@@ -90,30 +101,45 @@ impl References {
     /// # Errors
     /// A referenced key that is too long; 53200.
     pub(crate) fn note(&mut self, target: &Target, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
-        if let Some(new) = new {
-            for relation in &target.relations.outgoing {
-                let values = values_at(new, &relation.columns);
-                let same = old.is_some_and(|old| values_at(old, &relation.columns) == values);
-                if !same && relation.asks_for(&values) {
-                    let made = Made { relation: Arc::clone(relation), values };
-                    if let Entry::Vacant(place) = self.made.entry(made.wanted()?) {
-                        self.memory.add(size_of_wanted(place.key()) + made.bytes())?;
-                        place.insert(made);
-                    }
+        if let Some(old) = old {
+            for incoming in &target.relations.incoming {
+                let values = values_at(old, &incoming.columns);
+                let new = new.map(|new| values_at(new, &incoming.columns));
+                if new.as_ref() != Some(&values) && !values.iter().any(Datum::is_null) {
+                    let gone = Gone { incoming: Arc::clone(incoming), values, new };
+                    self.memory.add(gone.bytes())?;
+                    self.events.push(Event::Gone(gone));
                 }
             }
         }
-        let Some(old) = old else { return Ok(()) };
-        for incoming in &target.relations.incoming {
-            let values = values_at(old, &incoming.columns);
-            let new = new.map(|new| values_at(new, &incoming.columns));
-            if new.as_ref() != Some(&values) && !values.iter().any(Datum::is_null) {
-                let gone = Gone { incoming: Arc::clone(incoming), values, new };
-                self.memory.add(gone.bytes())?;
-                self.gone.push(gone);
+        let Some(new) = new.filter(|_| !target.relations.outgoing.is_empty()) else { return Ok(()) };
+        let mut wanted = self.take_last_wanted();
+        for relation in &target.relations.outgoing {
+            let values = values_at(new, &relation.columns);
+            let same = old.is_some_and(|old| values_at(old, &relation.columns) == values);
+            if !same && relation.asks_for(&values) {
+                let made = Made { relation: Arc::clone(relation), values };
+                if let Entry::Vacant(place) = wanted.entry(made.wanted()?) {
+                    self.memory.add(size_of_wanted(place.key()) + made.bytes())?;
+                    place.insert(made);
+                }
             }
         }
+        if !wanted.is_empty() {
+            self.events.push(Event::Made(wanted));
+        }
         Ok(())
+    }
+
+    /// Takes the look-ups after the last removed key, to which more are to be added.
+    fn take_last_wanted(&mut self) -> Wanted {
+        match self.events.pop() {
+            Some(Event::Made(wanted)) => wanted,
+            gone => {
+                self.events.extend(gone);
+                Wanted::new()
+            }
+        }
     }
 }
 

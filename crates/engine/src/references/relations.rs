@@ -13,7 +13,7 @@ use types::{DataType, Datum};
 pub(crate) struct Relations {
     /// Foreign keys of the table itself.
     pub(crate) outgoing: Vec<Arc<Relation>>,
-    /// Foreign keys of any table that reference the table.
+    /// Foreign keys of any table that reference the table, in the order of their creation.
     pub(super) incoming: Vec<Arc<Incoming>>,
 }
 
@@ -63,7 +63,9 @@ impl Relations {
                 Arc::new(Incoming { child: child.oid, key: key.clone(), columns })
             })
         });
-        Ok(Self { incoming: incoming.collect(), outgoing: outgoing.collect::<EngineResult<_>>()? })
+        let mut incoming: Vec<_> = incoming.collect();
+        incoming.sort_by_key(|incoming| incoming.key.oid);
+        Ok(Self { incoming, outgoing: outgoing.collect::<EngineResult<_>>()? })
     }
 
     /// Whether foreign keys reference the table.

@@ -216,7 +216,8 @@ impl Target {
 
     fn duplicate_fault(&self, index: &IndexCodec, values: &[Datum]) -> Fault {
         let (columns, values) = self.key_of(index, values);
-        let (schema, table, constraint) = (self.schema.clone(), self.table.name.clone(), index.index().name.clone());
+        let (schema, table) = (self.schema.clone(), self.table.name.clone());
+        let constraint = self.table.shown_name_of(index.index()).to_owned();
         Fault::DuplicateKey { schema, table, constraint, columns, values }
     }
 

@@ -1,6 +1,6 @@
 //! EXPLAIN.
 
-use crate::dml::{InsertProgram, WriteProgram};
+use crate::dml::WriteProgram;
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
 use crate::statement::explained::{creates, explained, explained_of};
@@ -8,13 +8,14 @@ use crate::statement::plan_cache::Program;
 use crate::statement::query::check_parameters;
 use crate::statement::stream;
 use crate::statement::utility::text_column;
-use crate::{Answer, Session};
+use crate::{Answer, ColumnDesc, Session};
 use query::{ExplainOptions, Plan};
+use rows::{Actual, ExplainedPlan, PlanNode, Planning, Property};
 use sql::{Explain, ExplainFormat, Statement, ast};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use txn::ReadView;
-use types::Datum;
+use types::{DataType, Datum};
 
 /// The options of EXPLAIN, and the snapshot that EXPLAIN ANALYZE reads.
 pub(crate) struct Explained<'a> {
@@ -34,22 +35,24 @@ impl Session {
         prepared: bool,
         params: &[Datum],
     ) -> EngineResult<Answer> {
-        if explain.format == ExplainFormat::Json {
-            return fail(Fault::Unsupported { feature: "EXPLAIN (FORMAT JSON)".to_string() });
-        }
-        let lines = self.explain_lines(explain, whole, prepared, params).await?;
-        let rows = lines.into_iter().map(|line| vec![Datum::Text(line)]).collect();
-        let columns = Arc::new(vec![text_column("QUERY PLAN")]);
-        Ok(Answer::Rows(stream::uncounted(columns, rows, "EXPLAIN")))
+        let plan = self.explained_plan(explain, whole, prepared, params).await?;
+        let texts = match explain.format {
+            ExplainFormat::Text => plan.lines(),
+            ExplainFormat::Json => vec![plan.json()],
+            ExplainFormat::Xml => vec![plan.xml()],
+            ExplainFormat::Yaml => vec![plan.yaml()],
+        };
+        let rows = texts.into_iter().map(|text| vec![Datum::Text(text)]).collect();
+        Ok(Answer::Rows(stream::uncounted(Arc::new(columns(explain.format)), rows, "EXPLAIN")))
     }
 
-    async fn explain_lines(
+    async fn explained_plan(
         &mut self,
         explain: &Explain,
         whole: &Source,
         prepared: bool,
         params: &[Datum],
-    ) -> EngineResult<Vec<String>> {
+    ) -> EngineResult<ExplainedPlan> {
         let executed = match explain.statement.as_ref() {
             Statement::Execute { name, arguments } => Some(self.executed(name, arguments).await?),
             _ => None,
@@ -67,7 +70,7 @@ impl Session {
         match &compiled.program {
             Program::Key(_) => fail(Fault::Internal { detail: "a key program in EXPLAIN".to_string() }),
             Program::Rows(rows) => match self.explain_rows(rows, &explained).await? {
-                Some(lines) => Ok(lines),
+                Some(shown) => Ok(shown),
                 None => {
                     let plan = self.plan_source(&catalog, &source).await?;
                     self.explain_plan(&plan, &explained).await
@@ -83,29 +86,24 @@ impl Session {
         program: &WriteProgram,
         source: &Arc<Source>,
         explained: &Explained<'_>,
-    ) -> EngineResult<Vec<String>> {
+    ) -> EngineResult<ExplainedPlan> {
         let Explained { explain, compiling, params, .. } = explained;
         let began = Instant::now();
-        let mut lines = write_lines(program);
-        let below = match (program.row_set(), program.values()) {
+        let mut node = write_node(program);
+        node.inputs = match (program.row_set(), program.values()) {
             (Some(plan), _) => {
                 let explain = &Explain { summary: Some(false), ..Explain::clone(explain) };
-                self.explain_plan(plan, &Explained { explain, view: explained.view.clone(), ..*explained }).await?
+                self.explain_plan(plan, &Explained { explain, view: explained.view.clone(), ..*explained }).await?.roots
             }
-            (None, rows) => vec![format!("Values: rows={}", rows.unwrap_or(0))],
+            (None, rows) => vec![PlanNode::values(rows.unwrap_or(0))],
         };
-        lines.extend(indented(below));
-        lines.extend(planning_time(explain, *compiling));
         if explain.analyze {
             let rows = Box::pin(self.dispatch(&source.text, source, None, params)).await?.count().await?;
-            if let Some(first) = lines.first_mut() {
-                first.push_str(&format!(" (actual rows={rows})"));
-            }
-            if explain.summary.unwrap_or(true) && explain.timing {
-                lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
-            }
+            node.actual = Some(Actual { rows, busy: None });
         }
-        Ok(lines)
+        let planning = planning_time(explain, *compiling);
+        let execution = shows_execution(explain).then(|| began.elapsed());
+        Ok(ExplainedPlan { roots: vec![node], executor: None, planning, execution })
     }
 
     /// The statement that EXECUTE runs, and the values of its parameters.
@@ -120,7 +118,7 @@ impl Session {
         }
     }
 
-    async fn explain_plan(&mut self, plan: &Arc<Plan>, explained: &Explained<'_>) -> EngineResult<Vec<String>> {
+    async fn explain_plan(&mut self, plan: &Arc<Plan>, explained: &Explained<'_>) -> EngineResult<ExplainedPlan> {
         let Explained { explain, view, compiling, params, stale } = explained;
         // The rest of the compile time is binding.
         let binding = compiling.saturating_sub(plan.phases.lower + plan.phases.optimize);
@@ -129,7 +127,7 @@ impl Session {
             verbose: explain.verbose,
             timing: explain.timing,
             summary: explain.summary.unwrap_or(true),
-            costs: explain.costs,
+            costs: explain.shows_costs(),
             planning: shows_planning(explain).then_some(binding),
         };
         let context = match stale {
@@ -146,36 +144,43 @@ impl Session {
     }
 }
 
-/// The lines of the node that writes.
-fn write_lines(program: &WriteProgram) -> Vec<String> {
+/// The node that writes.
+fn write_node(program: &WriteProgram) -> PlanNode {
     let table = program.target().map_or("", |target| target.table.name.as_str());
+    let write = |operation: &str| {
+        let node = PlanNode::of("ModifyTable").titled(format!("{operation} on {table}"));
+        node.naming("Operation", operation).naming("Relation name", table)
+    };
     match program {
-        WriteProgram::Insert(insert) => insert_lines(insert, table),
-        WriteProgram::Update(_) => vec![format!("Update on {table}")],
-        WriteProgram::Delete(_) => vec![format!("Delete on {table}")],
-        WriteProgram::Lock(_) => vec!["LockRows".to_string()],
+        WriteProgram::Insert(insert) => {
+            let label = insert.action.label().map(|label| Property::new("Conflict Resolution", label));
+            write("Insert").with(label)
+        }
+        WriteProgram::Update(_) => write("Update"),
+        WriteProgram::Delete(_) => write("Delete"),
+        WriteProgram::Lock(_) => PlanNode::of("LockRows"),
     }
 }
 
-fn insert_lines(insert: &InsertProgram, table: &str) -> Vec<String> {
-    let mut lines = vec![format!("Insert on {table}")];
-    lines.extend(insert.action.label().map(|label| format!("  Conflict Resolution: {label}")));
-    lines
+/// The result column.
+pub(crate) fn columns(format: ExplainFormat) -> Vec<ColumnDesc> {
+    let column = text_column("QUERY PLAN");
+    match format {
+        ExplainFormat::Json => vec![ColumnDesc { ty: DataType::Json, ..column }],
+        ExplainFormat::Text | ExplainFormat::Xml | ExplainFormat::Yaml => vec![column],
+    }
 }
 
-/// Indents lines below their parent node.
-fn indented(lines: Vec<String>) -> impl Iterator<Item = String> {
-    lines
-        .into_iter()
-        .enumerate()
-        .map(|(i, line)| if i == 0 { format!("  ->  {line}") } else { format!("      {line}") })
+/// Whether the execution time is shown.
+pub(crate) fn shows_execution(explain: &Explain) -> bool {
+    explain.analyze && explain.timing && explain.summary.unwrap_or(true)
 }
 
 fn shows_planning(explain: &Explain) -> bool {
     explain.timing && explain.summary.unwrap_or(explain.analyze)
 }
 
-/// The line with the planning time, if EXPLAIN shows it.
-pub(crate) fn planning_time(explain: &Explain, took: Duration) -> Option<String> {
-    shows_planning(explain).then(|| format!("Planning Time: {:.3} ms", took.as_secs_f64() * 1000.0))
+/// The planning time, if EXPLAIN shows it.
+pub(crate) fn planning_time(explain: &Explain, took: Duration) -> Option<Planning> {
+    shows_planning(explain).then(|| Planning { total: took, phases: Vec::new() })
 }

@@ -21,7 +21,7 @@ pub(crate) fn columns(session: &Session, statement: &Statement) -> Option<Arc<Ve
     let names: &[&str] = match statement {
         Statement::Show(None) => &["name", "setting", "description"],
         Statement::Show(Some(name)) => return Some(Arc::new(vec![text_column(name)])),
-        Statement::Explain(_) => &["QUERY PLAN"],
+        Statement::Explain(explain) => return Some(Arc::new(super::explain::columns(explain.format))),
         Statement::CheckIndexes(_) => return Some(crate::check_indexes::columns()),
         Statement::ShowJobs => return Some(crate::jobs::columns()),
         Statement::Fetch(fetch) if !fetch.moves => return session.cursor_columns(&fetch.name),

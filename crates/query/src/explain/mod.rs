@@ -26,6 +26,7 @@ use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
+use rows::{Actual, Estimate, ExplainedPlan, PlanNode, Planning};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -60,7 +61,7 @@ impl Default for ExplainOptions {
 }
 
 impl Planner {
-    /// Returns the plan as lines of text; with `analyze`, after running it.
+    /// Returns the plan as EXPLAIN shows it; with `analyze`, after running it.
     ///
     /// # Errors
     /// Errors of [`Planner::execute`] and of the execution.
@@ -70,7 +71,7 @@ impl Planner {
         plan: &Plan,
         params: &[Datum],
         options: ExplainOptions,
-    ) -> QueryResult<Vec<String>> {
+    ) -> QueryResult<ExplainedPlan> {
         let planning = Instant::now();
         let bound = join_order::ordered(self.bound(cx, plan, params)?, cx).await?;
         let physical = self.physical(&bound, cx.hints.sort_merge_joins).await?;
@@ -84,33 +85,17 @@ impl Planner {
         }
         let mut scans = VecDeque::new();
         collect_regions(physical.as_ref(), &mut scans).await?;
-        let mut lines = Vec::new();
-        draw(physical.as_ref(), 0, options, &mut scans, &mut lines);
-        if let Some(bind) = options.planning {
-            lines.extend(planning_lines(bind, plan.phases, planning));
-        }
-        if options.analyze && options.summary && options.timing {
-            lines.push(format!("Execution Time: {:.3} ms", began.elapsed().as_secs_f64() * 1000.0));
-        }
-        Ok(lines)
+        let execution = (options.analyze && options.summary && options.timing).then(|| began.elapsed());
+        let roots = nodes_of(physical.as_ref(), options, &mut scans);
+        let planning = options.planning.map(|bind| planning_times(bind, plan.phases, planning));
+        Ok(ExplainedPlan { roots, executor: None, planning, execution })
     }
 }
 
-/// Formats the planning time, in total and by phase.
-fn planning_lines(bind: Duration, phases: Phases, physical: Duration) -> [String; 2] {
-    let millis = |took: Duration| took.as_secs_f64() * 1000.0;
-    let all = millis(bind + phases.lower + phases.optimize + physical);
-    let Phases { lower, optimize } = phases;
-    [
-        format!("Planning Time: {all:.3} ms"),
-        format!(
-            "  Bind: {:.3} ms, lower: {:.3} ms, optimize: {:.3} ms, physical: {:.3} ms",
-            millis(bind),
-            millis(lower),
-            millis(optimize),
-            millis(physical)
-        ),
-    ]
+/// The planning time, in total and by phase.
+fn planning_times(bind: Duration, Phases { lower, optimize }: Phases, physical: Duration) -> Planning {
+    let phases = vec![("Bind", bind), ("lower", lower), ("optimize", optimize), ("physical", physical)];
+    Planning { total: bind + lower + optimize + physical, phases }
 }
 
 /// Collects the regions of all scans, in the order in which the scans are drawn.
@@ -125,39 +110,26 @@ async fn collect_regions(root: &dyn ExecutionPlan, scans: &mut VecDeque<Option<R
     Ok(())
 }
 
-/// Appends a node and its children.
-fn draw(
-    node: &dyn ExecutionPlan,
-    depth: usize,
-    options: ExplainOptions,
-    scans: &mut VecDeque<Option<Regions>>,
-    lines: &mut Vec<String>,
-) {
+/// A node with its children below it; of an omitted node its children, which take its place.
+fn nodes_of(node: &dyn ExecutionPlan, options: ExplainOptions, scans: &mut VecDeque<Option<Regions>>) -> Vec<PlanNode> {
     let regions = node.is::<RegionScanExec>().then(|| scans.pop_front()).flatten().flatten();
-    let Some(shown) = nodes::describe(node, regions, options.verbose) else {
-        // The children of an omitted node take its place.
-        return node.children().into_iter().for_each(|child| draw(child.as_ref(), depth, options, scans, lines));
-    };
-    let (head, below) = match depth {
-        0 => (String::new(), "  ".to_owned()),
-        depth => (format!("{}->  ", " ".repeat(6 * depth - 4)), " ".repeat(6 * depth + 2)),
-    };
-    let estimates = if options.costs { estimates(node) } else { String::new() };
-    let counted = if options.analyze { costs(node, options) } else { String::new() };
-    lines.push(format!("{head}{}{estimates}{counted}", shown.title));
-    lines.extend(shown.details.iter().map(|detail| format!("{below}{detail}")));
-    if options.analyze {
-        lines.extend(scan_lines::counters(node).map(|line| format!("{below}{line}")));
+    let shown = nodes::describe(node, regions, options.verbose);
+    let inputs = node.children().into_iter().flat_map(|child| nodes_of(child.as_ref(), options, scans)).collect();
+    let Some(mut shown) = shown else { return inputs };
+    if options.costs {
+        shown.estimate = estimate(node);
     }
-    node.children().into_iter().for_each(|child| draw(child.as_ref(), depth + 1, options, scans, lines));
+    if options.analyze {
+        shown.actual = actual(node, options);
+        shown.details.extend(scan_lines::counters(node));
+    }
+    vec![PlanNode { inputs, ..shown }]
 }
 
-/// Formats the estimated rows of a node, and the estimated cost of a scan.
-fn estimates(node: &dyn ExecutionPlan) -> String {
-    let cost = node.downcast_ref::<RegionScanExec>().map(|scan| format!("cost={:.2}", scan.cost()));
-    let rows = expected_rows(node).map(|rows| format!("rows={rows}"));
-    let parts: Vec<String> = cost.into_iter().chain(rows).collect();
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(" ")) }
+/// The estimated rows of a node, and the estimated cost of a scan.
+fn estimate(node: &dyn ExecutionPlan) -> Estimate {
+    let cost = node.downcast_ref::<RegionScanExec>().map(RegionScanExec::cost);
+    Estimate { cost, rows: expected_rows(node).map(|rows| rows as u64) }
 }
 
 /// Returns the estimated rows of all partitions together, if they are known.
@@ -166,16 +138,13 @@ fn expected_rows(node: &dyn ExecutionPlan) -> Option<usize> {
     statistics.num_rows.get_value().copied()
 }
 
-/// Formats the actual rows and the time of a node, if it has counted them.
-fn costs(node: &dyn ExecutionPlan, options: ExplainOptions) -> String {
+/// The actual rows and the time of a node, if it has counted them.
+fn actual(node: &dyn ExecutionPlan, options: ExplainOptions) -> Option<Actual> {
     let metrics = node.metrics().unwrap_or_default().aggregate_by_name();
-    let Some(rows) = metrics.output_rows() else { return String::new() };
+    let rows = metrics.output_rows()? as u64;
     let time = metrics.iter().find_map(|metric| match metric.value() {
         MetricValue::ElapsedCompute(time) => Some(time.value()),
         _ => None,
     });
-    match time.filter(|_| options.timing) {
-        Some(nanos) => format!(" (actual rows={rows}, busy={:.3} ms)", nanos as f64 / 1e6),
-        None => format!(" (actual rows={rows})"),
-    }
+    Some(Actual { rows, busy: time.filter(|_| options.timing).map(|nanos| Duration::from_nanos(nanos as u64)) })
 }

@@ -25,27 +25,11 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
+use rows::{PlanNode, Property};
 use std::sync::Arc;
 
-/// A node's lines.
-pub(super) struct Shown {
-    pub(super) title: String,
-    pub(super) details: Vec<String>,
-}
-
-impl Shown {
-    pub(super) fn of(title: impl Into<String>) -> Self {
-        Self { title: title.into(), details: Vec::new() }
-    }
-
-    pub(super) fn with(mut self, details: impl IntoIterator<Item = String>) -> Self {
-        self.details.extend(details);
-        self
-    }
-}
-
 /// Describes a node; `None` for nodes that are omitted.
-pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbose: bool) -> Option<Shown> {
+pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbose: bool) -> Option<PlanNode> {
     if let Some(fitting) = node.downcast_ref::<FittingRowsExec>() {
         return describe(fitting.operator(), regions, verbose);
     }
@@ -56,7 +40,7 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
         return describe(rows.operator(), regions, verbose);
     }
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
-        return Some(Shown::of(scan_lines::title(scan)).with(scan_lines::details(scan, regions, verbose)));
+        return Some(scan_lines::titled(scan).with(scan_lines::details(scan, regions, verbose)));
     }
     // A `PausingExec` stands above many operators of a plan, and does the same everywhere.
     if node.is::<PausingExec>() || !verbose && only_moves_rows(node) {
@@ -76,11 +60,11 @@ pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbo
             items.map(|item| physical(item.expr.as_ref())).collect()
         };
         return match texts(true).join(", ") {
-            computed if !computed.is_empty() => Some(Shown::of(format!("Compute: {computed}"))),
-            _ => verbose.then(|| Shown::of(format!("Choose: {}", texts(false).join(", ")))),
+            computed if !computed.is_empty() => Some(PlanNode::doing("Compute", "Computed", computed)),
+            _ => verbose.then(|| PlanNode::doing("Choose", "Output", texts(false).join(", "))),
         };
     }
-    Some(join(node).or_else(|| window::shown(node)).unwrap_or_else(|| Shown::of(plain(node))))
+    Some(join(node).or_else(|| window::shown(node)).unwrap_or_else(|| PlanNode::of(plain(node))))
 }
 
 /// Returns whether an operator passes batches through unchanged.
@@ -98,33 +82,36 @@ fn only_moves_rows(node: &dyn ExecutionPlan) -> bool {
         || node.is::<SortPreservingMergeExec>()
 }
 
-fn simple(node: &dyn ExecutionPlan) -> Option<Shown> {
+fn simple(node: &dyn ExecutionPlan) -> Option<PlanNode> {
     if let Some(filter) = node.downcast_ref::<FilterExec>() {
-        return Some(Shown::of(format!("Filter: {}", physical(filter.predicate().as_ref()))));
+        return Some(PlanNode::doing("Filter", "Filter", physical(filter.predicate().as_ref())));
     }
     if let Some(sort) = node.downcast_ref::<SortExec>() {
         let top = sort.fetch().map_or(String::new(), |fetch| format!(" (top {fetch})"));
-        return Some(Shown::of(format!("Sort: {}{top}", order(sort.expr()))));
+        return Some(PlanNode::doing("Sort", "Sort key", format!("{}{top}", order(sort.expr()))));
     }
     if let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() {
-        return Some(Shown::of(format!("Merge in order: {}", order(merge.expr()))));
+        return Some(PlanNode::doing("Merge in order", "Sort key", order(merge.expr())));
     }
     if let Some(limit) = node.downcast_ref::<GlobalLimitExec>() {
         let fetch = limit.fetch().map_or("all".to_owned(), |fetch| fetch.to_string());
         let skip = if limit.skip() > 0 { format!(", after {}", limit.skip()) } else { String::new() };
-        return Some(Shown::of(format!("Limit: {fetch}{skip}")));
+        return Some(PlanNode::doing("Limit", "Limit", format!("{fetch}{skip}")));
     }
     if node.is::<CoalescePartitionsExec>() {
-        let limit = node.fetch().map_or(String::new(), |fetch| format!(" (limit {fetch})"));
-        return Some(Shown::of(format!("Gather{limit}")));
+        let gather = PlanNode::of("Gather");
+        return Some(match node.fetch() {
+            Some(fetch) => gather.titled(format!("Gather (limit {fetch})")).naming("Limit", fetch.to_string()),
+            None => gather,
+        });
     }
     if node.is::<UnionExec>() {
-        return Some(Shown::of("Append"));
+        return Some(PlanNode::of("Append"));
     }
     None
 }
 
-fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> Shown {
+fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> PlanNode {
     let groups: Vec<String> = aggregate.group_expr().expr().iter().map(|(expr, _)| physical(expr.as_ref())).collect();
     let functions: Vec<String> = aggregate.aggr_expr().iter().map(|function| readable(function.name())).collect();
     let title = match (partial, groups.is_empty()) {
@@ -132,12 +119,12 @@ fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> Shown {
         (false, true) => "Aggregate",
         (false, false) => "Group",
     };
-    let by = (!groups.is_empty()).then(|| format!("By: {}", groups.join(", ")));
-    let of = (!functions.is_empty()).then(|| format!("Of: {}", functions.join(", ")));
-    Shown::of(title).with(by.into_iter().chain(of))
+    let by = (!groups.is_empty()).then(|| Property::new("By", groups.join(", ")));
+    let of = (!functions.is_empty()).then(|| Property::new("Of", functions.join(", ")));
+    PlanNode::of(title).with(by.into_iter().chain(of))
 }
 
-fn join(node: &dyn ExecutionPlan) -> Option<Shown> {
+fn join(node: &dyn ExecutionPlan) -> Option<PlanNode> {
     if let Some(join) = node.downcast_ref::<HashJoinExec>() {
         let filter = join.filter().map(|filter| physical(filter.expression().as_ref()));
         return Some(joined("Hash", *join.join_type(), join.on(), filter));
@@ -150,28 +137,29 @@ fn join(node: &dyn ExecutionPlan) -> Option<Shown> {
         let filter = join.filter().map(|filter| physical(filter.expression().as_ref()));
         return Some(joined("Nested loop", *join.join_type(), &[], filter));
     }
-    node.is::<CrossJoinExec>().then(|| Shown::of("Cross join"))
+    node.is::<CrossJoinExec>().then(|| PlanNode::of("Cross join"))
 }
 
 type JoinKey = (Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>);
 
-fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> Shown {
+fn joined(how: &str, ty: JoinType, on: &[JoinKey], filter: Option<String>) -> PlanNode {
     let kind = match ty {
-        JoinType::Inner => String::new(),
-        JoinType::Left => " left".to_owned(),
-        JoinType::Right => " right".to_owned(),
-        JoinType::Full => " full".to_owned(),
-        JoinType::LeftSemi => " semi".to_owned(),
-        JoinType::RightSemi => " right semi".to_owned(),
-        JoinType::LeftAnti => " anti".to_owned(),
-        JoinType::RightAnti => " right anti".to_owned(),
-        JoinType::LeftMark => " mark".to_owned(),
-        JoinType::RightMark => " right mark".to_owned(),
+        JoinType::Inner => "inner",
+        JoinType::Left => "left",
+        JoinType::Right => "right",
+        JoinType::Full => "full",
+        JoinType::LeftSemi => "semi",
+        JoinType::RightSemi => "right semi",
+        JoinType::LeftAnti => "anti",
+        JoinType::RightAnti => "right anti",
+        JoinType::LeftMark => "mark",
+        JoinType::RightMark => "right mark",
     };
     let keys: Vec<String> =
         on.iter().map(|(left, right)| format!("{} = {}", physical(left.as_ref()), physical(right.as_ref()))).collect();
-    let on = (!keys.is_empty()).then(|| format!("On: {}", keys.join(" AND ")));
-    Shown::of(format!("{how}{kind} join")).with(on.into_iter().chain(filter.map(|filter| format!("If: {filter}"))))
+    let on = (!keys.is_empty()).then(|| Property::new("On", keys.join(" AND ")));
+    let filter = filter.map(|filter| Property::new("If", filter));
+    PlanNode::joining(how, kind, "").with(on.into_iter().chain(filter))
 }
 
 /// Formats operators without details; rare operators have DataFusion's text.

@@ -7,12 +7,13 @@ use datafusion::logical_expr::{Expr, Operator};
 use datafusion::physical_plan::ExecutionPlan;
 use rowkey::KeySchema;
 use rowkey::range::{Access, ByteRange, KeyRanges, describe};
+use rows::{PlanNode, Property};
 
 /// How many ranges are shown; of the others only the number.
 const RANGES_SHOWN: usize = 4;
 
 /// `Range scan on flights`, `Index only scan using flights_dest on flights`.
-pub(super) fn title(scan: &RegionScanExec) -> String {
+pub(super) fn titled(scan: &RegionScanExec) -> PlanNode {
     let back = if scan.is_reverse() { " backward" } else { "" };
     let source = scan.source();
     let table = &source.table_codec().table().name;
@@ -20,56 +21,64 @@ pub(super) fn title(scan: &RegionScanExec) -> String {
         Some(_) => "Index scan",
         None => "Index only scan",
     };
-    match source.used_index() {
+    let node = match source.used_index() {
         Some(index) if scan.path().ranges.access != Access::Empty => {
             let other = scan.partner().map(|partner| format!(" and {}", partner.index.codec.index().name));
-            format!("{how}{back} using {}{} on {table}", index.codec.index().name, other.unwrap_or_default())
+            let indexes = format!("{}{}", index.codec.index().name, other.unwrap_or_default());
+            let title = format!("{how}{back} using {indexes} on {table}");
+            PlanNode::of(how).titled(title).naming("Index name", indexes)
         }
-        _ => format!("{}{back} on {table}", scan.path().name()),
-    }
+        _ => {
+            let how = scan.path().name();
+            PlanNode::of(how).titled(format!("{how}{back} on {table}"))
+        }
+    };
+    let node = node.naming("Relation name", table);
+    if scan.is_reverse() { node.naming("Scan direction", "Backward") } else { node }
 }
 
 /// Returns the lines below the title.
-pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: bool) -> Vec<String> {
+pub(super) fn details(scan: &RegionScanExec, regions: Option<Regions>, verbose: bool) -> Vec<Property> {
     let path = scan.path();
     let ranges = &path.ranges;
     let mut lines = Vec::new();
     if verbose {
         let columns: Vec<&str> = scan.output_columns().collect();
-        lines.push(format!("Output: {}", columns.join(", ")));
+        lines.push(Property::new("Output", columns.join(", ")));
     }
     if !matches!(ranges.access, Access::Full | Access::Empty) {
         let of = if scan.source().used_index().is_some() { "Index" } else { "Key" };
-        lines.push(format!("{of} ranges: {}", ranges_text(scan.source().scanned().key_schema(), ranges)));
+        let shown = ranges_text(scan.source().scanned().key_schema(), ranges);
+        lines.push(Property::new(format!("{of} ranges"), shown));
     }
     if let Some(partner) = scan.partner() {
         let name = &partner.index.codec.index().name;
         let shown = ranges_text(partner.index.entries.key_schema(), &partner.path.ranges);
         let how = if partner.merges { "merged by rowkey" } else { "rowkeys kept" };
-        lines.push(format!("Index ranges of {name}: {shown} ({how})"));
+        lines.push(Property::new(format!("Index ranges of {name}"), format!("{shown} ({how})")));
     }
     if let (Some(buckets), Some(all)) = (&ranges.buckets, scan.source().scanned().key_schema().salt_buckets)
         && ranges.access != Access::Empty
     {
         let how = if scan.merges_buckets() { ", merged in key order" } else { "" };
-        lines.push(format!("Salt buckets: {} of {all}{how}", buckets.len()));
+        lines.push(Property::new("Salt buckets", format!("{} of {all}{how}", buckets.len())));
     }
     if let Some(regions) = regions.filter(|_| ranges.access != Access::Empty) {
-        lines.push(format!("Regions: {} of {}", regions.touched, regions.all));
+        lines.push(Property::new("Regions", format!("{} of {}", regions.touched, regions.all)));
     }
     lines.extend(filter_lines(scan));
     if let Some(columns) = scan.skips().filter(|columns| !columns.is_empty()) {
-        lines.push(format!("Skips to the next: {}", columns.join(", ")));
+        lines.push(Property::new("Skips to the next", columns.join(", ")));
     }
     if scan.has_dynamic_filter() {
-        lines.push("Narrowed while running by the operators above".to_owned());
+        lines.push(Property::flag("Narrowed while running by the operators above"));
     }
-    lines.extend(scan.fetch().map(|fetch| format!("Limit: {fetch}")));
+    lines.extend(scan.fetch().map(|fetch| Property::new("Limit", fetch.to_string())));
     lines
 }
 
 /// Formats the filters, by where they are checked.
-fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = String> {
+fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = Property> {
     let path = scan.path();
     let (scanned, fetched) = (&path.scanned, &path.fetched);
     let lines = match scan.source().used_index() {
@@ -99,13 +108,13 @@ fn filter_lines(scan: &RegionScanExec) -> impl Iterator<Item = String> {
     lines.into_iter().filter_map(|(label, filters)| filter_line(label, filters)).chain(of_partner)
 }
 
-fn filter_line(label: &str, filters: &[Expr]) -> Option<String> {
+fn filter_line(label: &str, filters: &[Expr]) -> Option<Property> {
     let bracketed = |filter: &Expr| match filter {
         Expr::BinaryExpr(binary) if binary.op == Operator::Or && filters.len() > 1 => format!("({})", logical(filter)),
         _ => logical(filter),
     };
     let texts: Vec<String> = filters.iter().map(bracketed).collect();
-    (!texts.is_empty()).then(|| format!("{label}: {}", texts.join(" AND ")))
+    (!texts.is_empty()).then(|| Property::new(label, texts.join(" AND ")))
 }
 
 /// Formats the ranges, of one bucket if all buckets have the same.
@@ -149,7 +158,7 @@ fn range_text(schema: &KeySchema, range: &ByteRange, any_bucket: bool) -> String
 }
 
 /// Formats the store's counters of a scan.
-pub(super) fn counters(node: &dyn ExecutionPlan) -> Option<String> {
+pub(super) fn counters(node: &dyn ExecutionPlan) -> Option<Property> {
     let scan = node.downcast_ref::<RegionScanExec>()?;
     let metrics = node.metrics()?;
     let count = |name: &str| metrics.sum_by_name(name).map_or(0, |value| value.as_usize());
@@ -159,5 +168,5 @@ pub(super) fn counters(node: &dyn ExecutionPlan) -> Option<String> {
         let name = &partner.index.codec.index().name;
         format!(" entries_of_{name}={} in_both={}", count("other_entries"), count("in_both"))
     });
-    Some(format!("Store: {}{}", texts.join(" "), met.unwrap_or_default()))
+    Some(Property::new("Store", format!("{}{}", texts.join(" "), met.unwrap_or_default())))
 }

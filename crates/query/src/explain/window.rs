@@ -1,11 +1,11 @@
 //! Describes window operators: their functions, partitions, orders and frames.
 
 use super::expr_text::{order, physical, readable};
-use super::nodes::Shown;
 use datafusion::logical_expr::{WindowFrame, WindowFrameBound, WindowFrameUnits};
 use datafusion::physical_expr::window::WindowExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use rows::{PlanNode, Property};
 use std::sync::Arc;
 
 /// Functions that ignore the frame.
@@ -13,14 +13,14 @@ const FRAMELESS: [&str; 8] =
     ["row_number(", "rank(", "dense_rank(", "percent_rank(", "cume_dist(", "ntile(", "lag(", "lead("];
 
 /// Describes a window operator; `None` for other operators.
-pub(super) fn shown(node: &dyn ExecutionPlan) -> Option<Shown> {
+pub(super) fn shown(node: &dyn ExecutionPlan) -> Option<PlanNode> {
     let functions = match (node.downcast_ref::<BoundedWindowAggExec>(), node.downcast_ref::<WindowAggExec>()) {
         (Some(window), _) => window.window_expr(),
         (None, Some(window)) => window.window_expr(),
         (None, None) => return None,
     };
     let texts: Vec<String> = functions.iter().map(function).collect();
-    Some(Shown::of("Window").with([format!("Of: {}", texts.join(", "))]))
+    Some(PlanNode::of("Window").with([Property::new("Of", texts.join(", "))]))
 }
 
 /// `sum(a) OVER (PARTITION BY b ORDER BY c)`.

@@ -5,7 +5,7 @@ use query::ExplainOptions;
 
 async fn explain(db: &Fixture, query: &str, options: ExplainOptions) -> Vec<String> {
     let plan = db.plan(query, &[]).await.unwrap();
-    db.planner.explain(&db.context().await, &plan, &[], options).await.unwrap()
+    db.planner.explain(&db.context().await, &plan, &[], options).await.unwrap().lines()
 }
 
 async fn plain(db: &Fixture, query: &str) -> Vec<String> {

@@ -5,7 +5,7 @@ use query::ExplainOptions;
 
 async fn explain(db: &Fixture, choice: &'static str, query: &str, options: ExplainOptions) -> Vec<String> {
     let plan = db.plan(query, &[]).await.unwrap();
-    db.planner.explain(&db.context_that(choice).await, &plan, &[], options).await.unwrap()
+    db.planner.explain(&db.context_that(choice).await, &plan, &[], options).await.unwrap().lines()
 }
 
 async fn plain(db: &Fixture, query: &str) -> Vec<String> {
@@ -122,7 +122,7 @@ async fn a_parameter_decides_when_it_is_known() {
     let cx = db.context().await;
     for (bound, title) in [("note AA1", "Index scan using by_note"), ("z", "Full scan")] {
         let params = [types::Datum::Text(bound.to_owned())];
-        let lines = db.planner.explain(&cx, &plan, &params, ExplainOptions::default()).await.unwrap();
+        let lines = db.planner.explain(&cx, &plan, &params, ExplainOptions::default()).await.unwrap().lines();
         assert!(lines.iter().any(|line| line.contains(title)), "{bound}: {lines:?}");
     }
 }

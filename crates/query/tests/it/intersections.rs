@@ -46,7 +46,7 @@ fn text(row: &Row) -> String {
 async fn explained(db: &Fixture, query: &str) -> String {
     let cx = db.context_that("intersect").await;
     let plan = db.plan(query, &[]).await.unwrap();
-    db.planner.explain(&cx, &plan, &[], ExplainOptions::default()).await.unwrap().join("\n")
+    db.planner.explain(&cx, &plan, &[], ExplainOptions::default()).await.unwrap().lines().join("\n")
 }
 
 async fn run(db: &Fixture, query: &str) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! EXPLAIN of a program, as lines of text in the format of plans.
+//! EXPLAIN of a program, as the tree that plans have, too.
 //!
 //! ```text
 //!   Sort: placed DESC
@@ -14,6 +14,7 @@ mod expr;
 mod node;
 
 use crate::exec::address;
+use crate::explained::{Actual, PlanNode};
 use crate::expr::Values;
 use crate::plan::Node;
 use crate::program::{Input, Program};
@@ -34,13 +35,12 @@ pub(crate) struct Shown<'a> {
     made: Option<&'a Made>,
     choices: Choices,
     costs: bool,
-    lines: Vec<String>,
 }
 
 impl Program {
-    /// The program as lines of text, the root node first; with the actual rows of `made` after an execution. `bound` is
-    /// the statement it was compiled from; `costs` adds the estimated costs of scans.
-    pub async fn explain(&self, bound: &Bound, input: Input<'_>, made: Option<&Made>, costs: bool) -> Vec<String> {
+    /// The program as a tree; with the actual rows of `made` after an execution. `bound` is the statement it was
+    /// compiled from; `costs` adds the estimated costs of scans.
+    pub async fn explain(&self, bound: &Bound, input: Input<'_>, made: Option<&Made>, costs: bool) -> Vec<PlanNode> {
         let values = Values {
             env: input.env,
             params: input.params,
@@ -49,15 +49,18 @@ impl Program {
         };
         let mut choices = Choices::default();
         choices.find(&self.root, &values, input.view, self.index_choice).await;
-        let mut shown = Shown { program: self, bound, values, made, choices, costs, lines: Vec::new() };
-        shown.draw(&self.root, 0, false);
-        for (number, once) in self.once.iter().enumerate() {
-            shown.beside(&format!("Once {}", number + 1), &once.node);
+        let shown = Shown { program: self, bound, values, made, choices, costs };
+        let once = self.once.iter().enumerate();
+        let once = once.map(|(number, once)| shown.beside(format!("Once {}", number + 1), &once.node));
+        let subqueries = self.subqueries.iter().enumerate();
+        let subqueries = subqueries.map(|(number, of)| shown.beside(format!("Subquery {}", number + 1), &of.node));
+        let beside: Vec<PlanNode> = once.chain(subqueries).flatten().collect();
+        let mut roots = shown.nodes_of(&self.root, false);
+        match roots.last_mut() {
+            Some(root) => root.inputs.extend(beside),
+            None => roots = beside,
         }
-        for (number, subquery) in self.subqueries.iter().enumerate() {
-            shown.beside(&format!("Subquery {}", number + 1), &subquery.node);
-        }
-        shown.lines
+        roots
     }
 }
 
@@ -72,28 +75,22 @@ impl Shown<'_> {
         names.join(", ")
     }
 
-    /// Prints a node outside of the tree: a CTE or a subquery.
-    fn beside(&mut self, title: &str, node: &Node) {
-        self.lines.push(format!("  {title}"));
-        self.draw(node, 1, true);
+    /// A CTE or a subquery.
+    fn beside(&self, name: String, node: &Node) -> Vec<PlanNode> {
+        let mut nodes = self.nodes_of(node, true);
+        if let Some(first) = nodes.first_mut() {
+            first.subplan = Some(name);
+        }
+        nodes
     }
 
-    /// Prints a node and its inputs. `correlated`: it may read outer columns, whose values are unknown here.
-    fn draw(&mut self, node: &Node, depth: usize, correlated: bool) {
-        let (title, details) = self.describe(node, correlated);
-        if let Some(title) = &title {
-            let (head, below) = match depth {
-                0 => (String::new(), "  ".to_owned()),
-                depth => (format!("{}->  ", " ".repeat(6 * depth - 4)), " ".repeat(6 * depth + 2)),
-            };
-            let rows = self.made.map(|made| made.0.get(&address(node)).copied().unwrap_or_default());
-            let rows = rows.map_or(String::new(), |rows| format!(" (actual rows={rows})"));
-            self.lines.push(format!("{head}{title}{rows}"));
-            self.lines.extend(details.iter().map(|detail| format!("{below}{detail}")));
-        }
-        let depth = depth + usize::from(title.is_some());
-        for (input, correlated) in node.inputs(correlated) {
-            self.draw(input, depth, correlated);
-        }
+    /// A node with its inputs below it; of a node that is not shown its inputs, which take its place. `correlated`: it
+    /// may read outer columns, whose values are unknown here.
+    fn nodes_of(&self, node: &Node, correlated: bool) -> Vec<PlanNode> {
+        let inputs = node.inputs(correlated);
+        let inputs = inputs.into_iter().flat_map(|(input, correlated)| self.nodes_of(input, correlated)).collect();
+        let Some(shown) = self.describe(node, correlated) else { return inputs };
+        let rows = self.made.map(|made| made.0.get(&address(node)).copied().unwrap_or_default());
+        vec![PlanNode { actual: rows.map(|rows| Actual { rows, busy: None }), inputs, ..shown }]
     }
 }

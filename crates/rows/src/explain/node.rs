@@ -1,8 +1,9 @@
-//! The title, details and inputs of a node.
+//! What is shown of a node, and its inputs.
 
 use super::Shown;
 use crate::access::{AccessPath, Direction, ScanPath, Scanned, Width, rank};
 use crate::exec::Choice;
+use crate::explained::{Estimate, PlanNode, Property};
 use crate::expr::{Frame, RowExpr};
 use crate::plan::{Aggregate, Limit, Lookup, Matching, Node, NodeKind, SortKey};
 use bind::tree::{ColId, SetOpKind};
@@ -36,59 +37,54 @@ impl Node {
 }
 
 impl Shown<'_> {
-    /// The title and the details; a node without a title is not printed.
-    pub(super) fn describe(&self, node: &Node, correlated: bool) -> (Option<String>, Vec<String>) {
-        let title = |title: &str| (Some(title.to_owned()), Vec::new());
-        match &node.kind {
-            NodeKind::OneRow => title("One row"),
-            NodeKind::Rows(rows) => title(&format!("Values: rows={}", rows.len())),
-            NodeKind::Values(rows) => title(&format!("Values: rows={}", rows.len())),
-            NodeKind::Scan(path) => self.scan(path, &node.cols, correlated),
-            NodeKind::Lookup(lookup) => self.lookup(lookup),
+    /// The node without its inputs; `None` if it is not shown.
+    pub(super) fn describe(&self, node: &Node, correlated: bool) -> Option<PlanNode> {
+        Some(match &node.kind {
+            NodeKind::OneRow => PlanNode::of("One row"),
+            NodeKind::Rows(rows) => PlanNode::values(rows.len()),
+            NodeKind::Values(rows) => PlanNode::values(rows.len()),
+            NodeKind::Scan(path) => return self.scan(path, &node.cols, correlated),
+            NodeKind::Lookup(lookup) => return self.lookup(lookup),
             NodeKind::Loop(join) => {
                 let cols: Vec<ColId> = join.outer.cols.iter().chain(&join.inner.cols).copied().collect();
-                let on = self.all("If", &join.on, &cols);
-                (Some(format!("Nested loop{} join", kind(join.matching))), on.into_iter().collect())
+                PlanNode::joining("Nested loop", kind(join.matching), "").with(self.all("If", &join.on, &cols))
             }
-            NodeKind::Filter { input, conditions } => (self.all("Filter", conditions, &input.cols), Vec::new()),
+            NodeKind::Filter { input, conditions } => {
+                PlanNode::doing("Filter", "Filter", self.all("Filter", conditions, &input.cols)?.value?)
+            }
             NodeKind::Project { exprs, .. } => {
                 let computed: Vec<String> = exprs.iter().map(|expr| self.text(expr, &node.cols)).collect();
-                (Some(format!("Compute: {}", computed.join(", "))), Vec::new())
+                PlanNode::doing("Compute", "Computed", computed.join(", "))
             }
-            NodeKind::Pick { .. } => (None, Vec::new()),
+            NodeKind::Pick { .. } => return None,
             NodeKind::Aggregate(aggregate) => self.aggregate(aggregate),
             NodeKind::Distinct { input, on } => {
-                (Some("Distinct".to_owned()), vec![format!("By: {}", self.names(&input.cols, on))])
+                PlanNode::of("Distinct").with([Property::new("By", self.names(&input.cols, on))])
             }
-            NodeKind::Sort { input, keys } => (Some(format!("Sort: {}", self.order(&input.cols, keys))), Vec::new()),
-            NodeKind::Limit(limit) => (Some(self.limit(limit)), Vec::new()),
+            NodeKind::Sort { input, keys } => PlanNode::doing("Sort", "Sort key", self.order(&input.cols, keys)),
+            NodeKind::Limit(limit) => PlanNode::doing("Limit", "Limit", self.limit(limit)),
             NodeKind::SetOp { op, all, .. } => {
                 let name = match op {
                     SetOpKind::Union => "Union",
                     SetOpKind::Intersect => "Intersect",
                     SetOpKind::Except => "Except",
                 };
-                title(&format!("{name}{}", if *all { " all" } else { "" }))
+                PlanNode::of(format!("{name}{}", if *all { " all" } else { "" }))
             }
-            NodeKind::Once { number, .. } => title(&format!("Rows of Once {}", number + 1)),
-        }
+            NodeKind::Once { number, .. } => PlanNode::of("Rows of Once")
+                .titled(format!("Rows of Once {}", number + 1))
+                .naming("Subplan", format!("Once {}", number + 1)),
+        })
     }
 
-    fn scan(&self, path: &ScanPath, cols: &[ColId], correlated: bool) -> (Option<String>, Vec<String>) {
+    fn scan(&self, path: &ScanPath, cols: &[ColId], correlated: bool) -> Option<PlanNode> {
         // The path that an execution takes if the values are known, else the one that is best independently of values.
         let chosen = self.choices.of(path);
         let by_cost = chosen.and_then(|choice| path.candidates.get(choice.taken));
-        let Some(candidate) = by_cost.or_else(|| path.candidates.iter().min_by_key(|candidate| rank(candidate))) else {
-            return (None, Vec::new());
-        };
-        let cost =
-            chosen.filter(|_| self.costs).map_or_else(String::new, |Choice { cost: Cost { cost, rows }, .. }| {
-                format!(" (cost={cost:.2} rows={:.0})", rows.ceil())
-            });
+        let candidate = by_cost.or_else(|| path.candidates.iter().min_by_key(|candidate| rank(candidate)))?;
         let other = chosen.and_then(|choice| path.candidates.get(choice.beside?));
         let frame = Frame { row: &[], values: &self.values };
         let ranges = if correlated { None } else { candidate.ranges(&frame).ok() };
-        let back = if candidate.direction == Direction::Reverse { " (backward)" } else { "" };
         let mut details = Vec::new();
         match &ranges {
             Some(ranges) => details.extend(range_lines(candidate, ranges)),
@@ -96,8 +92,11 @@ impl Shown<'_> {
         }
         if let Some((other, ranges)) = other.and_then(|other| Some((other, other.ranges(&frame).ok()?))) {
             let name = index_name(other).unwrap_or_default();
-            let lines = range_lines(other, &ranges).into_iter();
-            details.extend(lines.map(|line| line.replacen("Index ranges:", &format!("Index ranges of {name}:"), 1)));
+            let mut lines = range_lines(other, &ranges);
+            if let Some(first) = lines.first_mut() {
+                first.name = format!("Index ranges of {name}");
+            }
+            details.extend(lines);
         }
         let exact = |at: usize| match &ranges {
             Some(ranges) => ranges.exact.get(at).copied().unwrap_or(false),
@@ -105,22 +104,27 @@ impl Shown<'_> {
         };
         let rest = path.conditions.iter().enumerate().filter(|(at, _)| !exact(*at)).map(|(_, condition)| condition);
         details.extend(self.all("Filter", rest, cols));
-        let how = how(candidate, other, ranges.as_ref());
-        (Some(format!("{how} {}{back}{cost}", path.table.name)), details)
+        let mut shown = scanned(candidate, other, ranges.as_ref(), &path.table.name).with(details);
+        if let Some(Choice { cost: Cost { cost, rows }, .. }) = chosen.filter(|_| self.costs) {
+            shown.estimate = Estimate { cost: Some(cost), rows: Some(rows.ceil() as u64) };
+        }
+        Some(shown)
     }
 
-    fn lookup(&self, lookup: &Lookup) -> (Option<String>, Vec<String>) {
+    fn lookup(&self, lookup: &Lookup) -> Option<PlanNode> {
         let path = &lookup.path;
         let scanned: Vec<ColId> = lookup.outer.cols.iter().chain(&path.cols).copied().collect();
-        let Some(candidate) = path.candidates.first() else { return (None, Vec::new()) };
-        let using = index_name(candidate).map_or_else(String::new, |index| format!(" using {index}"));
-        let title = format!("Lookup{} join{using} on {}", kind(lookup.matching), path.table.name);
+        let candidate = path.candidates.first()?;
+        let (table, index) = (&path.table.name, index_name(candidate));
+        let using = index.map_or_else(String::new, |index| format!(" using {index}"));
+        let node = PlanNode::joining("Lookup", kind(lookup.matching), &format!("{using} on {table}"));
+        let node = index.into_iter().fold(node, |node, index| node.naming("Index name", index));
         let key = self.all("Key", tested(path, candidate, true), &scanned);
         let filter = self.all("Filter", tested(path, candidate, false), &scanned);
-        (Some(title), key.into_iter().chain(filter).collect())
+        Some(node.naming("Relation name", table).with(key.into_iter().chain(filter)))
     }
 
-    fn aggregate(&self, node: &Aggregate) -> (Option<String>, Vec<String>) {
+    fn aggregate(&self, node: &Aggregate) -> PlanNode {
         let cols = &node.input.cols;
         let call = |call: &crate::plan::Call| {
             let name = builtins::function(call.func).map_or("?", |function| function.name);
@@ -128,10 +132,9 @@ impl Shown<'_> {
             format!("{name}({}{args})", if call.distinct { "DISTINCT " } else { "" })
         };
         let calls: Vec<String> = node.calls.iter().map(call).collect();
-        let by = (!node.keys.is_empty()).then(|| format!("By: {}", self.names(cols, &node.keys)));
-        let of = (!calls.is_empty()).then(|| format!("Of: {}", calls.join(", ")));
-        let title = if node.keys.is_empty() { "Aggregate" } else { "Group" };
-        (Some(title.to_owned()), by.into_iter().chain(of).collect())
+        let by = (!node.keys.is_empty()).then(|| Property::new("By", self.names(cols, &node.keys)));
+        let of = (!calls.is_empty()).then(|| Property::new("Of", calls.join(", ")));
+        PlanNode::of(if node.keys.is_empty() { "Aggregate" } else { "Group" }).with(by.into_iter().chain(of))
     }
 
     fn order(&self, cols: &[ColId], keys: &[SortKey]) -> String {
@@ -153,7 +156,7 @@ impl Shown<'_> {
         };
         let count = node.count.as_ref().map_or_else(|| "all".to_owned(), text);
         let offset = node.offset.as_ref().map_or_else(String::new, |offset| format!(", after {}", text(offset)));
-        format!("Limit: {count}{offset}")
+        format!("{count}{offset}")
     }
 
     /// The conditions in one line.
@@ -162,30 +165,40 @@ impl Shown<'_> {
         label: &str,
         conditions: impl IntoIterator<Item = &'e RowExpr>,
         cols: &[ColId],
-    ) -> Option<String> {
+    ) -> Option<Property> {
         let texts: Vec<String> = conditions.into_iter().map(|condition| self.operand(condition, cols)).collect();
-        (!texts.is_empty()).then(|| format!("{label}: {}", texts.join(" AND ")))
+        (!texts.is_empty()).then(|| Property::new(label, texts.join(" AND ")))
     }
 }
 
-/// The name of a scan's access path.
-fn how(candidate: &AccessPath, other: Option<&AccessPath>, ranges: Option<&KeyRanges>) -> String {
-    let and = other.and_then(index_name).map_or_else(String::new, |other| format!(" and {other}"));
-    let by_index = index_name(candidate).map(|index| match candidate.scanned {
-        Scanned::Covering(..) => format!("Index only scan using {index} on"),
-        _ => format!("Index scan using {index}{and} on"),
-    });
-    let name = match ranges.map(|ranges| ranges.access) {
-        Some(Access::Empty) => "No rows of",
-        _ if by_index.is_some() => return by_index.unwrap_or_default(),
-        Some(Access::Points(_)) => "Point lookup on",
-        Some(Access::Range) => "Range scan on",
-        Some(Access::SkipScan) => "Skip scan on",
-        Some(Access::Full) => "Full scan on",
-        None if candidate.width() == Width::Points => "Point lookup on",
-        None => "Range scan on",
+/// A scan with its access path.
+fn scanned(candidate: &AccessPath, other: Option<&AccessPath>, ranges: Option<&KeyRanges>, table: &str) -> PlanNode {
+    let back = if candidate.direction == Direction::Reverse { " (backward)" } else { "" };
+    let access = ranges.map(|ranges| ranges.access);
+    let node = match index_name(candidate) {
+        Some(index) if access != Some(Access::Empty) => {
+            let and = other.and_then(index_name).map_or_else(String::new, |other| format!(" and {other}"));
+            let (kind, indexes) = match candidate.scanned {
+                Scanned::Covering(..) => ("Index only scan", index.to_owned()),
+                _ => ("Index scan", format!("{index}{and}")),
+            };
+            let title = format!("{kind} using {indexes} on {table}{back}");
+            PlanNode::of(kind).titled(title).naming("Index name", indexes)
+        }
+        _ => {
+            let (kind, on) = match access {
+                Some(Access::Empty) => ("No rows", "of"),
+                Some(Access::Points(_)) => ("Point lookup", "on"),
+                Some(Access::SkipScan) => ("Skip scan", "on"),
+                Some(Access::Full) => ("Full scan", "on"),
+                None if candidate.width() == Width::Points => ("Point lookup", "on"),
+                Some(Access::Range) | None => ("Range scan", "on"),
+            };
+            PlanNode::of(kind).titled(format!("{kind} {on} {table}{back}"))
+        }
     };
-    name.to_owned()
+    let node = node.naming("Relation name", table);
+    if back.is_empty() { node } else { node.naming("Scan direction", "Backward") }
 }
 
 fn index_name(candidate: &AccessPath) -> Option<&str> {
@@ -202,7 +215,7 @@ fn tested<'p>(path: &'p ScanPath, candidate: &AccessPath, known: bool) -> Vec<&'
 }
 
 /// The ranges; with several salt buckets those of the first one.
-fn range_lines(candidate: &AccessPath, ranges: &KeyRanges) -> Vec<String> {
+fn range_lines(candidate: &AccessPath, ranges: &KeyRanges) -> Vec<Property> {
     if matches!(ranges.access, Access::Full | Access::Empty) {
         return Vec::new();
     }
@@ -223,21 +236,21 @@ fn range_lines(candidate: &AccessPath, ranges: &KeyRanges) -> Vec<String> {
         texts.push(format!("and {} more", shown.len() - RANGES_SHOWN));
     }
     let of = if index_name(candidate).is_some() { "Index" } else { "Key" };
-    let mut lines = vec![format!("{of} ranges: {}", texts.join(", "))];
+    let mut lines = vec![Property::new(format!("{of} ranges"), texts.join(", "))];
     if let (Some(buckets), Some(all)) = (&ranges.buckets, schema.salt_buckets) {
         let merged = buckets.len() > 1 && candidate.direction != Direction::Any;
         let how = if merged { ", merged in key order" } else { "" };
-        lines.push(format!("Salt buckets: {} of {all}{how}", buckets.len()));
+        lines.push(Property::new("Salt buckets", format!("{} of {all}{how}", buckets.len())));
     }
     lines
 }
 
 fn kind(matching: Matching) -> &'static str {
     match matching {
-        Matching::Inner => "",
-        Matching::Left => " left",
-        Matching::Semi => " semi",
-        Matching::Anti => " anti",
-        Matching::Mark => " mark",
+        Matching::Inner => "inner",
+        Matching::Left => "left",
+        Matching::Semi => "semi",
+        Matching::Anti => "anti",
+        Matching::Mark => "mark",
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn explain(c: &mut Cursor<'_>) -> Parse<Statement> {
     let mut explain = Explain {
         analyze: false,
         verbose: false,
-        costs: false,
+        costs: None,
         timing: true,
         summary: None,
         format: ExplainFormat::Text,
@@ -72,7 +72,7 @@ fn option(c: &mut Cursor<'_>, explain: &mut Explain) -> Parse<()> {
     match name.as_str() {
         "analyze" | "analyse" => explain.analyze = boolean(c)?,
         "verbose" => explain.verbose = boolean(c)?,
-        "costs" => explain.costs = boolean(c)?,
+        "costs" => explain.costs = Some(boolean(c)?),
         "timing" => explain.timing = boolean(c)?,
         "summary" => explain.summary = Some(boolean(c)?),
         "format" => explain.format = format(c)?,
@@ -96,7 +96,8 @@ fn format(c: &mut Cursor<'_>) -> Parse<ExplainFormat> {
     match name.as_str() {
         "text" => Ok(ExplainFormat::Text),
         "json" => Ok(ExplainFormat::Json),
-        "xml" | "yaml" => Err(c.unsupported_at(place, format!("EXPLAIN format {}", name.to_ascii_uppercase()))),
+        "xml" => Ok(ExplainFormat::Xml),
+        "yaml" => Ok(ExplainFormat::Yaml),
         _ => Err(c.parameter_at(place, &format!("unrecognized value for EXPLAIN option \"format\": \"{name}\""))),
     }
 }

@@ -46,8 +46,8 @@ pub struct Explain {
     pub analyze: bool,
     /// VERBOSE.
     pub verbose: bool,
-    /// COSTS; false by default.
-    pub costs: bool,
+    /// COSTS, if given. By default they are shown in formats for programs.
+    pub costs: Option<bool>,
     /// TIMING; true by default. Matters only with `analyze`.
     pub timing: bool,
     /// SUMMARY, if given; otherwise as `analyze`.
@@ -66,6 +66,17 @@ pub enum ExplainFormat {
     Text,
     /// JSON.
     Json,
+    /// XML.
+    Xml,
+    /// YAML.
+    Yaml,
+}
+
+impl Explain {
+    /// Whether costs are shown.
+    pub fn shows_costs(&self) -> bool {
+        self.costs.unwrap_or(self.format != ExplainFormat::Text)
+    }
 }
 
 /// Phoenix's UPDATE STATISTICS.

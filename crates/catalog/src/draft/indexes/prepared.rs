@@ -71,6 +71,7 @@ impl Draft {
             splits: Vec::new(),
             state: if new.refresh.is_some() { IndexState::Refreshed } else { IndexState::Public },
             refresh: new.refresh,
+            replaces: None,
         };
         index.splits = encode_key_splits(&index.entries(&table), new.splits)?;
         let entries = self.stage(index.entries(&table))?;

@@ -40,7 +40,8 @@ impl Draft {
         let mut names = std::iter::once(base.clone()).chain(numbered);
         let name = names.find(|name| self.check_name_is_free(&schema, name).is_ok()).unwrap_or(base);
         let (oid, constraint, state) = (self.take_oid()?, None, IndexState::DeleteOnly);
-        let index = Index { oid, name, constraint, state, ..prepared.index().clone() };
+        let replaces = Some(prepared.index().oid);
+        let index = Index { oid, name, constraint, state, replaces, ..prepared.index().clone() };
         self.publish_index_as(&prepared, index.clone())?;
         Ok(index)
     }

@@ -352,3 +352,17 @@ async fn a_rebuild_as_a_job_makes_a_disabled_index_whole_and_readable() {
     assert!(w.client.run("INSERT INTO t VALUES (1000, 10)").await.contains("ERROR 23505"));
     assert_eq!(w.table("t").await.indexes.len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_rebuild_as_a_job_names_the_index() {
+    let mut w = world(10).await;
+    w.client.ok("CREATE UNIQUE INDEX i ON t (a)").await;
+    w.client.ok("ALTER INDEX i ON t DISABLE").await;
+    w.client.ok("UPDATE t SET a = 5").await;
+    let answer = w.client.run("ALTER INDEX i ON t REBUILD ASYNC").await;
+    assert!(answer.contains("goes on as job"), "{answer}");
+    until(&w, "SELECT state FROM bennu.jobs ORDER BY id DESC LIMIT 1", "failed").await;
+    let job = w.client.run("SELECT error_code, error, description FROM bennu.jobs ORDER BY id DESC LIMIT 1").await;
+    assert!(job.contains("23505|could not create unique index \"i\""), "{job}");
+    assert!(!job.contains("ccnew"), "{job}");
+}

@@ -8,9 +8,11 @@ pub(super) mod template;
 
 use crate::Refusal;
 use crate::error::{QueryError, QueryResult};
-use crate::functions::sql::{Definition, Overload, arguments, define, strict, wrong};
+use crate::functions::array::forms::{Returns, of_array};
+use crate::functions::array::items;
+use crate::functions::sql::{Definition, Form, Overload, arguments, define, define_any, strict, wrong};
 use types::DataType::{BigInt, Double, Integer, Numeric, Real, SmallInt};
-use types::{DataType, Datum, Decimal};
+use types::{DataType, Datum, Decimal, compare};
 
 const NUMERIC: DataType = Numeric(None);
 
@@ -83,7 +85,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
             floats(args, |y, x| Ok(y.atan2(x) / std::f64::consts::FRAC_PI_4 * 45.0))
         })],
     ),
-    define("width_bucket", WIDTH_BUCKET),
+    define_any("width_bucket", width_bucket),
 ];
 
 const ABS: &[Overload] = &[
@@ -303,6 +305,27 @@ fn factorial(args: &[Datum]) -> QueryResult<Datum> {
     let product = (1..=i128::from(*n).min(40)).try_fold(1_i128, |product, n| product.checked_mul(n));
     let product = product.filter(|_| *n <= 40).and_then(|product| Decimal::new(product, 0));
     product.map(Datum::Numeric).ok_or_else(numeric::overflow)
+}
+
+/// Buckets of one width between bounds, or between the values of an array.
+fn width_bucket(types: &[DataType]) -> Option<Form> {
+    match types {
+        [_, DataType::Array(_)] => of_array(types, 1, Returns::Known(Integer), true, bucket_of_thresholds),
+        _ => define("width_bucket", WIDTH_BUCKET).form(types),
+    }
+}
+
+/// Returns the number of thresholds up to the value. They are sorted, or the result is undefined.
+fn bucket_of_thresholds(args: &[Datum]) -> QueryResult<Datum> {
+    let (Some(value), thresholds) = (args.first(), items(args, 1)?) else { return Err(wrong(args)) };
+    if thresholds.iter().any(|item| matches!(item, Datum::Array(_))) {
+        return Err(Refusal::Subscript.because("thresholds must be one-dimensional array"));
+    }
+    if thresholds.iter().any(Datum::is_null) {
+        return Err(Refusal::Null.because("thresholds array must not contain NULLs"));
+    }
+    let below = thresholds.partition_point(|threshold| compare::compare(threshold, value).is_le());
+    Ok(Datum::Int4(i32::try_from(below).unwrap_or(i32::MAX)))
 }
 
 const WIDTH_BUCKET: &[Overload] = &[

@@ -7,6 +7,7 @@ use crate::functions::even_items;
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal, unsupported};
 use crate::lower::rel::aggregate_parts::Call;
+use crate::lower::rel::joined_bytes::joins_bytes;
 use crate::lower::rel::without_repetitions;
 use crate::lower::scalar::comparable::by_length;
 use crate::lower::scalar::constant::value_type;
@@ -118,8 +119,13 @@ impl Lowering<'_> {
         let filter = call.filter.map(|filter| self.columns.get(filter).cloned()).transpose()?;
         let filter = filter.map(|filter| Box::new(Expr::Column(filter)));
         let order = self.aggregate_order(name, call, schema)?;
+        let of_bytes = joins_bytes(name, call.args.first().and_then(|arg| self.type_of(*arg)));
+        if of_bytes {
+            args = self.in_hex(args)?;
+        }
         if name == "string_agg" && !matches!(args.get(1), Some(Expr::Literal(..))) {
-            return self.texts_joined(call, args, filter, order);
+            let joined = self.texts_joined(call, args, filter, order)?;
+            return if of_bytes { self.from_hex(joined) } else { Ok(joined) };
         }
         if call.distinct && name == "count" {
             args = args.into_iter().map(|arg| by_length(arg, schema)).collect();
@@ -130,7 +136,11 @@ impl Lowering<'_> {
             let (filter, order) = (filter.clone(), order.clone());
             Expr::AggregateFunction(AggregateFunction::new_udf(function, args, call.distinct, filter, order, None))
         })?;
-        Ok(if name == "array_agg" && self.is_array(&call.args) { even_items(value) } else { value })
+        match name {
+            _ if of_bytes => self.from_hex(value),
+            "array_agg" if self.is_array(&call.args) => Ok(even_items(value)),
+            _ => Ok(value),
+        }
     }
 
     /// `string_agg` with a delimiter that is not a constant, which DataFusion refuses: joins the arrays of texts and

@@ -5,6 +5,7 @@ pub(super) mod aggregate_parts;
 pub(super) mod computed;
 pub(super) mod grouping_sets;
 mod join;
+mod joined_bytes;
 pub(super) mod recursive;
 pub(super) mod set_op;
 pub(super) mod shared_ctes;

@@ -9,6 +9,7 @@ use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal, unsupported};
 use crate::lower::rel::aggregate::{above, aggregate_name};
 use crate::lower::rel::aggregate_parts::{self, picked_from};
+use crate::lower::rel::joined_bytes::joins_bytes;
 use crate::lower::rel::sort::ordered;
 use crate::lower::rel::window_calls;
 use crate::lower::rel::window_frames::{counting_peers, is_reversed, peers, range_distance};
@@ -212,8 +213,12 @@ impl Lowering<'_> {
         let value = match func_def {
             WindowFunctionDefinition::AggregateUDF(function) => {
                 let ty = call.args.first().and_then(|arg| self.type_of(*arg));
+                let of_bytes = joins_bytes(name, ty);
+                let args = if of_bytes { self.in_hex(args)? } else { args };
                 let parts = aggregate_parts::Call { function, args, ty, distinct: false, schema };
-                return parts.value(&|function, args| over(WindowFunctionDefinition::AggregateUDF(function), args));
+                let value =
+                    parts.value(&|function, args| over(WindowFunctionDefinition::AggregateUDF(function), args))?;
+                return if of_bytes { self.from_hex(value) } else { Ok(value) };
             }
             function => window_calls::Call { name, function, args, schema, over: &over }.value()?,
         };

@@ -163,10 +163,15 @@ impl Display for Printed<'_, Explain> {
         let mut options: Vec<&str> = Vec::new();
         options.extend(self.0.analyze.then_some("ANALYZE"));
         options.extend(self.0.verbose.then_some("VERBOSE"));
-        options.extend(self.0.costs.then_some("COSTS ON"));
+        options.extend(self.0.costs.map(|on| if on { "COSTS ON" } else { "COSTS OFF" }));
         options.extend((!self.0.timing).then_some("TIMING OFF"));
         options.extend(self.0.summary.map(|on| if on { "SUMMARY ON" } else { "SUMMARY OFF" }));
-        options.extend((self.0.format == ExplainFormat::Json).then_some("FORMAT JSON"));
+        options.extend(match self.0.format {
+            ExplainFormat::Text => None,
+            ExplainFormat::Json => Some("FORMAT JSON"),
+            ExplainFormat::Xml => Some("FORMAT XML"),
+            ExplainFormat::Yaml => Some("FORMAT YAML"),
+        });
         f.write_str("EXPLAIN ")?;
         if !options.is_empty() {
             write!(f, "({}) ", List(&options))?;
