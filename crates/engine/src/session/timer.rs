@@ -4,20 +4,21 @@
 //! ahead, and waits for the next Execute as long as its client wants.
 
 use crate::Session;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 /// The value of [`Timer::deadline`] without a limit.
 const NEVER: u64 = u64::MAX;
 
+/// Deadlines are numbers relative to this time, so that a statement without a limit does not read the clock.
+static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 /// The time limit of a statement; shared with all computations for it.
 #[derive(Debug)]
 pub(crate) struct Timer {
-    began: Instant,
-    /// Microseconds after `began`. Relaxed: a computation may see a change a little later.
+    /// Microseconds after [`BASE`]. Relaxed: a computation may see a change a little later.
     deadline: AtomicU64,
     /// Wakes those that wait for the deadline when it changes.
     changed: Notify,
@@ -26,21 +27,19 @@ pub(crate) struct Timer {
 impl Timer {
     /// A timer that runs out after this time.
     pub(crate) fn new(limit: Option<Duration>) -> Self {
-        let deadline = AtomicU64::new(limit.map_or(NEVER, micros));
-        Self { began: Instant::now(), deadline, changed: Notify::new() }
+        Self { deadline: AtomicU64::new(deadline_after(limit)), changed: Notify::new() }
     }
 
     /// Starts again with this time; `None` stops it.
     fn restart(&self, limit: Option<Duration>) {
-        let deadline = limit.map_or(NEVER, |limit| micros(self.began.elapsed().saturating_add(limit)));
-        self.deadline.store(deadline, Ordering::Relaxed);
+        self.deadline.store(deadline_after(limit), Ordering::Relaxed);
         self.changed.notify_waiters();
     }
 
     fn deadline(&self) -> Option<Instant> {
         match self.deadline.load(Ordering::Relaxed) {
             NEVER => None,
-            after => self.began.checked_add(Duration::from_micros(after)),
+            after => BASE.checked_add(Duration::from_micros(after)),
         }
     }
 
@@ -59,16 +58,18 @@ impl Timer {
                 Some(_) if self.is_over() => return,
                 Some(deadline) => tokio::select! {
                     () = changed => {}
-                    () = tokio::time::sleep_until(deadline) => {}
+                    () = tokio::time::sleep_until(deadline.into()) => {}
                 },
             }
         }
     }
 }
 
-fn micros(time: Duration) -> u64 {
+/// The deadline after this time, as [`Timer::deadline`] has it.
+fn deadline_after(limit: Option<Duration>) -> u64 {
+    let Some(limit) = limit else { return NEVER };
     // Just below NEVER: half a million years.
-    u64::try_from(time.as_micros()).unwrap_or(NEVER).min(NEVER - 1)
+    u64::try_from(BASE.elapsed().saturating_add(limit).as_micros()).unwrap_or(NEVER).min(NEVER - 1)
 }
 
 /// The time limit of a statement whose rows a front end reads in several steps.

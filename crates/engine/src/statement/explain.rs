@@ -3,12 +3,14 @@
 use crate::dml::WriteProgram;
 use crate::error::{EngineResult, Fault, fail};
 use crate::statement::Source;
+use crate::statement::array_parameters::with_constants;
 use crate::statement::explained::{creates, explained, explained_of};
-use crate::statement::plan_cache::Program;
+use crate::statement::plan_cache::{Compiled, Program};
 use crate::statement::query::check_parameters;
 use crate::statement::stream;
 use crate::statement::utility::text_column;
 use crate::{Answer, ColumnDesc, Session};
+use catalog::Catalog;
 use query::{ExplainOptions, Plan};
 use rows::{Actual, ExplainedPlan, PlanNode, Planning, Property};
 use sql::{Explain, ExplainFormat, Statement, ast};
@@ -63,7 +65,7 @@ impl Session {
         };
         let began = Instant::now();
         let (view, catalog) = self.read_state().await?;
-        let compiled = self.compile_for_explain(&catalog, &source).await?;
+        let (compiled, source, params) = self.compile_with_values(&catalog, source, params).await?;
         let stale = matches!(source.statement, Statement::Query(_)) && !creates(&explain.statement);
         let explained = Explained { explain, view, compiling: began.elapsed(), params, stale };
         check_parameters(&compiled, prepared, params)?;
@@ -78,6 +80,24 @@ impl Session {
             },
             Program::Query(plan) => self.explain_plan(plan, &explained).await,
             Program::Write(program) => self.explain_write(program, &source, &explained).await,
+        }
+    }
+
+    /// Compiles the statement to be shown, and returns the values that it still needs. A statement whose plan depends on
+    /// the values of its parameters gets them as constants.
+    async fn compile_with_values<'a>(
+        &mut self,
+        catalog: &Arc<Catalog>,
+        source: Arc<Source>,
+        params: &'a [Datum],
+    ) -> EngineResult<(Compiled, Arc<Source>, &'a [Datum])> {
+        let compiled = self.compile_for_explain(catalog, &source).await?;
+        match &compiled.program {
+            Program::Query(plan) if plan.needs_values && params.len() == compiled.parameters.len() => {
+                let spelled = with_constants(&source, &compiled.parameters, params)?;
+                Ok((self.compile_for_explain(catalog, &spelled).await?, spelled, &[]))
+            }
+            _ => Ok((compiled, source, params)),
         }
     }
 

@@ -10,7 +10,7 @@
 //! (`CaseExpr::nullable`). It does neither for `CASE true WHEN a THEN b ELSE c END`, which means the same.
 //! COALESCE becomes a function of its own, whose operands `exec/row_by_row` evaluates only as far as they are needed.
 
-use super::effects::acts;
+use super::effects::{acts, draws};
 use crate::error::QueryError;
 use arrow::array::{ArrayRef, new_null_array};
 use arrow::compute::kernels::zip::zip;
@@ -35,9 +35,9 @@ pub(super) fn first_known(args: &[Expr]) -> Option<Expr> {
     Some(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), args.to_vec())))
 }
 
-/// CASE whose conditions keep their number of calls.
+/// CASE whose conditions keep their number of calls, which matters for all volatile functions.
 pub(crate) fn case_once(mut case: Case) -> Expr {
-    if case.expr.is_none() && case.when_then_expr.iter().any(|(when, _)| acts(when)) {
+    if case.expr.is_none() && case.when_then_expr.iter().any(|(when, _)| draws(when)) {
         case.expr = Some(Box::new(lit(true)));
     }
     Expr::Case(case)

@@ -32,6 +32,15 @@ pub(crate) fn acts(expr: &Expr) -> bool {
     expr.exists(|part| Ok(acts(part))).unwrap_or(true)
 }
 
+/// Does a copy of the expression have another value? It calls a volatile function.
+pub(crate) fn draws(expr: &Expr) -> bool {
+    let draws = |part: &Expr| match part {
+        Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Volatile && !is_label(&call.func),
+        _ => false,
+    };
+    expr.exists(|part| Ok(draws(part))).unwrap_or(true)
+}
+
 /// The number of calls with effects in an expression.
 ///
 /// # Errors

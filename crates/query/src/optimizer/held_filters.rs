@@ -13,8 +13,8 @@
 
 use crate::functions::is_nullable;
 use crate::plan::is_materialized_cte;
-use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, Result};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Aggregate, Expr, Filter, GroupingSet, Join, LogicalPlan};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
@@ -116,8 +116,11 @@ fn without_held(plan: LogicalPlan) -> Result<(Held, LogicalPlan)> {
     let mut held = Held::default();
     let plan = match plan {
         LogicalPlan::Filter(filter) if changes_rows(&filter.input) => {
-            let joins = matches!(filter.input.as_ref(), LogicalPlan::Join(_));
-            let (above, below) = split(filter.predicate, joins);
+            let join = match filter.input.as_ref() {
+                LogicalPlan::Join(join) => Some(join),
+                _ => None,
+            };
+            let (above, below) = split(filter.predicate, join);
             held.above = above;
             let input = match filter.input.as_ref() {
                 LogicalPlan::Join(join) if has_held(join) => Arc::new(without_on(join.clone(), &mut held)),
@@ -147,12 +150,16 @@ fn changes_rows(plan: &LogicalPlan) -> bool {
     )
 }
 
-/// The volatile conditions, and the others. Over a join only volatile conditions without columns count as such.
-fn split(predicate: Expr, joins: bool) -> (Vec<Expr>, Vec<Expr>) {
-    let conditions = split_conjunction_owned(predicate);
-    conditions
-        .into_iter()
-        .partition(|condition| is_volatile(condition) && (!joins || condition.column_refs().is_empty()))
+/// The volatile conditions, and the others. Over a join only volatile conditions count as such that have no columns, or
+/// columns of its keys: the rule infers a condition on the other side of a key, and makes the calls there, too.
+fn split(predicate: Expr, join: Option<&Join>) -> (Vec<Expr>, Vec<Expr>) {
+    let keys: Vec<&Expr> = join.iter().flat_map(|join| &join.on).flat_map(|(left, right)| [left, right]).collect();
+    let is_of_key = |column: &&Column| keys.iter().any(|key| key.column_refs().contains(*column));
+    let stays = |condition: &Expr| {
+        let columns = condition.column_refs();
+        join.is_none() || columns.is_empty() || columns.iter().any(is_of_key)
+    };
+    split_conjunction_owned(predicate).into_iter().partition(|condition| is_volatile(condition) && stays(condition))
 }
 
 fn is_volatile(condition: &Expr) -> bool {
@@ -165,7 +172,7 @@ fn has_held(join: &Join) -> bool {
 
 fn without_on(mut join: Join, held: &mut Held) -> LogicalPlan {
     if let Some(filter) = join.filter.take() {
-        let (on, others) = split(filter, true);
+        let (on, others) = split(filter, Some(&join));
         held.on = on;
         join.filter = conjunction(others);
     }

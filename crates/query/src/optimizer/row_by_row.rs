@@ -191,13 +191,12 @@ fn calls_of(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<Arc<dyn PhysicalExpr>>>
     Ok(calls)
 }
 
-/// Does a projection make its call for each row, whatever the row is, without waiting?
+/// Does an operator make its call for each row, whatever the row is, without waiting?
 fn is_one_call_per_row(plan: &dyn ExecutionPlan) -> Result<bool> {
-    let Some(projection) = plan.downcast_ref::<ProjectionExec>() else { return Ok(false) };
-    for item in projection.expr() {
-        if is_conditional(&item.expr)? || item.expr.exists(|part| Ok(waits(part)))? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let mut is_plain = true;
+    plan.apply_expressions(&mut |expr| {
+        is_plain = is_plain && !is_conditional(expr)? && !expr.exists(|part| Ok(waits(part)))?;
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(is_plain)
 }

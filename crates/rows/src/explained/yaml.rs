@@ -34,7 +34,11 @@ fn line(depth: usize, mark: &str, out: &mut String) {
 }
 
 fn named((name, value): &(String, Value), depth: usize, out: &mut String) {
-    out.push_str(name);
+    // The name of an index may be part of it.
+    match name.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-')) {
+        true => out.push_str(name),
+        false => quote(name, out),
+    }
     out.push_str(": ");
     print(value, depth + 1, out);
 }

@@ -16,6 +16,7 @@ use super::pass_through::only_input;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::compute::{concat, filter_record_batch, take_record_batch};
 use arrow::datatypes::SchemaRef;
+use datafusion::common::cast::as_boolean_array;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::config::ConfigOptions;
@@ -23,10 +24,12 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties,
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::{StreamExt, stream};
 pub(crate) use lazy::Lazy;
@@ -51,6 +54,7 @@ pub(crate) struct RowByRowExec {
     /// A `ProjectionExec` or a `FilterExec`.
     operator: Arc<dyn ExecutionPlan>,
     steps: Steps,
+    metrics: ExecutionPlanMetricsSet,
     properties: Arc<PlanProperties>,
 }
 
@@ -61,7 +65,7 @@ impl RowByRowExec {
         let mut known = properties.equivalence_properties().clone();
         known.clear_per_partition_constants();
         let properties = properties.with_eq_properties(known).with_partitioning(Partitioning::UnknownPartitioning(1));
-        Self { operator, steps, properties: Arc::new(properties) }
+        Self { operator, steps, metrics: ExecutionPlanMetricsSet::new(), properties: Arc::new(properties) }
     }
 
     pub(crate) fn operator(&self) -> &dyn ExecutionPlan {
@@ -131,13 +135,23 @@ impl ExecutionPlan for RowByRowExec {
         Ok(Arc::new(Self::new(Arc::clone(&self.operator).replace_children(children, anew)?, self.steps)))
     }
 
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(&self, input: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        self.operator.statistics_from_inputs(input, args)
+    }
+
     fn execute(&self, partition: usize, tasks: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let options = Arc::clone(tasks.session_config().options());
         let input = only_input(self.operator.children())?.execute(partition, tasks)?;
         let rows = Rows { work: self.work()?, apart: self.steps == Steps::RowsApart, options, input, batch: None };
-        let batches = stream::try_unfold(rows, |mut rows| async move {
-            let batch = rows.next().await?;
-            Ok(batch.map(|batch| (batch, rows)))
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let batches = stream::try_unfold((rows, metrics), |(mut rows, metrics)| async move {
+            let Some(batch) = rows.next().await? else { return Ok(None) };
+            metrics.record_output(batch.num_rows());
+            Ok(Some((batch, (rows, metrics))))
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
     }
@@ -206,13 +220,7 @@ impl Work {
                 Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &count)?)
             }
             Self::Filter(condition, columns) => {
-                let mut kept = Vec::with_capacity(rows.num_rows());
-                for at in 0..rows.num_rows() {
-                    let row = row(&rows, at).await?;
-                    let value = condition.value(&row, options).await?;
-                    kept.push(lazy::truth(&value) == Some(true));
-                }
-                let kept = filter_record_batch(&rows, &BooleanArray::from(kept))?;
+                let kept = filter_record_batch(&rows, &kept(condition, &rows, options).await?)?;
                 Ok(match columns {
                     Some(columns) => kept.project(columns)?,
                     None => kept,
@@ -220,6 +228,19 @@ impl Work {
             }
         }
     }
+}
+
+/// For each row, whether the condition holds.
+async fn kept(condition: &Lazy, rows: &RecordBatch, options: &Arc<ConfigOptions>) -> Result<BooleanArray> {
+    if let Lazy::Whole(condition) = condition {
+        return Ok(as_boolean_array(&condition.evaluate(rows)?.into_array(rows.num_rows())?)?.clone());
+    }
+    let mut kept = Vec::with_capacity(rows.num_rows());
+    for at in 0..rows.num_rows() {
+        let value = condition.value(&row(rows, at).await?, options).await?;
+        kept.push(lazy::truth(&value) == Some(true));
+    }
+    Ok(BooleanArray::from(kept))
 }
 
 /// A copy of a row: a slice would hold the whole batch, and each holder would count all of it.

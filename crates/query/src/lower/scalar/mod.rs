@@ -148,7 +148,11 @@ impl Lowering<'_> {
             return Ok(label_type(nullif().call(vec![value, other]), ty));
         }
         let null = Expr::Literal(ScalarValue::Null, None);
-        Ok(label_type(when(compared.eq(other), null).otherwise(value)?, ty))
+        let chosen = match when(compared.eq(other), null).otherwise(value)? {
+            Expr::Case(case) => case_once(case),
+            other => other,
+        };
+        Ok(label_type(chosen, ty))
     }
 
     /// Lowers a value that is compared by bits: an interval by its length, a float without the sign of zero.
