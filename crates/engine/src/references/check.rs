@@ -84,7 +84,11 @@ impl Session {
     /// Looks up the keys of foreign keys that are not deferred, and returns the checks that are. `acted`: actions may
     /// have changed the rows since they were noted.
     async fn look_up_now(&mut self, work: &mut Work, wanted: Wanted, acted: bool) -> EngineResult<Vec<Late>> {
-        let (late, now): (Wanted, Wanted) = wanted.into_iter().partition(|(_, made)| self.is_deferred(&made.relation));
+        let is_deferred = |made: &Made| self.is_deferred(&made.relation);
+        let (late, now) = match wanted.values().any(is_deferred) {
+            true => wanted.into_iter().partition(|(_, made)| is_deferred(made)),
+            false => (Wanted::new(), wanted),
+        };
         self.look_up(work, now, acted).await?;
         Ok(late.into_values().map(Late::Made).collect())
     }

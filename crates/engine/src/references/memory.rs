@@ -26,11 +26,12 @@ impl NotedMemory {
     /// # Errors
     /// 53200.
     pub(super) fn add(&mut self, bytes: usize) -> EngineResult<()> {
-        self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes >= self.held_bytes() + STEP {
+        let all = self.bytes.saturating_add(bytes);
+        if all >= self.held_bytes() + STEP {
             let held = self.held.get_or_insert_with(|| self.planner.hold("the rows of a statement"));
-            held.try_grow(self.bytes.saturating_sub(held.bytes()))?;
+            held.try_grow(all.saturating_sub(held.bytes()))?;
         }
+        self.bytes = all;
         Ok(())
     }
 

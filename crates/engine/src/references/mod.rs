@@ -114,6 +114,7 @@ impl References {
         }
         let Some(new) = new.filter(|_| !target.relations.outgoing.is_empty()) else { return Ok(()) };
         let mut wanted = self.take_last_wanted();
+        let begins = wanted.is_empty();
         for relation in &target.relations.outgoing {
             let values = values_at(new, &relation.columns);
             let same = old.is_some_and(|old| values_at(old, &relation.columns) == values);
@@ -124,6 +125,9 @@ impl References {
                     place.insert(made);
                 }
             }
+        }
+        if begins && !wanted.is_empty() {
+            self.memory.add(NODE)?;
         }
         if !wanted.is_empty() {
             self.events.push(Event::Made(wanted));
@@ -153,7 +157,15 @@ impl Made {
         let impossible = || ParentLookup::Impossible(format!("{:?}", self.values));
         Ok((self.relation.key.oid, probe.map_or_else(impossible, ParentLookup::ByKey)))
     }
+
+    /// Its approximate memory.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + Datum::row_memory_size(&self.values)
+    }
 }
+
+/// Memory of the first node of [`Wanted`], which has room for eleven keys.
+const NODE: usize = 11 * (size_of::<(u32, ParentLookup)>() + size_of::<Made>());
 
 /// Approximate memory of a key in [`Wanted`] and of its place in the map.
 fn size_of_wanted((_, lookup): &(u32, ParentLookup)) -> usize {
@@ -163,13 +175,6 @@ fn size_of_wanted((_, lookup): &(u32, ParentLookup)) -> usize {
         ParentLookup::Impossible(text) => text.len(),
     };
     PLACE + of_lookup
-}
-
-impl Made {
-    /// Its approximate memory.
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + Datum::row_memory_size(&self.values)
-    }
 }
 
 impl Gone {

@@ -11,9 +11,9 @@ use crate::Session;
 use crate::error::EngineResult;
 use crate::row_program::Names;
 use crate::statement::Source;
-use bind::tree::{Body, Bound};
+use bind::tree::{Body, Bound, Cte, CteBody, Kind, Query, Rel, Scalar};
 use bind::{Environment, relation_names};
-use builtins::Ty;
+use builtins::{Ty, TypeId};
 use catalog::{Catalog, CatalogResult, Draft, TableOid, ViewQuery, ViewRead};
 use new_name::Renaming;
 use sql::Statement;
@@ -82,7 +82,10 @@ impl Session {
             self.bound_in(catalog, stored.names, &Source::of_query(&query)).ok()
         };
         let (Some(before), Some(after)) = (bound(old, stored.query), bound(new, text)) else { return false };
-        reads_of(old, &before) == reads_of(new, &after) && outputs_of(&before) == outputs_of(&after)
+        let names_relations = |bound: &Bound| matches!(&bound.body, Body::Query(query) if computes_regclass(query));
+        reads_of(old, &before) == reads_of(new, &after)
+            && outputs_of(&before) == outputs_of(&after)
+            && !names_relations(&after)
     }
 }
 
@@ -95,6 +98,31 @@ pub(super) fn reads_of(catalog: &Catalog, bound: &Bound) -> Vec<ViewRead> {
         ViewRead { relation: *oid, columns: used.selected.iter().filter_map(column).collect() }
     });
     read.collect()
+}
+
+/// Does a query compute a regclass? Its text may name the relation, and is read when the query runs.
+fn computes_regclass(query: &Query) -> bool {
+    let of_cte = |cte: &Cte| match &cte.body {
+        CteBody::Inline(rel) | CteBody::Either(rel) | CteBody::Materialized(rel) => has_regclass(rel),
+        CteBody::Recursive { base, step, .. } => has_regclass(base) || has_regclass(step),
+    };
+    query.ctes.iter().any(of_cte) || has_regclass(&query.rel)
+}
+
+fn has_regclass(rel: &Rel) -> bool {
+    let mut found = false;
+    rel.each_scalar(&mut |value| found = found || is_regclass(value));
+    rel.each_input(&mut |input| found = found || has_regclass(input));
+    found
+}
+
+fn is_regclass(value: &Scalar) -> bool {
+    let mut found = match &value.kind {
+        Kind::Subquery(subquery) => has_regclass(&subquery.rel),
+        _ => value.ty.id == TypeId::REGCLASS,
+    };
+    value.each_operand(&mut |operand| found = found || is_regclass(operand));
+    found
 }
 
 /// Names and types of the result columns.
