@@ -21,8 +21,8 @@ use types::Datum;
 pub(crate) struct Deferred {
     late: Vec<Late>,
     modes: Modes,
-    /// The memory of `late`; `None` before the first check.
-    memory: Option<NotedMemory>,
+    /// The memory of `late`; `None` before the first check. Boxed, because most blocks have none.
+    memory: Option<Box<NotedMemory>>,
 }
 
 /// A deferred check.
@@ -80,7 +80,7 @@ impl Deferred {
     }
 
     fn add(&mut self, planner: &Arc<Planner>, late: Late) -> EngineResult<()> {
-        self.memory.get_or_insert_with(|| NotedMemory::new(planner)).add(late.bytes())?;
+        self.memory.get_or_insert_with(|| Box::new(NotedMemory::new(planner))).add(late.bytes())?;
         self.late.push(late);
         Ok(())
     }

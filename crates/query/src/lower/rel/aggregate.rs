@@ -125,7 +125,7 @@ impl Lowering<'_> {
         }
         if name == "string_agg" && !matches!(args.get(1), Some(Expr::Literal(..))) {
             let joined = self.texts_joined(call, args, filter, order)?;
-            return if of_bytes { self.from_hex(joined) } else { Ok(joined) };
+            return if of_bytes { self.decoded_hex(joined) } else { Ok(joined) };
         }
         if call.distinct && name == "count" {
             args = args.into_iter().map(|arg| by_length(arg, schema)).collect();
@@ -137,7 +137,7 @@ impl Lowering<'_> {
             Expr::AggregateFunction(AggregateFunction::new_udf(function, args, call.distinct, filter, order, None))
         })?;
         match name {
-            _ if of_bytes => self.from_hex(value),
+            _ if of_bytes => self.decoded_hex(value),
             "array_agg" if self.is_array(&call.args) => Ok(even_items(value)),
             _ => Ok(value),
         }

@@ -27,7 +27,7 @@ impl Lowering<'_> {
     }
 
     /// The bytes of a text.
-    pub(super) fn from_hex(&self, text: Expr) -> LowerResult<Expr> {
+    pub(super) fn decoded_hex(&self, text: Expr) -> LowerResult<Expr> {
         self.sql_call("decode", &[DataType::Text, DataType::Text], vec![text, hex()])
     }
 }

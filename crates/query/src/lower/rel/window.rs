@@ -218,7 +218,7 @@ impl Lowering<'_> {
                 let parts = aggregate_parts::Call { function, args, ty, distinct: false, schema };
                 let value =
                     parts.value(&|function, args| over(WindowFunctionDefinition::AggregateUDF(function), args))?;
-                return if of_bytes { self.from_hex(value) } else { Ok(value) };
+                return if of_bytes { self.decoded_hex(value) } else { Ok(value) };
             }
             function => window_calls::Call { name, function, args, schema, over: &over }.value()?,
         };
