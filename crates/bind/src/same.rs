@@ -10,6 +10,11 @@ pub(crate) fn same(a: &Scalar, b: &Scalar) -> bool {
     equal(a, b, &mut Pairs::of_copies())
 }
 
+/// As [`same`], where volatile calls that are written alike are one: `ORDER BY random()` sorts by an output `random()`.
+pub(crate) fn written_alike(a: &Scalar, b: &Scalar) -> bool {
+    equal(a, b, &mut Pairs::of_texts())
+}
+
 /// Are they equal, including subqueries of the same meaning? The column ids of these differ: `scans` has them for
 /// tables, `oids` for computed relations.
 pub(crate) fn alike(a: &Scalar, b: &Scalar, scans: &[Scanned], oids: &[Option<ColId>]) -> bool {
@@ -20,7 +25,7 @@ pub(crate) fn equal(a: &Scalar, b: &Scalar, pairs: &mut Pairs<'_>) -> bool {
     match (&a.kind, &b.kind) {
         (Kind::Subquery(a), Kind::Subquery(b)) => same_subquery(a, b, pairs),
         (Kind::Col(a), Kind::Col(b)) => a.level == b.level && pairs.are_one(a.id, b.id),
-        _ => a.ty == b.ty && same_kind(&a.kind, &b.kind) && same_operands(a, b, pairs),
+        _ => a.ty == b.ty && same_kind(&a.kind, &b.kind, pairs.equates_calls()) && same_operands(a, b, pairs),
     }
 }
 
@@ -28,18 +33,18 @@ pub(crate) fn all_equal(a: &[Scalar], b: &[Scalar], pairs: &mut Pairs<'_>) -> bo
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, pairs))
 }
 
-/// Compares everything except the operands.
-fn same_kind(a: &Kind, b: &Kind) -> bool {
+/// Compares everything except the operands. Volatile calls are equal only with `calls`.
+fn same_kind(a: &Kind, b: &Kind, calls: bool) -> bool {
     match (a, b) {
         (Kind::Const(a), Kind::Const(b)) => same_datum(a, b),
         (Kind::Param(a), Kind::Param(b)) => a == b,
         (Kind::Session(a), Kind::Session(b)) => a == b,
         (Kind::Call { func: a, .. }, Kind::Call { func: b, .. }) => {
-            let known = builtins::function(*a);
-            a == b && known.is_some_and(|function| function.volatility != builtins::Volatility::Volatile)
+            let stable = |function: &builtins::Function| function.volatility != builtins::Volatility::Volatile;
+            a == b && (calls || builtins::function(*a).is_some_and(stable))
         }
         (Kind::Phoenix { form: a, .. }, Kind::Phoenix { form: b, .. }) => a == b,
-        (Kind::Own { function: a, .. }, Kind::Own { function: b, .. }) => a.name == b.name && !a.volatile,
+        (Kind::Own { function: a, .. }, Kind::Own { function: b, .. }) => a.name == b.name && (calls || !a.volatile),
         (Kind::Cast { via: a, context: c, .. }, Kind::Cast { via: b, context: d, .. }) => a == b && c == d,
         (Kind::And(a), Kind::And(b)) | (Kind::Or(a), Kind::Or(b)) => a.len() == b.len(),
         (Kind::Coalesce(a), Kind::Coalesce(b)) | (Kind::Row(a), Kind::Row(b)) | (Kind::Array(a), Kind::Array(b)) => {

@@ -13,19 +13,31 @@ pub(crate) struct Pairs<'a> {
     known: HashMap<ColId, ColId>,
     /// Are relations equal only if they are copies, with the same column ids?
     copies: bool,
+    /// Is a volatile call equal to one that is written alike?
+    calls: bool,
     scans: &'a [Scanned],
     oids: &'a [Option<ColId>],
 }
 
 impl<'a> Pairs<'a> {
     pub(crate) fn of_copies() -> Self {
-        Self { known: HashMap::new(), copies: true, scans: &[], oids: &[] }
+        Self { known: HashMap::new(), copies: true, calls: false, scans: &[], oids: &[] }
+    }
+
+    /// As [`Self::of_copies`], where volatile calls that are written alike are one.
+    pub(crate) fn of_texts() -> Self {
+        Self { calls: true, ..Self::of_copies() }
+    }
+
+    /// Is a volatile call equal to one that is written alike?
+    pub(crate) fn equates_calls(&self) -> bool {
+        self.calls
     }
 
     /// Compares relations with different column ids: `scans` has those of tables, `oids` the `tableoid` of computed
     /// relations.
     pub(crate) fn of(scans: &'a [Scanned], oids: &'a [Option<ColId>]) -> Self {
-        Self { known: HashMap::new(), copies: false, scans, oids }
+        Self { known: HashMap::new(), copies: false, calls: false, scans, oids }
     }
 
     pub(crate) fn are_one(&self, a: ColId, b: ColId) -> bool {

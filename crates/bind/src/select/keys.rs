@@ -5,7 +5,7 @@ use crate::binder::Binder;
 use crate::clause::Clause;
 use crate::error::{BindErrorKind, BindResult};
 use crate::name::fold;
-use crate::same::same;
+use crate::same::{same, written_alike};
 use crate::tree::{Kind, Scalar, Span};
 use sql::ast;
 
@@ -89,7 +89,7 @@ impl Binder<'_> {
         }
         let value = self.in_clause(clause, |binder| binder.scalar(expr))?;
         let value = self.output_type(value)?;
-        match outputs.iter().position(|(_, output)| same(output, &value)) {
+        match outputs.iter().position(|(_, output)| written_alike(output, &value)) {
             Some(at) => Ok(Target::Output(at, value.span)),
             None => Ok(Target::Expr(value)),
         }

@@ -136,7 +136,7 @@ impl Exprs {
         match &self.inner {
             None => Ok(Vec::new()),
             Some(Compiled::Rows(exprs)) => exprs.eval(None, &[], &[row]),
-            Some(Compiled::Stages(exprs)) => Ok(exprs.eval(None, &[], &[&[row]])?.pop().unwrap_or_default()),
+            Some(Compiled::Stages(exprs)) => Ok(exprs.eval_alone(&[&[row]])?.pop().unwrap_or_default()),
             Some(Compiled::Query(_)) => fail(Fault::Internal { detail: "a query without a context".to_string() }),
             Some(Compiled::Parts(parts, _)) => {
                 let values = parts.iter().map(|part| part.eval_alone(row)).collect::<EngineResult<Vec<_>>>()?;
@@ -152,7 +152,7 @@ impl Exprs {
             Some(Compiled::Rows(exprs)) => {
                 rows.iter().map(|row| exprs.eval(scope.env.as_ref(), scope.params, row)).collect()
             }
-            Some(Compiled::Stages(exprs)) => Ok(exprs.eval(scope.context.as_ref(), scope.params, rows)?),
+            Some(Compiled::Stages(exprs)) => Ok(exprs.eval(scope.context.as_ref(), scope.params, rows).await?),
             Some(Compiled::Query(query)) => {
                 let mut values = Vec::with_capacity(rows.len());
                 for row in rows {

@@ -2,7 +2,7 @@
 
 use super::expr_text::{order, physical, readable};
 use super::{scan_lines, window};
-use crate::exec::row_by_row::RowByRowExec;
+use crate::exec::row_by_row::{BranchesExec, RowByRowExec};
 use crate::exec::scan::Regions;
 use crate::exec::{
     ComputeExec, FewerRowsExec, FittingRowsExec, HeldWindowExec, KeepOrderExec, LongRowsExec, PausingExec,
@@ -30,14 +30,8 @@ use std::sync::Arc;
 
 /// Describes a node; `None` for nodes that are omitted.
 pub(super) fn describe(node: &dyn ExecutionPlan, regions: Option<Regions>, verbose: bool) -> Option<PlanNode> {
-    if let Some(fitting) = node.downcast_ref::<FittingRowsExec>() {
-        return describe(fitting.operator(), regions, verbose);
-    }
-    if let Some(held) = node.downcast_ref::<HeldWindowExec>() {
-        return describe(held.operator(), regions, verbose);
-    }
-    if let Some(rows) = node.downcast_ref::<RowByRowExec>() {
-        return describe(rows.operator(), regions, verbose);
+    if let Some(operator) = wrapped(node) {
+        return describe(operator, regions, verbose);
     }
     if let Some(scan) = node.downcast_ref::<RegionScanExec>() {
         return Some(scan_lines::titled(scan).with(scan_lines::details(scan, regions, verbose)));
@@ -109,6 +103,15 @@ fn simple(node: &dyn ExecutionPlan) -> Option<PlanNode> {
         return Some(PlanNode::of("Append"));
     }
     None
+}
+
+/// The operator of a node that runs it in another way.
+fn wrapped(node: &dyn ExecutionPlan) -> Option<&dyn ExecutionPlan> {
+    let fitting = node.downcast_ref::<FittingRowsExec>().map(FittingRowsExec::operator);
+    let held = || node.downcast_ref::<HeldWindowExec>().map(HeldWindowExec::operator);
+    let rows = || node.downcast_ref::<RowByRowExec>().map(RowByRowExec::operator);
+    let branches = || node.downcast_ref::<BranchesExec>().map(BranchesExec::union);
+    fitting.or_else(held).or_else(rows).or_else(branches)
 }
 
 fn aggregate_shown(aggregate: &AggregateExec, partial: bool) -> PlanNode {

@@ -3,10 +3,10 @@
 //! They are replaced by [`RowByRowExec`], and so are DataFusion's operators for functions that wait. The rule runs first:
 //! the new operators need their input in one partition, no condition may be pushed below them, and no projection merged
 //! with them. The only call of a plan is made batch by batch, which is faster, unless a condition decides about it, it
-//! waits, or a limit above may need fewer rows.
+//! waits, or a limit above may need fewer rows. Branches of UNION ALL with effects run one after the other.
 
 use crate::exec::only_input;
-use crate::exec::row_by_row::{RowByRowExec, Steps};
+use crate::exec::row_by_row::{BranchesExec, RowByRowExec, Steps};
 use crate::functions::{effects, is_conditional, waits};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -23,6 +23,7 @@ use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJo
 use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::union::UnionExec;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -38,6 +39,9 @@ impl PhysicalOptimizerRule for RowByRow {
         }
         let limited = limited(&plan);
         plan.transform_down(|node| {
+            if node.is::<UnionExec>() && Calls::of(&node)?.all > 0 {
+                return Ok(Transformed::yes(Arc::new(BranchesExec::new(node)) as _));
+            }
             let Some(operator) = computing(&node)? else { return Ok(Transformed::no(node)) };
             let steps = if calls.operators > 1 || limited.contains(&address(&node)) {
                 Steps::RowsApart

@@ -16,7 +16,7 @@ use crate::error::{QueryError, QueryResult};
 use crate::exec::only_input;
 use crate::exec::row_by_row::Lazy;
 use crate::exec::row_parameter::RowParameter;
-use crate::functions::{effects, is_conditional, session_value};
+use crate::functions::{effects, is_conditional, session_value, waits};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -254,7 +254,32 @@ impl RowExprs {
     ///
     /// # Errors
     /// Errors of the evaluation; [`QueryError::Internal`] if a required context is missing.
-    pub fn eval(
+    pub async fn eval(
+        &self,
+        cx: Option<&QueryContext>,
+        params: &[Datum],
+        rows: &[&[&[Datum]]],
+    ) -> QueryResult<Vec<Vec<Datum>>> {
+        if !self.stages.iter().any(|stage| stage.by_row.is_some()) {
+            return self.eval_at_once(cx, params, rows).await;
+        }
+        let mut all = Vec::with_capacity(rows.len());
+        for row in rows {
+            all.extend(self.eval_at_once(cx, params, &[*row]).await?);
+        }
+        Ok(all)
+    }
+
+    /// As [`Self::eval`], for expressions that call no function that waits and need no context.
+    ///
+    /// # Errors
+    /// As [`Self::eval`]; [`QueryError::Internal`] if a function waits.
+    pub fn eval_alone(&self, rows: &[&[&[Datum]]]) -> QueryResult<Vec<Vec<Datum>>> {
+        let waits = || QueryError::internal("a function that waits among the values of a row");
+        self.eval(None, &[], rows).now_or_never().ok_or_else(waits)?
+    }
+
+    async fn eval_at_once(
         &self,
         cx: Option<&QueryContext>,
         params: &[Datum],
@@ -263,16 +288,12 @@ impl RowExprs {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        if rows.len() > 1 && self.stages.iter().any(|stage| stage.by_row.is_some()) {
-            let alone = rows.iter().map(|row| Ok(self.eval(cx, params, &[*row])?.pop().unwrap_or_default()));
-            return alone.collect();
-        }
         let values = self.values.iter().map(|value| self.value(value, cx, params, rows.len()));
         let values: Vec<ArrayRef> = values.collect::<QueryResult<_>>()?;
         let columns = self.inputs.iter().map(|input| input.array(rows));
         let mut columns: Vec<ArrayRef> = columns.collect::<QueryResult<_>>()?;
         for stage in &self.stages {
-            columns = stage.run(columns, &values, rows.len(), &self.options)?;
+            columns = stage.run(columns, &values, rows.len(), &self.options).await?;
         }
         let fields = columns.iter().map(|column| Field::new("", column.data_type().clone(), true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -304,7 +325,7 @@ impl Input {
 }
 
 impl Stage {
-    fn run(
+    async fn run(
         &self,
         mut columns: Vec<ArrayRef>,
         values: &[ArrayRef],
@@ -314,12 +335,11 @@ impl Stage {
         columns.extend(values.iter().cloned());
         let input = batch(Arc::clone(&self.input), columns, rows)?;
         if let Some(exprs) = &self.by_row {
-            // Functions that wait are not compiled, so no value is waited for.
-            let at_once = |expr: &Lazy| match expr.value(&input, options).now_or_never() {
-                Some(value) => Ok(value?),
-                None => Err(QueryError::internal("a function that waits among the values of a row")),
-            };
-            return exprs.iter().map(at_once).collect();
+            let mut computed = Vec::with_capacity(exprs.len());
+            for expr in exprs {
+                computed.push(expr.value(&input, options).await?);
+            }
+            return Ok(computed);
         }
         let computed = self.exprs.iter().map(|expr| expr.evaluate(&input)?.into_array(rows));
         Ok(computed.collect::<Result<_>>()?)
@@ -328,12 +348,12 @@ impl Stage {
 
 /// Must the calls of the expressions be made row by row?
 fn acts_by_row(exprs: &[Arc<dyn PhysicalExpr>]) -> Result<bool> {
-    let (mut calls, mut conditional) = (0, false);
+    let (mut calls, mut alone) = (0, false);
     for expr in exprs {
         calls += effects(expr)?;
-        conditional = conditional || is_conditional(expr)?;
+        alone = alone || is_conditional(expr)? || expr.exists(|part| Ok(waits(part)))?;
     }
-    Ok(calls > 1 || conditional)
+    Ok(calls > 1 || alone)
 }
 
 fn batch(schema: SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> QueryResult<RecordBatch> {

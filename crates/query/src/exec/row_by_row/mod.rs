@@ -10,6 +10,7 @@
 //! ([`lazy`]), in a single partition. Below a limit each row is a batch of its own, and the next one is evaluated only
 //! when it is asked for. Otherwise the rows are returned as one batch again.
 
+mod branches;
 mod lazy;
 
 use super::pass_through::only_input;
@@ -31,6 +32,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
+pub(crate) use branches::BranchesExec;
 use futures::{StreamExt, stream};
 pub(crate) use lazy::Lazy;
 use std::fmt;
