@@ -191,6 +191,7 @@ impl Session {
                 Some(SlowPath {
                     context,
                     env: self.row_environment(),
+                    guard: self.running(),
                     columns,
                     defaults,
                     filter,

@@ -8,6 +8,7 @@ use super::lines::{Field, Fields};
 use super::plain::plain;
 use crate::dml::{Exprs, Row, Scope, Target, set};
 use crate::error::{EngineResult, Fault, fail};
+use crate::session::running::RunGuard;
 use crate::session::sequences::{Taken, next_values};
 use crate::{Engine, EngineError};
 use builtins::{Env, TimeZone};
@@ -40,6 +41,7 @@ pub(super) struct RowEncoder {
 pub(super) struct SlowPath {
     pub(super) context: QueryContext,
     pub(super) env: Env,
+    pub(super) guard: Arc<RunGuard>,
     /// Positions of the columns with computed defaults; `defaults` holds the expressions.
     pub(super) columns: Vec<usize>,
     pub(super) defaults: Exprs,
@@ -217,7 +219,8 @@ impl RowEncoder {
             set(&mut row, at, Datum::Int8(id));
         }
         if let Some(long) = &self.long {
-            let scope = Scope { params: &[], context: Some(long.context.clone()), env: Some(long.env) };
+            let (context, guard) = (Some(long.context.clone()), Arc::clone(&long.guard));
+            let scope = Scope { params: &[], context, env: Some(long.env), guard };
             let values = long.defaults.eval(&scope, &row, None).await?;
             for (at, value) in long.columns.iter().zip(values) {
                 set(&mut row, *at, self.target.assign(*at, value)?);

@@ -292,7 +292,7 @@ impl Session {
             true => Some(self.query_context(work.view(self.engine.store().as_ref(), self.last_commit).await?)),
             false => None,
         };
-        let scope = Scope { params, context, env: Some(self.row_environment()) };
+        let scope = Scope { params, context, env: Some(self.row_environment()), guard: self.running() };
         work.many_rows = match program.returning() {
             None if self.engine.store().capabilities().exclusive => ManyRows::Streamed,
             _ => ManyRows::Refused,

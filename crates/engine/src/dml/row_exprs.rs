@@ -6,9 +6,11 @@
 
 use super::compile::{BoundExprs, BoundQuery};
 use crate::error::{EngineResult, Fault, fail};
+use crate::session::running::RunGuard;
 use bind::tree::Scalar;
 use builtins::{Env, Volatility};
 use query::{QueryContext, RowExprs};
+use std::sync::Arc;
 use types::{DataType, Datum};
 
 /// Inputs of expressions other than rows, for one execution.
@@ -18,6 +20,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) context: Option<QueryContext>,
     /// For programs of `rows`; `None` if no expression depends on the session.
     pub(crate) env: Option<Env>,
+    /// Stops expressions that wait.
+    pub(crate) guard: Arc<RunGuard>,
 }
 
 /// Compiled expressions; may be empty.
@@ -152,11 +156,14 @@ impl Exprs {
             Some(Compiled::Rows(exprs)) => {
                 rows.iter().map(|row| exprs.eval(scope.env.as_ref(), scope.params, row)).collect()
             }
-            Some(Compiled::Stages(exprs)) => Ok(exprs.eval(scope.context.as_ref(), scope.params, rows).await?),
+            Some(Compiled::Stages(exprs)) => {
+                let values = exprs.eval(scope.context.as_ref(), scope.params, rows);
+                scope.guard.stoppable(async { Ok(values.await?) }).await
+            }
             Some(Compiled::Query(query)) => {
                 let mut values = Vec::with_capacity(rows.len());
                 for row in rows {
-                    values.push(query.eval(scope, row).await?);
+                    values.push(scope.guard.stoppable(query.eval(scope, row)).await?);
                 }
                 Ok(values)
             }

@@ -68,9 +68,8 @@ impl Session {
             true => Some(self.query_context(work.view(self.engine.store().as_ref(), self.last_commit).await?)),
             false => None,
         };
-        let rows =
-            Box::pin(self.lock_rows_of(work, &program, &Scope { params, context, env: Some(self.row_environment()) }))
-                .await?;
+        let scope = Scope { params, context, env: Some(self.row_environment()), guard: self.running() };
+        let rows = Box::pin(self.lock_rows_of(work, &program, &scope)).await?;
         Ok((Arc::clone(&program.columns), rows))
     }
 

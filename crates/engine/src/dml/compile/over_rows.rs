@@ -102,7 +102,7 @@ impl Session {
         let over = RowExpressions { rows: &[], exprs: from_ref(expr), clause, assigned_to: from_ref(&target) };
         let exprs = self.compile_over(&catalog, over).await?;
         let context = exprs.needs_context().then(|| self.query_context(view));
-        let scope = Scope { params: &[], context, env: Some(self.row_environment()) };
+        let scope = Scope { params: &[], context, env: Some(self.row_environment()), guard: self.running() };
         let value = exprs.eval(&scope, &[], None).await?.pop().unwrap_or(Datum::Null);
         Ok(self.time_zone().assign(&target.ty, value)?)
     }

@@ -17,6 +17,7 @@ use super::pass_through::only_input;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::compute::{concat, filter_record_batch, take_record_batch};
 use arrow::datatypes::SchemaRef;
+pub(crate) use branches::BranchesExec;
 use datafusion::common::cast::as_boolean_array;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
@@ -32,7 +33,6 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
-pub(crate) use branches::BranchesExec;
 use futures::{StreamExt, stream};
 pub(crate) use lazy::Lazy;
 use std::fmt;
