@@ -120,7 +120,7 @@ async fn a_build_waits_for_an_old_writer_and_keeps_nobody_out() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_is_locked_is_indexed_when_it_is_free() {
     let mut w = world(5000).await;
-    let build = spawn(&w, "SET bennu.job_rate = 4000; CREATE INDEX CONCURRENTLY i ON t (a)");
+    let build = spawn(&w, "SET bennu.job_rate = 2000; CREATE INDEX CONCURRENTLY i ON t (a)");
     until_phase(&w, "building index").await;
     // Locked rows may stay unchanged, so that only the build adds their entries.
     w.client.ok("BEGIN; SAVEPOINT s; UPDATE t SET a = 0 WHERE k IN (4990, 4991, 4992); ROLLBACK TO s").await;
