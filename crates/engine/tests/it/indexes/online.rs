@@ -126,7 +126,8 @@ async fn a_row_that_is_locked_is_indexed_when_it_is_free() {
     w.client.ok("BEGIN; SAVEPOINT s; UPDATE t SET a = 0 WHERE k IN (4990, 4991, 4992); ROLLBACK TO s").await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     w.client.ok("UPDATE t SET a = -k WHERE k = 4991").await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    tokio::time::sleep(Duration::from_millis(3000)).await;
+    // All other rows are indexed by now.
     assert!(!build.is_finished());
     w.client.ok("COMMIT").await;
     let answer = build.await.unwrap();
