@@ -84,6 +84,12 @@ pub enum CatalogError {
         /// The error message.
         reason: String,
     },
+    /// 42601.
+    #[error("invalid ON {event} action for foreign key constraint containing generated column")]
+    GeneratedKeyAction {
+        /// DELETE or UPDATE.
+        event: &'static str,
+    },
     /// 42804.
     #[error("foreign key constraint \"{constraint}\" cannot be implemented")]
     IncompatibleKeys {

@@ -11,6 +11,7 @@
 //! also reports unverified entries that writers left behind, and rows without the reservation of their unique value.
 
 use crate::block::work::Work;
+use crate::ddl::IndexOrKey;
 use crate::dml::{FAMILY, Target};
 use crate::error::{EngineResult, Fault, fail};
 use crate::session::search_path::qualified;
@@ -161,8 +162,10 @@ impl Session {
         let catalog = self.engine.catalog().current();
         let (name, index) = match check.of_table {
             true => (check.name.clone(), None),
-            false => match self.find_index(&catalog, &check.name)? {
-                Some((table, index)) => (qualified(&catalog, &table), Some(index.oid)),
+            false => match self.find_index_or_key(&catalog, &check.name)? {
+                Some(IndexOrKey::Index(table, index)) => (qualified(&catalog, &table), Some(index.oid)),
+                // The index of a primary key is the table itself, and has no entries to compare.
+                Some(IndexOrKey::Key(table)) => (qualified(&catalog, &table), table.key_oid.or(Some(0))),
                 None => return fail(Fault::NoSuchIndex { name: check.name.to_string() }),
             },
         };

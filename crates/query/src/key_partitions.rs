@@ -1,4 +1,5 @@
-//! Aligns the boundaries of a scan's partitions, so that no two partitions have rows with the same leading key column.
+//! The partitions of a scan: their number, and boundaries aligned so that no two partitions have rows with the same
+//! leading key column.
 //!
 //! ```text
 //!   split by the store    .. (7, 2) | (7, 3) ..      a group of l_orderkey = 7 in two partitions
@@ -13,9 +14,32 @@ use crate::exec::range_lists::intersect;
 use crate::exec::scan::FAMILY;
 use crate::scan_source::ScanSource;
 use datafusion::common::{ScalarValue, SplitPoint};
-use store::{Bytes, KeyRange, RowBatchBuilder};
+use rowkey::range::Access;
+use store::{Bytes, KeyRange, RowBatchBuilder, TableSize};
 use txn::ReadView;
 use types::DataType;
+
+/// A scan of fewer rows is not split.
+const ROWS_WORTH_SPLITTING: u64 = 20_000;
+/// Likewise if each row is fetched by an index entry.
+const FETCHES_WORTH_SPLITTING: u64 = 2_000;
+/// A limit below this is read by one task.
+const SMALL_LIMIT: usize = 1_000;
+
+/// The number of partitions of a scan, at most `target`.
+pub(crate) fn partition_count(
+    target: usize,
+    source: &ScanSource,
+    path: &AccessPath,
+    size: TableSize,
+    fetch: Option<usize>,
+) -> usize {
+    let worth = if source.fetched_by().is_some() { FETCHES_WORTH_SPLITTING } else { ROWS_WORTH_SPLITTING };
+    let small = matches!(path.ranges.access, Access::Points(_) | Access::Empty)
+        || size.rows < worth
+        || (path.checks_nothing() && fetch.is_some_and(|fetch| fetch < SMALL_LIMIT));
+    if small { 1 } else { target.max(1) }
+}
 
 /// The key ranges of each partition.
 #[derive(Clone, Debug, Default)]

@@ -14,7 +14,7 @@ use crate::exec::narrowing::Finder;
 use crate::exec::row_checks::{RowCheck, RowChecks};
 use crate::exec::scan::{FAMILY, RegionScanExec, ScanParts};
 use crate::intersected::Partner;
-use crate::key_partitions::Partitions;
+use crate::key_partitions::{Partitions, partition_count};
 use crate::sample::{Estimate, Sampling};
 use crate::scan_source::{ScanSource, TableIndex};
 use crate::scan_statistics;
@@ -29,19 +29,10 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
 use index::{IndexChoice, ScanHints, ScanRules};
-use rowkey::range::Access;
 use std::any::Any;
 use std::sync::Arc;
-use store::TableSize;
 use txn::ReadView;
 use types::interrupt;
-
-/// A scan of fewer rows is not split.
-const ROWS_WORTH_SPLITTING: u64 = 20_000;
-/// Likewise if each row is fetched by an index entry.
-const FETCHES_WORTH_SPLITTING: u64 = 2_000;
-/// A limit below this is read by one task.
-const SMALL_LIMIT: usize = 1_000;
 
 /// A table, bound to a read view for execution.
 #[derive(Clone, Debug)]
@@ -245,10 +236,11 @@ impl RegionTable {
             projection.is_empty() && path.checks_nothing() && source.fetched_by().is_none() && partner.is_none();
         // A set of rowkeys is built for one task only.
         let is_alone = self.rules.serial || partner.as_ref().is_some_and(|partner| !partner.merges);
-        match if counted || is_alone { 1 } else { pieces(session, source, path, *size, fetch) } {
+        let target = session.config().target_partitions();
+        match if counted || is_alone { 1 } else { partition_count(target, source, path, *size, fetch) } {
             1 => Ok(Partitions::one(ranges.clone())),
-            pieces => {
-                let split = reader.split(source.scanned().table().storage_id(), FAMILY, ranges, pieces).await?;
+            count => {
+                let split = reader.split(source.scanned().table().storage_id(), FAMILY, ranges, count).await?;
                 Partitions::of_split(split, (source, path), reader, size.rows).await
             }
         }
@@ -350,21 +342,6 @@ impl RegionTable {
 
 /// Creates a decoder of some columns of the table.
 type DecoderOf<'a> = &'a dyn Fn(&[usize]) -> QueryResult<RowDecoder>;
-
-/// The number of partitions.
-fn pieces(
-    session: &dyn Session,
-    source: &ScanSource,
-    path: &AccessPath,
-    size: TableSize,
-    fetch: Option<usize>,
-) -> usize {
-    let worth = if source.fetched_by().is_some() { FETCHES_WORTH_SPLITTING } else { ROWS_WORTH_SPLITTING };
-    let small = matches!(path.ranges.access, Access::Points(_) | Access::Empty)
-        || size.rows < worth
-        || (path.checks_nothing() && fetch.is_some_and(|fetch| fetch < SMALL_LIMIT));
-    if small { 1 } else { session.config().target_partitions().max(1) }
-}
 
 #[async_trait]
 impl TableProvider for RegionTable {

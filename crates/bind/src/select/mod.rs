@@ -20,7 +20,7 @@ pub(crate) use window::PendingWindow;
 use crate::binder::Binder;
 use crate::clause::Clause;
 use crate::error::{BindErrorKind, BindResult};
-use crate::same::same;
+use crate::same::{same, written_alike};
 use crate::scalar::calls_volatile;
 use crate::scope::Scope;
 use crate::tree::{ColId, ColRef, Key, Kind, Rel, Scalar, Span};
@@ -228,7 +228,12 @@ impl Binder<'_> {
                 None => Err(self.internal("an output that is out of range")),
             },
             Target::Expr(value) if only_outputs => self.error(BindErrorKind::DistinctOrder, value.span),
-            Target::Expr(value) => Ok((self.column_of("order", &value, exprs)?, value.span)),
+            Target::Expr(value) => {
+                // A key of ORDER BY is the key of DISTINCT ON that is written alike, also if it is volatile.
+                let known = exprs.iter().find(|(_, other)| written_alike(other, &value)).map(|(id, _)| *id);
+                let col = known.map_or_else(|| self.column_of("order", &value, exprs), Ok)?;
+                Ok((col, value.span))
+            }
         }
     }
 

@@ -12,6 +12,16 @@ use std::sync::Arc;
 
 impl Binder<'_> {
     pub(crate) fn statement_insert(&mut self, insert: &sql::Insert) -> BindResult<Body> {
+        let before = self.ctes.len();
+        if let Some(with) = &insert.with {
+            self.with(with)?;
+        }
+        let bound = self.insert_with_ctes(insert);
+        self.ctes.truncate(before);
+        bound
+    }
+
+    fn insert_with_ctes(&mut self, insert: &sql::Insert) -> BindResult<Body> {
         let target = self.written_target(&insert.table)?;
         let table = Arc::clone(&target.table);
         let name = insert.alias.as_deref().unwrap_or(&table.name);
@@ -20,7 +30,8 @@ impl Binder<'_> {
             drop_identity_columns(&table, &mut columns, &mut query.outputs);
         }
         self.identity_columns(&table, insert.overriding, &columns, &mut source)?;
-        let defaults = self.insert_defaults(&table, &columns, &source)?;
+        let mut defaults = self.insert_defaults(&table, &columns, &source)?;
+        self.order_sequences(&table, &source, &mut defaults)?;
         let action = self.on_conflict(&target, name, insert, &columns)?;
         let item = Self::row_item(&table, target.written.rel, name, insert.alias.is_none());
         let returning = self.over_items(vec![item], Clause::Returning, |binder| binder.returning(&insert.returning))?;
@@ -40,7 +51,12 @@ impl Binder<'_> {
                 Ok((columns, InsertSource::Rows(bound)))
             }
             sql::InsertSource::Query(query) => {
-                let (columns, query) = self.insert_query(table, named, query)?;
+                let (columns, mut query) = self.insert_query(table, named, query)?;
+                // Those of the statement serve ON CONFLICT and RETURNING too.
+                query.ctes = match &insert.with {
+                    Some(_) => self.cte_bodies.clone(),
+                    None => std::mem::take(&mut self.cte_bodies),
+                };
                 Ok((columns, InsertSource::Query(Box::new(query))))
             }
         }
@@ -73,7 +89,7 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// Binds INSERT … SELECT: untyped outputs take the type of their target column.
+    /// Binds INSERT … SELECT, without its CTEs: untyped outputs take the type of their target column.
     fn insert_query(
         &mut self,
         table: &Table,
@@ -104,14 +120,14 @@ impl Binder<'_> {
         if !exprs.is_empty() {
             rel = Rel::Project { input: Box::new(rel), exprs };
         }
-        Ok((columns, Query { ctes: std::mem::take(&mut self.cte_bodies), rel, outputs }))
+        Ok((columns, Query { ctes: Vec::new(), rel, outputs }))
     }
 
     /// Returns the columns that a source of that width fills.
     fn insert_columns(&self, table: &Table, named: Option<&[ColumnName]>, width: usize) -> BindResult<Vec<usize>> {
         let Some(named) = named else {
             let visible = table.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
-            return Ok(visible.map(|(at, _)| at).take(width.max(1)).collect());
+            return Ok(visible.map(|(at, _)| at).take(width).collect());
         };
         let mut columns = Vec::with_capacity(named.len());
         for name in named {

@@ -5,6 +5,7 @@
 
 mod assignments;
 mod insert;
+mod sequence_order;
 mod update;
 
 use crate::binder::{Binder, plain};

@@ -7,7 +7,7 @@ use crate::foreign_key::NewForeignKey;
 use crate::{CatalogError, CatalogResult, Column, ColumnId, Draft, ForeignKey, Table, TableOid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use types::DataType;
+use types::{DataType, ReferentialAction};
 
 impl Draft {
     /// ADD FOREIGN KEY. The caller checks the existing rows, under the exclusive locks of both tables.
@@ -168,6 +168,7 @@ impl ForeignKey {
                 "column \"{column}\" referenced in ON DELETE SET action must be part of foreign key"
             )));
         }
+        check_actions(table, &columns, &set_columns, new)?;
         Ok(ForeignKey {
             oid: 0,
             name,
@@ -183,6 +184,20 @@ impl ForeignKey {
             deferred: new.deferred,
             validated: new.validated,
         })
+    }
+}
+
+/// Refuses actions that would write a generated column.
+fn check_actions(table: &Table, columns: &[ColumnId], set: &[ColumnId], new: &NewForeignKey) -> CatalogResult<()> {
+    use ReferentialAction::{Cascade, SetDefault, SetNull};
+    let is_generated = |id: &ColumnId| table.column(*id).is_some_and(|column| column.generated.is_some());
+    let written = if set.is_empty() { columns } else { set };
+    if matches!(new.on_delete, SetNull | SetDefault) && written.iter().any(is_generated) {
+        return Err(CatalogError::GeneratedKeyAction { event: "DELETE" });
+    }
+    match matches!(new.on_update, Cascade | SetNull | SetDefault) && columns.iter().any(is_generated) {
+        true => Err(CatalogError::GeneratedKeyAction { event: "UPDATE" }),
+        false => Ok(()),
     }
 }
 

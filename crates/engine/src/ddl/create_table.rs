@@ -98,8 +98,11 @@ impl Session {
         if create.if_not_exists && self.engine.catalog().current().table(&new.schema, &new.name).is_some() {
             return Ok(Parents::default());
         }
+        let (catalog, path) = (self.engine.catalog().current(), self.search_path());
         let is_self = |name: &ObjectName| {
-            name.name == create.name.name && name.schema.as_ref().is_none_or(|schema| *schema == new.schema)
+            let schemas = name.schema.as_ref().map_or(path.as_slice(), std::slice::from_ref);
+            let holds = |schema: &&String| **schema == new.schema || catalog.table(schema, &name.name).is_some();
+            name.name == create.name.name && schemas.iter().find(holds) == Some(&new.schema)
         };
         self.lock_parents_of(locks, keys, is_self).await
     }

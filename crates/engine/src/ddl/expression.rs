@@ -17,15 +17,17 @@ pub(crate) async fn check_default(
     column: &str,
     ty: DataType,
 ) -> EngineResult<()> {
-    match default {
-        // Evaluating nextval() would consume a value.
-        Some(default) if takes_value(&default.expr) => {
-            refuse_columns(&default.expr, &session.written)?;
-            session.is_volatile(&default.expr, AssignedTo { ty, column: Some(column) }).map(drop)
-        }
-        Some(default) => session.evaluate_default(&default.expr, column, ty).await.map(drop),
-        None => Ok(()),
+    let Some(default) = default else { return Ok(()) };
+    let assigned = AssignedTo { ty, column: Some(column) };
+    if takes_value(&default.expr) {
+        refuse_columns(&default.expr, &session.written)?;
+        return session.is_volatile(&default.expr, assigned).map(drop);
     }
+    // A volatile default is not evaluated: nextval() would take a value, and currval() may have none yet.
+    if matches!(session.is_volatile(&default.expr, assigned), Ok(true)) {
+        return refuse_columns(&default.expr, &session.written);
+    }
+    session.evaluate_default(&default.expr, column, ty).await.map(drop)
 }
 
 /// Refuses column references in a default, with their position in the statement.

@@ -29,6 +29,7 @@ mod wrong_kind;
 pub(crate) use alter_table::constant_of;
 pub(crate) use counted::Counted;
 pub(crate) use expression::check_default;
+pub(crate) use index::IndexOrKey;
 pub(crate) use materialized::refuse_materialized;
 pub(crate) use sequence::find_sequence;
 

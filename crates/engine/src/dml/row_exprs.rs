@@ -93,6 +93,16 @@ impl Exprs {
         self.depends_on_session
     }
 
+    /// Whether a call waits, for time to pass or for a lock. [`Self::eval_alone`] cannot evaluate it.
+    pub(crate) fn waits(&self) -> bool {
+        match &self.inner {
+            None | Some(Compiled::Rows(_)) => false,
+            Some(Compiled::Stages(exprs)) => exprs.waits(),
+            Some(Compiled::Query(_)) => true,
+            Some(Compiled::Parts(parts, _)) => parts.iter().any(Self::waits),
+        }
+    }
+
     pub(crate) fn is_cacheable(&self) -> bool {
         match &self.inner {
             None | Some(Compiled::Rows(_)) => true,
@@ -150,6 +160,8 @@ impl Exprs {
     }
 
     /// Evaluates all expressions for many rows; each item of `rows` holds all rows in scope.
+    ///
+    /// Evaluations that may wait are boxed: every statement that writes contains this future, and most never use it.
     pub(crate) async fn eval_rows(&self, scope: &Scope<'_>, rows: &[&[&[Datum]]]) -> EngineResult<Vec<Vec<Datum>>> {
         match &self.inner {
             None => Ok(vec![Vec::new(); rows.len()]),
@@ -158,12 +170,12 @@ impl Exprs {
             }
             Some(Compiled::Stages(exprs)) => {
                 let values = exprs.eval(scope.context.as_ref(), scope.params, rows);
-                scope.guard.stoppable(async { Ok(values.await?) }).await
+                Box::pin(scope.guard.stoppable(async { Ok(values.await?) })).await
             }
             Some(Compiled::Query(query)) => {
                 let mut values = Vec::with_capacity(rows.len());
                 for row in rows {
-                    values.push(scope.guard.stoppable(query.eval(scope, row)).await?);
+                    values.push(Box::pin(scope.guard.stoppable(query.eval(scope, row))).await?);
                 }
                 Ok(values)
             }

@@ -32,6 +32,7 @@ pub(super) fn catalog_code(error: &CatalogError) -> &'static str {
         CatalogError::DuplicateConstraint { .. } | CatalogError::DuplicateCheck { .. } => "42710",
         CatalogError::NoSuchConstraint { .. } | CatalogError::NoPrimaryKey { .. } => "42704",
         CatalogError::InvalidForeignKey { .. } => "42830",
+        CatalogError::GeneratedKeyAction { .. } => "42601",
         CatalogError::DeferrableParent { .. } => "55000",
         CatalogError::IndexChanged { .. } => "55006",
         CatalogError::IncompatibleKeys { .. } => "42804",

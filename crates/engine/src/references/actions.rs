@@ -154,6 +154,7 @@ impl Session {
         let compiled = self.lock_target(work, &source, None, compiled).await?;
         // The action sees what the statement has written so far.
         work.txn.end_statement()?;
+        work.references.begin_statement();
         self.write_rows(work, &compiled, &own.values).await.map(drop)
     }
 
@@ -200,15 +201,20 @@ impl Session {
         Ok(locked.returns_rows())
     }
 
-    /// The current definition of a referencing table, locked; `None` if the table or its foreign key was dropped.
+    /// A foreign key by the current definition of its referencing table, which is locked; `None` if the table or its
+    /// foreign key was dropped.
     pub(super) async fn child_now(
         &mut self,
         work: &mut Work,
         of: (catalog::TableOid, u32),
-    ) -> EngineResult<Option<Relation>> {
+    ) -> EngineResult<Option<Arc<Relation>>> {
         let guard = self.running();
         loop {
             let catalog = self.engine.catalog().current();
+            // The statement has locked the table of a known one.
+            if let Some(known) = work.references.relations.get(&catalog, of.1) {
+                return Ok(Some(known));
+            }
             let Some(child) = catalog.table_by_oid(of.0).cloned() else { return Ok(None) };
             let name = qualified(&catalog, &child);
             let locked = self.lock_named(work.txn.locks(), &name, LockMode::Shared, work.wait);
@@ -218,8 +224,10 @@ impl Session {
             };
             let catalog = self.engine.catalog().current();
             if locked.oid == of.0 {
-                let key = locked.foreign_keys.iter().find(|key| key.oid == of.1);
-                return key.map(|key| Relation::new(&catalog, &locked, key)).transpose();
+                let Some(key) = locked.foreign_keys.iter().find(|key| key.oid == of.1) else { return Ok(None) };
+                let relation = Arc::new(Relation::new(&catalog, &locked, key)?);
+                work.references.relations.add(&relation);
+                return Ok(Some(relation));
             }
         }
     }

@@ -103,12 +103,12 @@ impl Session {
 
     /// Runs the action for a removed key, or checks it; returns the check if it is deferred.
     async fn act_on(&mut self, work: &mut Work, gone: Gone) -> EngineResult<Option<Made>> {
-        let Gone { incoming, values, new } = gone;
+        let Gone { incoming, values, new, .. } = gone;
         let Some(relation) = self.child_now(work, (incoming.child, incoming.key.oid)).await? else { return Ok(None) };
         let action = if new.is_some() { incoming.key.on_update } else { incoming.key.on_delete };
         match action {
             ReferentialAction::NoAction => {
-                let made = Made { relation: Arc::new(relation), values };
+                let made = Made { relation, values };
                 if self.is_deferred(&made.relation) {
                     return Ok(Some(made));
                 }
@@ -122,7 +122,7 @@ impl Session {
             ReferentialAction::SetDefault => {
                 self.act(work, &relation, &values, new.as_deref()).await?;
                 // The default may be the removed key.
-                self.refuse_children(work, &Made { relation: Arc::new(relation), values }).await?;
+                self.refuse_children(work, &Made { relation, values }).await?;
             }
             ReferentialAction::Cascade | ReferentialAction::SetNull => {
                 self.act(work, &relation, &values, new.as_deref()).await?;

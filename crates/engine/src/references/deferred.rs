@@ -3,6 +3,7 @@
 use super::Made;
 use super::memory::NotedMemory;
 use super::relations::Relation;
+use super::shared_relations::SharedRelations;
 use crate::Session;
 use crate::block::Block;
 use crate::block::work::Work;
@@ -21,6 +22,8 @@ use types::Datum;
 pub(crate) struct Deferred {
     late: Vec<Late>,
     modes: Modes,
+    /// The foreign keys of `late`.
+    relations: SharedRelations,
     /// The memory of `late`; `None` before the first check. Boxed, because most blocks have none.
     memory: Option<Box<NotedMemory>>,
 }
@@ -79,10 +82,22 @@ impl Deferred {
         self.modes = mark.modes;
     }
 
-    fn add(&mut self, planner: &Arc<Planner>, late: Late) -> EngineResult<()> {
+    fn add(&mut self, planner: &Arc<Planner>, mut late: Late) -> EngineResult<()> {
+        if let Late::Made(made) | Late::Gone(made) = &mut late {
+            self.relations.share(&mut made.relation);
+        }
         self.memory.get_or_insert_with(|| Box::new(NotedMemory::new(planner))).add(late.bytes())?;
         self.late.push(late);
         Ok(())
+    }
+
+    /// The next check at or behind the position that is not deferred; moves the position behind it. The check stays,
+    /// because ROLLBACK TO may undo the writes that it sees.
+    fn next_due(&self, from: &mut usize) -> Option<Late> {
+        let rest = self.late.get(*from..)?;
+        let due = rest.iter().position(|late| !late.is_deferred(&self.modes));
+        *from += due.map_or(rest.len(), |due| due + 1);
+        rest.get(due?).cloned()
     }
 
     /// Drops all but the first `count` checks.
@@ -95,7 +110,7 @@ impl Deferred {
 }
 
 impl Late {
-    /// Its approximate memory.
+    /// Its approximate memory. Foreign keys are shared, and few.
     fn bytes(&self) -> usize {
         size_of::<Self>()
             + match self {
@@ -214,18 +229,32 @@ impl Session {
     /// # Errors
     /// 23503, 23505; the block has failed then.
     pub(crate) async fn check_deferred(&mut self, at_end: bool) -> EngineResult<()> {
-        let Block::Open(open) = &self.block else { return Ok(()) };
-        let due = |late: &&Late| at_end || !late.is_deferred(&open.deferred.modes);
-        let due: Vec<Late> = open.deferred.late.iter().filter(due).cloned().collect();
-        if due.is_empty() {
+        let Block::Open(open) = &mut self.block else { return Ok(()) };
+        let ending = match at_end {
+            true => std::mem::take(&mut open.deferred.late),
+            false => Vec::new(),
+        };
+        if ending.is_empty() && open.deferred.next_due(&mut 0).is_none() {
             return Ok(());
         }
         let mut work = self.take_transaction()?;
         self.see_all_commits().await?;
-        for late in due {
+        for late in ending {
+            self.check_late(&mut work, late).await?;
+        }
+        let mut from = 0;
+        while let Some(late) = self.next_due(&mut from) {
             self.check_late(&mut work, late).await?;
         }
         self.end_work(work).await
+    }
+
+    /// As [`Deferred::next_due`] of the open block.
+    fn next_due(&self, from: &mut usize) -> Option<Late> {
+        match &self.block {
+            Block::Open(open) => open.deferred.next_due(from),
+            Block::Idle => None,
+        }
     }
 
     /// Runs a deferred check.

@@ -26,6 +26,7 @@ mod deferred;
 mod memory;
 mod parents;
 mod relations;
+mod shared_relations;
 
 pub(crate) use deferred::{Deferred, DeferredMark, DeferredUnique, Modes};
 pub(crate) use relations::{Relation, Relations};
@@ -35,6 +36,7 @@ use crate::error::EngineResult;
 use memory::NotedMemory;
 use query::Planner;
 use relations::Incoming;
+use shared_relations::SharedRelations;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -45,6 +47,10 @@ use types::Datum;
 #[derive(Debug)]
 pub(crate) struct References {
     events: Vec<Event>,
+    /// Number of the statement whose events are noted: 0 for the client's, then one for each action.
+    statement: usize,
+    /// Foreign keys of removed keys; their referencing tables are locked.
+    relations: SharedRelations,
     /// The memory of the events, held until the statement ends.
     memory: NotedMemory,
 }
@@ -84,16 +90,26 @@ struct Gone {
     values: Vec<Datum>,
     /// The new key of the row; `None` if the row was deleted.
     new: Option<Vec<Datum>>,
+    /// The primary key of the row, if the row keeps it and referencing rows move: UPSERT may write a row several times.
+    row: Option<Vec<Datum>>,
+    /// Number of the statement that removed the key.
+    statement: usize,
 }
 
 impl References {
     /// No checks. Their memory is counted in the pool of the planner.
     pub(crate) fn new(planner: &Arc<Planner>) -> Self {
-        Self { events: Vec::new(), memory: NotedMemory::new(planner) }
+        let memory = NotedMemory::new(planner);
+        Self { events: Vec::new(), statement: 0, relations: SharedRelations::default(), memory }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.events.is_empty()
+    }
+
+    /// Begins an action: what is noted from now on is its own.
+    fn begin_statement(&mut self) {
+        self.statement += 1;
     }
 
     /// Notes the checks that a changed row of the target requires.
@@ -102,15 +118,7 @@ impl References {
     /// A referenced key that is too long; 53200.
     pub(crate) fn note(&mut self, target: &Target, old: Option<&Row>, new: Option<&Row>) -> EngineResult<()> {
         if let Some(old) = old {
-            for incoming in &target.relations.incoming {
-                let values = values_at(old, &incoming.columns);
-                let new = new.map(|new| values_at(new, &incoming.columns));
-                if new.as_ref() != Some(&values) && !values.iter().any(Datum::is_null) {
-                    let gone = Gone { incoming: Arc::clone(incoming), values, new };
-                    self.memory.add(gone.bytes())?;
-                    self.events.push(Event::Gone(gone));
-                }
-            }
+            self.note_removed(target, old, new)?;
         }
         let Some(new) = new.filter(|_| !target.relations.outgoing.is_empty()) else { return Ok(()) };
         let mut wanted = self.take_last_wanted();
@@ -131,6 +139,22 @@ impl References {
         }
         if !wanted.is_empty() {
             self.events.push(Event::Made(wanted));
+        }
+        Ok(())
+    }
+
+    /// Notes the keys that a row no longer has.
+    fn note_removed(&mut self, target: &Target, old: &Row, new: Option<&Row>) -> EngineResult<()> {
+        for incoming in &target.relations.incoming {
+            let values = values_at(old, &incoming.columns);
+            let new_values = new.map(|new| values_at(new, &incoming.columns));
+            if new_values.as_ref() != Some(&values) && !values.iter().any(Datum::is_null) {
+                let row = new.filter(|_| incoming.moves_children()).and_then(|new| kept_key(target, old, new));
+                let (incoming, statement) = (Arc::clone(incoming), self.statement);
+                let gone = Gone { incoming, values, new: new_values, row, statement };
+                self.memory.add(gone.bytes())?;
+                self.events.push(Event::Gone(gone));
+            }
         }
         Ok(())
     }
@@ -178,11 +202,18 @@ fn size_of_wanted((_, lookup): &(u32, ParentLookup)) -> usize {
 }
 
 impl Gone {
-    /// Its approximate memory.
+    /// Its approximate memory, with that of its step.
     fn bytes(&self) -> usize {
-        let new = self.new.as_ref().map_or(0, |new| Datum::row_memory_size(new));
-        size_of::<Self>() + Datum::row_memory_size(&self.values) + new
+        let others = [&self.new, &self.row].into_iter().flatten().map(|values| Datum::row_memory_size(values));
+        size_of::<Self>() + Datum::row_memory_size(&self.values) + others.sum::<usize>() + self.bytes_of_step()
     }
+}
+
+/// The primary key of a row that keeps it.
+fn kept_key(target: &Target, old: &Row, new: &Row) -> Option<Vec<Datum>> {
+    let columns = target.codec.key_columns();
+    let key = values_at(old, columns);
+    (key == values_at(new, columns)).then_some(key)
 }
 
 fn values_at(row: &Row, columns: &[usize]) -> Vec<Datum> {

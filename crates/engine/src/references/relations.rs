@@ -2,7 +2,7 @@
 
 use crate::dml::fits_exactly;
 use crate::error::{BrokenReference, EngineError, EngineResult, Fault, fail};
-use catalog::{Catalog, ForeignKey, RowCodec, Table, TableOid};
+use catalog::{Catalog, ForeignKey, ReferentialAction, RowCodec, Table, TableOid};
 use index::IndexCodec;
 use std::sync::Arc;
 use store::{Bytes, TableId};
@@ -76,6 +76,13 @@ impl Relations {
     /// The tables that its rows reference, with the versions of their definitions.
     pub(crate) fn parents(&self) -> impl Iterator<Item = (TableId, u64)> {
         self.outgoing.iter().map(|relation| (relation.parent.table.storage_id(), relation.parent.table.version))
+    }
+}
+
+impl Incoming {
+    /// Whether referencing rows follow the key: ON UPDATE CASCADE.
+    pub(super) fn moves_children(&self) -> bool {
+        self.key.on_update == ReferentialAction::Cascade
     }
 }
 

@@ -91,6 +91,9 @@ impl Session {
             let feature = "a CHECK constraint that depends on the session or the time".to_string();
             return fail(Fault::Unsupported { feature });
         }
+        if compiled.waits() {
+            return fail(Fault::Unsupported { feature: "a CHECK constraint that waits".to_string() });
+        }
         Ok(compiled)
     }
 }

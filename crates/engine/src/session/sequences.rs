@@ -107,6 +107,8 @@ pub(crate) struct SequenceFunctions {
     taken: Arc<Taken>,
     search_path: Vec<String>,
     read_only: bool,
+    /// The text that was read as a name last: most statements call with one constant.
+    name: Arc<Mutex<Option<(String, ObjectName)>>>,
 }
 
 impl SequenceFunctions {
@@ -116,6 +118,7 @@ impl SequenceFunctions {
             taken: Arc::clone(&session.taken),
             search_path: session.search_path(),
             read_only: session.settings.effective().read_only,
+            name: Arc::default(),
         }
     }
 
@@ -130,6 +133,16 @@ impl SequenceFunctions {
         self.engine.upgrade().ok_or_else(|| Fault::ShuttingDown.into())
     }
 
+    fn name(&self, text: &str) -> EngineResult<ObjectName> {
+        let mut last = self.name.lock();
+        if let Some((_, name)) = last.as_ref().filter(|(read, _)| read == text) {
+            return Ok(name.clone());
+        }
+        let name = read_name(text)?;
+        *last = Some((text.to_string(), name.clone()));
+        Ok(name)
+    }
+
     fn sequence(&self, catalog: &Catalog, argument: &Argument) -> EngineResult<Arc<Sequence>> {
         let (found, shown) = match argument {
             Argument::Oid(oid) => {
@@ -140,7 +153,7 @@ impl SequenceFunctions {
                 (catalog.sequence_by_oid(oid).cloned(), text.clone())
             }
             Argument::Name(text) => {
-                let name = read_name(text)?;
+                let name = self.name(text)?;
                 let schemas = match &name.schema {
                     Some(schema) => vec![schema.clone()],
                     None => self.search_path.clone(),
@@ -346,9 +359,10 @@ impl Engine {
     ) -> EngineResult<T> {
         use tokio::runtime::{Handle, RuntimeFlavor};
         let mut work = Box::pin(work);
-        // Most values of sequences are in memory, and need no other thread.
+        // Most values of sequences are in memory, and need no other thread. Without a budget: a task that has used its
+        // own up would wait for each lock, though it is free.
         if Handle::try_current().is_ok()
-            && let Some(done) = (&mut work).now_or_never()
+            && let Some(done) = tokio::task::unconstrained(&mut work).now_or_never()
         {
             return done;
         }

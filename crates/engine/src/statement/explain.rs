@@ -112,7 +112,9 @@ impl Session {
         let mut node = write_node(program);
         node.inputs = match (program.row_set(), program.values()) {
             (Some(plan), _) => {
-                let explain = &Explain { summary: Some(false), ..Explain::clone(explain) };
+                // The rows are read for the plan's counts, and again by the statement: calls are not made twice.
+                let analyze = explain.analyze && !plan.is_volatile();
+                let explain = &Explain { summary: Some(false), analyze, ..Explain::clone(explain) };
                 self.explain_plan(plan, &Explained { explain, view: explained.view.clone(), ..*explained }).await?.roots
             }
             (None, rows) => vec![PlanNode::values(rows.unwrap_or(0))],

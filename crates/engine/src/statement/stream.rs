@@ -10,6 +10,7 @@ use crate::session::held::{hold_rows, size_of_chunk};
 use crate::session::running::RunGuard;
 use crate::threads::query_runtime::Spawned;
 use crate::{Chunk, ColumnDesc, RowStream, Session};
+use arrow::array::RecordBatch;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use query::{HeldMemory, Plan, QueryContext, QueryError};
@@ -20,6 +21,9 @@ use types::Datum;
 
 /// Rows of a key range program that are read on the caller's task.
 const ROWS_HERE: usize = 2048;
+
+/// Rows that are sent without a check whether the statement is cancelled; more than a batch usually has.
+const ROWS_OF_PIECE: usize = 16_384;
 
 /// Capacity of the queue between the query threads and the front end, in batches.
 const WAITING: usize = 2;
@@ -32,6 +36,13 @@ const PART_OF_ROWS: usize = 2;
 pub(crate) fn ready(columns: Arc<Vec<ColumnDesc>>, rows: Vec<Vec<Datum>>, tag: &'static str) -> RowStream {
     let chunk = (!rows.is_empty()).then_some(Ok(Chunk::Rows(rows)));
     RowStream { columns, chunks: Box::pin(stream::iter(chunk)), tag, counted: true }
+}
+
+/// Cuts a batch so that a cancelled or timed-out statement ends between two pieces: rows without columns of a table, such
+/// as `SELECT 1 FROM t`, may come as one batch.
+fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    let starts = (0..batch.num_rows()).step_by(ROWS_OF_PIECE);
+    starts.map(|start| batch.slice(start, ROWS_OF_PIECE.min(batch.num_rows() - start)))
 }
 
 impl RowStream {
@@ -90,9 +101,10 @@ impl Session {
             // Table scans hold the snapshot that they read. A query without scans need not hold one.
             drop(context);
             while let Some(batch) = execution.stream.next().await {
-                let batch = batch.map_err(QueryError::from)?;
-                if batch.num_rows() > 0 && !chunks.send(Chunk::Batch(batch)).await {
-                    break;
+                for piece in pieces(&batch.map_err(QueryError::from)?) {
+                    if !chunks.send(Chunk::Batch(piece)).await {
+                        return Ok(());
+                    }
                 }
             }
             Ok(())

@@ -33,7 +33,8 @@ pub(super) fn rows(source: &Source, rows: &mut Rows) {
             ("indimmediate", (!index.deferrable.0).into()),
             // A refreshed index has the entries of all rows as of its last refresh.
             ("indisvalid", (index.state.is_public() || index.refresh.is_some()).into()),
-            ("indisready", index.state.takes_entries().into()),
+            // A refreshed index counts as ready: pg_dump leaves others out.
+            ("indisready", (index.state.takes_entries() || index.refresh.is_some()).into()),
             ("indislive", true.into()),
             ("indoption", order.collect::<Vec<i64>>().into()),
             ("indcollation", collation.collect::<Vec<i64>>().into()),

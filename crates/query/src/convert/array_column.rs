@@ -3,7 +3,8 @@
 //! The Arrow type of a column fixes the dimensions of its arrays, also for a batch that has only empty arrays.
 
 use super::arrow_type::arrow_type;
-use super::column_builder::{BuildError, CellSink};
+use super::cell_sink::CellSink;
+use super::column_builder::BuildError;
 use super::scalar::{datums_to_array, interval_to_arrow};
 use crate::error::{QueryError, QueryResult};
 use arrow::array::{ArrayRef, ListArray};

@@ -2,6 +2,7 @@
 
 mod array_column;
 pub mod arrow_type;
+mod cell_sink;
 mod column_builder;
 pub(crate) mod expr_to_clause;
 pub(crate) mod expr_to_condition;

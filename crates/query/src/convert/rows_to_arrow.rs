@@ -9,7 +9,8 @@
 //! Arrays are built from plain vectors, and text is validated as UTF-8 once for each column of a batch.
 
 use crate::convert::arrow_type::table_schema;
-use crate::convert::column_builder::{self, CellSink};
+use crate::convert::cell_sink::{self, CellSink};
+use crate::convert::column_builder;
 use crate::error::{QueryError, QueryResult};
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
@@ -141,7 +142,7 @@ impl RowDecoder {
 
     /// Gathers cells of rows that are not all dense and of the newest layout.
     fn gather(&self, column: &Wanted, rows: &[&[u8]]) -> QueryResult<ArrayRef> {
-        let mut sink = column_builder::sink(&column.ty, rows.len());
+        let mut sink = cell_sink::sink(&column.ty, rows.len());
         for row in rows {
             let reader = self.codec.fragment_reader(row)?;
             let cell: Option<Cow<'_, [u8]>> = match reader.cell(&self.codec, column.index) {
@@ -175,7 +176,7 @@ impl RowDecoder {
                     let made = column_builder::key_column(slot, key_part.descending, &column.ty, batch);
                     *array = Some(made.map_err(|error| self.codec.corrupted(&error))?);
                 }
-                _ => walked.push((at, part, column_builder::sink(&column.ty, batch.len()))),
+                _ => walked.push((at, part, cell_sink::sink(&column.ty, batch.len()))),
             }
         }
         if walked.is_empty() {

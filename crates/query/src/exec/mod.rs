@@ -22,6 +22,7 @@ pub(crate) mod row_checks;
 mod row_fetch;
 pub(crate) mod row_parameter;
 pub(crate) mod running_scan;
+mod salt_buckets;
 pub mod scan;
 mod single_row;
 mod skipping;

@@ -15,7 +15,6 @@ use crate::error::{QueryError, QueryResult};
 use crate::exec::intersection::{Intersection, OtherIndex};
 use crate::exec::narrowing::Finder;
 use crate::exec::order::KeyOrder;
-use crate::exec::range_lists::by_bucket;
 use crate::exec::row_checks::RowChecks;
 use crate::exec::row_fetch::RowFetch;
 use crate::exec::running_scan::{ScanMetrics, ScanWork};
@@ -29,13 +28,12 @@ use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr::{Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{
     ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
 };
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricsSet};
-use datafusion::physical_plan::sorts::streaming_merge::StreamingMergeBuilder;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -63,11 +61,11 @@ pub struct RegionScanExec {
     entry_checks: RowChecks,
     /// The other index of an intersection.
     other: Option<(Partner, OtherIndex)>,
-    partitions: Partitions,
+    pub(super) partitions: Partitions,
     /// Must salt buckets be merged to keep key order?
     merge: bool,
-    order: KeyOrder,
-    reverse: bool,
+    pub(super) order: KeyOrder,
+    pub(super) reverse: bool,
     pub(super) fetch: Option<usize>,
     /// Dynamic filters of joins and TopK; they only reduce what is read, no result depends on them.
     pub(super) dynamic: Vec<Arc<dyn PhysicalExpr>>,
@@ -82,7 +80,7 @@ pub struct RegionScanExec {
     skips: Option<usize>,
     pub(super) schema: SchemaRef,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    pub(super) metrics: ExecutionPlanMetricsSet,
 }
 
 /// The number of regions that a scan touches.
@@ -164,19 +162,6 @@ impl RegionScanExec {
         Ok(scan)
     }
 
-    /// Distributes the salt buckets over the current number of partitions.
-    fn bucket_groups(&self) -> Vec<Vec<KeyRange>> {
-        let mut groups = vec![Vec::new(); self.partitions.ranges.len()];
-        let count = groups.len();
-        let buckets = self.path.ranges.buckets.clone().unwrap_or_default();
-        for (number, bucket) in buckets.into_iter().enumerate() {
-            if let Some(group) = groups.get_mut(number % count) {
-                group.extend(to_store_ranges(&self.path.ranges.in_bucket(bucket)));
-            }
-        }
-        groups
-    }
-
     /// The estimated cost of the access path.
     pub(crate) fn cost(&self) -> f64 {
         self.cost
@@ -231,7 +216,7 @@ impl RegionScanExec {
         self.schema.fields().iter().map(|field| field.name().as_str())
     }
 
-    fn work(&self, ranges: Vec<KeyRange>, context: &TaskContext) -> QueryResult<ScanWork> {
+    pub(super) fn work(&self, ranges: Vec<KeyRange>, context: &TaskContext) -> QueryResult<ScanWork> {
         let both = self.other.as_ref().zip(self.source.used_index()).map(|((_, other), index)| {
             let (table, pool) = (self.source.table_codec(), context.memory_pool());
             Intersection::new(index.codec.clone(), table, other.clone(), pool, self.reverse)
@@ -259,41 +244,6 @@ impl RegionScanExec {
             batch_rows: context.session_config().batch_size(),
             skips: self.skips.map(|parts| (self.source.scanned().key_schema().clone(), parts)),
         })
-    }
-
-    /// Scans each bucket and merges them in key order.
-    fn merged(
-        &self,
-        partition: usize,
-        ranges: Vec<KeyRange>,
-        context: &TaskContext,
-    ) -> Result<SendableRecordBatchStream> {
-        let batch_rows = context.session_config().batch_size();
-        let metrics = ScanMetrics::new(&self.metrics, partition);
-        let baseline = metrics.baseline.clone();
-        let order = LexOrdering::new(self.order.sort_exprs(self.reverse))
-            .ok_or_else(|| QueryError::internal("a merge without an order"))?;
-        let mut streams: Vec<SendableRecordBatchStream> = Vec::new();
-        for bucket in by_bucket(ranges) {
-            // The merge counts the returned rows; a bucket must not count its rows again.
-            let stream = self.work(bucket, context)?.run(metrics.without_rows());
-            streams.push(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream)));
-        }
-        if streams.is_empty() {
-            let none = futures::stream::empty();
-            return Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), none)));
-        }
-        let reservation = datafusion::execution::memory_pool::MemoryConsumer::new("merge of salt buckets")
-            .register(context.memory_pool());
-        StreamingMergeBuilder::new()
-            .with_streams(streams)
-            .with_schema(Arc::clone(&self.schema))
-            .with_expressions(&order)
-            .with_metrics(baseline)
-            .with_batch_size(batch_rows)
-            .with_fetch(self.fetch)
-            .with_reservation(reservation)
-            .build()
     }
 }
 

@@ -4,9 +4,11 @@ use crate::convert::expression_field;
 use crate::error::QueryError;
 use arrow::datatypes::{DataType as ArrowType, FieldRef};
 use datafusion::common::Result;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, Volatility,
 };
 use std::sync::Arc;
 use types::DataType;
@@ -34,6 +36,15 @@ pub(crate) fn nullable(value: Expr) -> Expr {
 pub(crate) fn is_nullable(expr: &Expr) -> bool {
     let Expr::ScalarFunction(call) = expr else { return false };
     call.func.inner().downcast_ref::<Labelled>().is_some_and(|labelled| labelled.label == Label::Nullable)
+}
+
+/// Hides an equality from DataFusion if one side contains the other, such as `abs(x) = x`: 55.2 takes orders by `x` for
+/// orders by `abs(x)`, and then fails to plan windows by `x`.
+pub(crate) fn unequated(condition: Expr) -> Expr {
+    let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = &condition else { return condition };
+    let has = |whole: &Expr, part: &Expr| whole != part && whole.exists(|inner| Ok(inner == part)).unwrap_or(false);
+    let is_computed = has(left, right) || has(right, left);
+    if is_computed { labelled(condition, DataType::Boolean) } else { condition }
 }
 
 /// Does the function return its argument?

@@ -31,7 +31,7 @@ mod text;
 
 pub(crate) use aggregate::average::average_of;
 pub(crate) use aggregate::by_row::ByRow;
-pub(crate) use aggregate::counted::array_agg;
+pub(crate) use aggregate::counted::{array_agg, array_agg_of_window};
 pub(crate) use aggregate::even_items::even_items;
 pub(crate) use aggregate::extremes::extremes;
 pub(crate) use aggregate::moving_frame::recomputed_per_row;
@@ -48,7 +48,7 @@ pub(crate) use datetime::zone::Zone;
 pub(crate) use effects::{acts, effects, is_coalesce, is_conditional, waits};
 pub(crate) use in_list::in_list;
 pub(crate) use json::JSON_ROW;
-pub(crate) use labelled::{is_nullable, label_of, labelled, nullable};
+pub(crate) use labelled::{is_nullable, label_of, labelled, nullable, unequated};
 pub(crate) use number::checked::{checked_arithmetic, checked_negative};
 pub(crate) use one_row::one_row;
 pub(crate) use operators::{interval_span, numeric_quotient};

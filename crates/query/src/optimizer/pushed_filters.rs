@@ -1,10 +1,13 @@
-//! Restricts the pushdown of physical filters to plans in which column names are unambiguous.
+//! Restricts the pushdown of physical filters to plans in which column names are unambiguous, and no limit is passed.
 //!
 //! DataFusion's rules (55.2, `FilterPushdown`) map the columns of a filter through operators by name, and take the
 //! first column of a name. In the output of `SELECT a.x, b.x FROM a JOIN b …` two columns have the same name: a bound
 //! on `a.x` could become one on `b.x` and drop wanted rows. A semi join outputs the columns of one side only, but
 //! passes a filter on its keys to the other side as well, again by name. So the rules run only on the subplans in which
 //! that cannot happen. There are two: one for the query's conditions, one for dynamic filters of joins and sorts.
+//!
+//! Nor does DataFusion keep a filter above a limit that another operator has taken: `SELECT … FROM (SELECT … WHERE …
+//! LIMIT 5) JOIN …` would find its five rows among those that the join wants.
 
 use arrow::datatypes::Schema;
 use datafusion::common::config::ConfigOptions;
@@ -16,6 +19,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -44,11 +48,11 @@ impl PushedFilters {
         Self { rule: FilterPushdown::new_post_optimization(), makes }
     }
 
-    /// Are the columns of all filters unambiguous on the way down, and is no filter about lists?
+    /// Are the columns of all filters unambiguous on the way down, is no filter about lists, and does none pass a limit?
     fn is_sound(&self, plan: &Arc<dyn ExecutionPlan>) -> bool {
         let mut open = vec![(plan, false)];
         while let Some((plan, below)) = open.pop() {
-            if below && (repeats_a_name(&plan.schema()) || misleads_the_other_side(plan)) {
+            if below && (repeats_a_name(&plan.schema()) || misleads_the_other_side(plan) || passes_its_limit(plan)) {
                 return false;
             }
             if compares_lists(plan) {
@@ -92,6 +96,15 @@ fn compares_lists(plan: &Arc<dyn ExecutionPlan>) -> bool {
     }
     let sort = plan.downcast_ref::<SortExec>();
     sort.is_some_and(|sort| sort.expr().iter().any(|key| is_list(&key.expr, sort.input())))
+}
+
+/// Has it a limit, and would it pass a filter of the operators above to its input all the same?
+fn passes_its_limit(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+        return aggregate.limit_options().is_some();
+    }
+    let passes = plan.is::<FilterExec>() || plan.is::<CoalescePartitionsExec>() || plan.is::<HashJoinExec>();
+    passes && plan.fetch().is_some()
 }
 
 fn repeats_a_name(schema: &Schema) -> bool {

@@ -116,8 +116,10 @@ impl PartialOrd for MaterializedCte {
 }
 
 impl Hash for MaterializedCte {
+    // With the input: the optimizer ends when a pass leaves the hash of the plan as it was.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
+        self.input.hash(state);
     }
 }
 

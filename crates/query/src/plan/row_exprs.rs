@@ -240,6 +240,12 @@ impl RowExprs {
         self.values.iter().any(|value| matches!(value.source, Source::Session))
     }
 
+    /// Does a call wait?
+    pub fn waits(&self) -> bool {
+        let calls = |expr: &Arc<dyn PhysicalExpr>| expr.exists(|part| Ok(waits(part))).unwrap_or(true);
+        self.stages.iter().flat_map(|stage| &stage.exprs).any(calls)
+    }
+
     /// Do they call a volatile function?
     pub fn is_volatile(&self) -> bool {
         self.stages.iter().flat_map(|stage| &stage.exprs).any(is_volatile)

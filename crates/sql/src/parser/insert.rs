@@ -10,19 +10,11 @@ use crate::statement::{
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token};
 
-/// Parses INSERT INTO …. A WITH in front of it is moved into its query.
+/// Parses INSERT INTO ….
 pub(super) fn insert(c: &mut Cursor<'_>, with: Option<With>) -> Parse<Statement> {
     c.need_all(&["INSERT", "INTO"])?;
     let mut insert = head(c, false)?;
-    if let Some(with) = with {
-        let InsertSource::Query(query) = &mut insert.source else {
-            return Err(c.unsupported("WITH before INSERT … VALUES"));
-        };
-        if query.with.is_some() {
-            return Err(c.unsupported("WITH before INSERT and inside its query"));
-        }
-        query.with = Some(with);
-    }
+    insert.with = with;
     let place = c.location();
     if c.eat_all(&["ON", "CONFLICT"]) {
         insert.on_conflict = Some(on_conflict(c, place)?);
@@ -57,8 +49,8 @@ fn head(c: &mut Cursor<'_>, upsert: bool) -> Parse<Insert> {
     };
     let overriding = overriding(c);
     let source = source(c)?;
-    let (on_conflict, on_duplicate, returning) = (None, None, Vec::new());
-    Ok(Insert { table, alias, columns, overriding, source, upsert, on_conflict, on_duplicate, returning })
+    let (with, on_conflict, on_duplicate, returning) = (None, None, None, Vec::new());
+    Ok(Insert { with, table, alias, columns, overriding, source, upsert, on_conflict, on_duplicate, returning })
 }
 
 fn overriding(c: &mut Cursor<'_>) -> Option<Overriding> {

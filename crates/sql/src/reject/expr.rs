@@ -60,7 +60,8 @@ fn check_fields(interval: &Interval) -> Verdict {
 
 /// sqlparser accepts anything on both sides of the period: `1 . x` (which prints as `1.x`), `x . f(1)`.
 fn check_access(root: &Expr, chain: &[AccessExpr]) -> Verdict {
-    if matches!(root, Expr::Value(_)) {
+    let is_parameter = |value: &Value| matches!(value, Value::Placeholder(_));
+    if matches!(root, Expr::Value(value) if !is_parameter(&value.value)) {
         return invalid("a constant has no fields and no elements: cast it to an array first", root.span());
     }
     chain.iter().try_for_each(|access| match access {

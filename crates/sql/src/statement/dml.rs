@@ -6,6 +6,8 @@ use crate::ast;
 /// INSERT or UPSERT.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Insert {
+    /// WITH before the statement.
+    pub with: Option<ast::With>,
     /// The target.
     pub table: ObjectName,
     /// `INSERT INTO t AS a`.

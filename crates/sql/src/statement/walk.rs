@@ -84,6 +84,7 @@ macro_rules! walker {
             }
 
             fn insert<V: $visitor>(it: & $($mutability)? Insert, v: &mut V) -> ControlFlow<V::Break> {
+                it.with.visit(v)?;
                 match & $($mutability)? it.source {
                     InsertSource::Values(rows) => {
                         for row in rows {

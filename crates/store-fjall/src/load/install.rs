@@ -55,8 +55,9 @@ impl Part {
     /// The rows of a table after its last row. Its runs are read with at most `memory` bytes, or with the minimum if
     /// that is more.
     pub(super) fn new(load: TableLoad, memory: usize) -> Self {
-        let TableLoad { of, buffer, runs, streamed, folder, .. } = load;
-        let loaded = Arc::new(Loaded::new(runs, buffer, memory, folder));
+        let TableLoad { inner, of, buffer, packed, runs, streamed, folder, .. } = load;
+        let threads = inner.options.load_threads;
+        let loaded = Arc::new(Loaded::new(runs, (buffer, packed), threads, memory, folder));
         Self { of, loaded, streamed, all_in: None, moved: None }
     }
 

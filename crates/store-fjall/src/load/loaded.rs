@@ -2,6 +2,7 @@
 
 use super::duplicates::prefix_of;
 use super::merge::Source;
+use super::packed::PackedRows;
 use super::rows::Rows;
 use super::run::RunFile;
 use super::table::RunFolder;
@@ -15,17 +16,27 @@ const MARKS_IN_MEMORY: usize = 64;
 pub(super) struct Loaded {
     runs: Vec<RunFile>,
     rows: Arc<Rows>,
+    packed: Option<Arc<PackedRows>>,
     /// Memory limit for reading the runs.
     memory: usize,
     _folder: Arc<RunFolder>,
 }
 
 impl Loaded {
-    /// Takes runs and unsorted rows. The runs are read with at most `memory` bytes, or with the minimum if that is
-    /// more.
-    pub(super) fn new(runs: Vec<RunFile>, mut rows: Rows, memory: usize, folder: Arc<RunFolder>) -> Self {
+    /// Takes runs and unsorted rows, and sorts these with at most `threads` threads. The runs are read with at most
+    /// `memory` bytes, or with the minimum if that is more.
+    pub(super) fn new(
+        runs: Vec<RunFile>,
+        (mut rows, mut packed): (Rows, Option<PackedRows>),
+        threads: usize,
+        memory: usize,
+        folder: Arc<RunFolder>,
+    ) -> Self {
         rows.sort();
-        Self { runs, rows: Arc::new(rows), memory, _folder: folder }
+        if let Some(packed) = &mut packed {
+            packed.sort(threads);
+        }
+        Self { runs, rows: Arc::new(rows), packed: packed.map(Arc::new), memory, _folder: folder }
     }
 
     /// The rows within `range`, which must be unbounded if the rows are of several families. `readers` is the number of
@@ -38,12 +49,13 @@ impl Loaded {
         let runs = self.runs.iter().map(|run| Source::of_run(run, range, share));
         let mut sources = runs.collect::<StoreResult<Vec<_>>>()?;
         sources.push(Source::of_rows(&self.rows, range));
+        sources.extend(self.packed.iter().map(|packed| Source::of_packed(packed, range)));
         Ok(sources)
     }
 
     /// Returns true if there are no rows.
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.rows.bytes() == 0
+        self.runs.is_empty() && self.rows.bytes() == 0 && self.packed.as_ref().is_none_or(|packed| packed.len() == 0)
     }
 
     /// Splits all keys into at most `most` ranges with about equally many rows. Keys with the same unique prefix are in
@@ -53,9 +65,10 @@ impl Loaded {
     /// Errors of the prefix function.
     pub(super) fn pieces(&self, of: &LoadTable, most: usize) -> StoreResult<Vec<KeyRange>> {
         let marks = self.runs.iter().flat_map(|run| run.marks().iter().map(|mark| mark.key.as_slice()));
-        let step = self.rows.len().div_ceil(MARKS_IN_MEMORY).max(1);
-        let in_memory = (0..self.rows.len()).step_by(step).filter_map(|at| self.rows.get(at).map(|row| row.key));
-        let mut marks: Vec<&[u8]> = marks.chain(in_memory).collect();
+        let in_memory = marked(self.rows.len()).filter_map(|at| self.rows.get(at).map(|row| row.key));
+        let packed = self.packed.iter().flat_map(|packed| marked(packed.len()).filter_map(|at| packed.key(at)));
+        let packed: Vec<Vec<u8>> = packed.collect();
+        let mut marks: Vec<&[u8]> = marks.chain(in_memory).chain(packed.iter().map(Vec::as_slice)).collect();
         marks.sort_unstable();
         let mut pieces = vec![KeyRange::all()];
         for cut in (1..most).filter_map(|piece| marks.get(piece * marks.len() / most)) {
@@ -68,4 +81,9 @@ impl Loaded {
         }
         Ok(pieces)
     }
+}
+
+/// The indexes of possible cut points among `rows` rows.
+fn marked(rows: usize) -> impl Iterator<Item = usize> {
+    (0..rows).step_by(rows.div_ceil(MARKS_IN_MEMORY).max(1))
 }

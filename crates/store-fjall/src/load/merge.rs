@@ -1,5 +1,6 @@
 //! Merges several sorted sources into one sorted stream with distinct keys.
 
+use super::packed::{PackedRows, Unpacked};
 use super::packing::{Differences, Packing};
 use super::rows::{Row, Rows};
 use super::run::{Run, RunFile};
@@ -14,8 +15,20 @@ pub(crate) enum Source {
     Run(Run, Option<Bytes>),
     /// Rows in memory, the index after the current row, and the end index.
     Rows(Arc<Rows>, usize, usize),
+    /// Packed rows in memory.
+    Packed(Packed),
     /// Rows of a keyspace.
     Stored(Stored),
+}
+
+/// Sorted packed rows in memory.
+pub(crate) struct Packed {
+    rows: Arc<PackedRows>,
+    /// The index after the current row, and the end index.
+    next: usize,
+    end: usize,
+    /// The current row.
+    row: Unpacked,
 }
 
 /// Rows that are in a keyspace already.
@@ -57,6 +70,12 @@ impl Source {
         Self::Rows(rows.clone(), start, end)
     }
 
+    /// The rows within `range` of sorted packed rows, as [`Self::of_run`].
+    pub(super) fn of_packed(rows: &Arc<PackedRows>, range: &KeyRange) -> Self {
+        let (next, end) = rows.within(range);
+        Self::Packed(Packed { rows: rows.clone(), next, end, row: Unpacked::new(rows.template().clone()) })
+    }
+
     /// Advances to the next row. Returns false at the end.
     ///
     /// # Errors
@@ -68,6 +87,14 @@ impl Source {
                 *next += 1;
                 Ok(*next <= *end)
             }
+            Self::Packed(Packed { rows, next, end, row }) => match rows.number(*next).filter(|_| *next < *end) {
+                None => Ok(false),
+                Some(number) => {
+                    *next += 1;
+                    row.set(number);
+                    Ok(true)
+                }
+            },
             Self::Stored(Stored { iter, row, .. }) => match iter.next() {
                 None => Ok(false),
                 Some(guard) => {
@@ -84,6 +111,7 @@ impl Source {
             Self::Rows(rows, next, _) => {
                 rows.get(next.wrapping_sub(1)).unwrap_or(Row { family: FamilyId::default(), key: &[], fragment: &[] })
             }
+            Self::Packed(packed) => packed.row.row(),
             Self::Stored(Stored { prefix, family, row: (key, fragment), .. }) => {
                 Row { family: *family, key: key.get(*prefix..).unwrap_or_default(), fragment }
             }
@@ -95,6 +123,7 @@ impl Source {
         match self {
             Self::Run(run, _) => run.differences(),
             Self::Rows(rows, ..) => rows.differences(),
+            Self::Packed(packed) => Some(packed.rows.differences()),
             Self::Stored(_) => None,
         }
     }
@@ -144,7 +173,11 @@ impl Merge {
             }
         }
         let with_rows = present.iter().filter_map(|at| sources.get(*at));
-        let packing = packing_of(with_rows).unwrap_or_else(Packing::of_prefixes);
+        let packing = match present.as_slice() {
+            // A single source is sorted: only equal keys are looked for, and they are adjacent.
+            [_] => Packing::of_nothing(),
+            _ => packing_of(with_rows).unwrap_or_else(Packing::of_prefixes),
+        };
         let tops = present.iter().filter_map(|at| Some(Top::of(&packing, sources.get(*at)?, *at)));
         let mut merge = Self { heap: tops.collect(), sources, packing };
         (0..merge.heap.len() / 2).rev().for_each(|at| merge.sink(at));
@@ -258,6 +291,7 @@ impl Top {
     fn of(packing: &Packing, of: &Source, source: usize) -> Self {
         let number = match of {
             Source::Run(run, _) => run.pack(packing),
+            Source::Packed(packed) => packed.row.pack(packing),
             _ => packing.pack(of.row().key),
         };
         Self { family: of.row().family, number, source }

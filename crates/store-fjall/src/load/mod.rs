@@ -2,8 +2,8 @@
 //! the end.
 //!
 //! ```text
-//!   write ──> buffer ──(full)──> sorted run on disk        table.rs, rows.rs, run.rs: separate for each table
-//!                 └──────┬───────────┘
+//!   write ──> buffer, packed rows ──(full)──> sorted run on disk        table.rs, rows.rs, packed.rs, run.rs:
+//!                 └──────┬────────────────────────┘                     separate for each table
 //!   finish     small: one ordinary batch                   small.rs
 //!              large: merge ──> ingestion into keyspaces   merge.rs, install.rs, moving.rs, append.rs
 //!   in key order, into an empty table: ingestion at once   stream.rs
@@ -84,8 +84,8 @@ impl Load {
             return Ok(());
         }
         for least in [SMALLEST_RUN, SMALLEST_FORCED_RUN] {
-            let is_long = |table: &&mut TableLoad| table.buffered() >= least;
-            while let Some(table) = self.tables.iter_mut().filter(is_long).max_by_key(|table| table.buffered()) {
+            let is_long = |table: &&mut TableLoad| table.held() >= least;
+            while let Some(table) = self.tables.iter_mut().filter(is_long).max_by_key(|table| table.held()) {
                 table.empty().await?;
                 if self.hold_with(at, rows, bytes) {
                     return Ok(());
@@ -111,7 +111,7 @@ impl Load {
     /// Returns true if the rows are few and the memory for a batch can be reserved.
     fn is_small(&mut self) -> bool {
         let buffered = self.buffered();
-        self.tables.iter().all(TableLoad::is_in_memory)
+        self.tables.iter().all(TableLoad::is_buffered)
             && buffered <= self.inner.options.small_load_bytes
             && self.memory.hold(self.allocated() + TIMES_IN_A_BATCH * buffered)
     }

@@ -36,7 +36,14 @@ impl Differences {
         Some(all)
     }
 
-    fn add(&mut self, key: &[u8]) {
+    /// Returns true if `key`, of the same length as all keys, differs in no other bits.
+    pub(super) fn cover(&self, key: &[u8]) -> bool {
+        let is_new = |((bits, first), byte): ((&u8, &u8), &u8)| (first ^ byte) & !bits;
+        self.bits.iter().zip(&self.first).zip(key).map(is_new).fold(0, |all, new| all | new) == 0
+    }
+
+    /// Adds a key.
+    pub(super) fn add(&mut self, key: &[u8]) {
         self.length = self.length.filter(|length| *length == key.len());
         let key = key.get(..MOST_BYTES).unwrap_or(key);
         if self.first.len() < key.len() {
@@ -145,6 +152,11 @@ impl Packing {
     pub(super) fn of_prefixes() -> Self {
         let fields = [0, WORD].map(|at| Field { at, shift: 0, width: u64::BITS });
         Self { first: Vec::new(), fields: fields.to_vec(), whole: false }
+    }
+
+    /// The packing that makes all keys equal.
+    pub(super) fn of_nothing() -> Self {
+        Self { first: Vec::new(), fields: Vec::new(), whole: false }
     }
 
     /// Packs a key. A key with a smaller number is smaller. Zeros after a key do not change its number.

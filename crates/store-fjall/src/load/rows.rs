@@ -1,9 +1,7 @@
 //! Rows of a load in memory: blocks of bytes, and the position of each row.
 
-use super::packed::{PackedRows, Template};
 use super::packing::Differences;
 use std::cmp::Ordering;
-use std::sync::Arc;
 use store::{FamilyId, LoadRows, StoreResult};
 
 /// A borrowed row.
@@ -194,25 +192,6 @@ impl Rows {
         let sorted = numbers.into_iter().filter_map(|(_, _, at)| self.places.get(at as usize).copied());
         self.places = sorted.collect();
         self.unsorted = false;
-    }
-
-    /// Packs the rows, if all have the same family, fragment and key length, and keys can be unpacked.
-    pub(super) fn packed(&self) -> Option<PackedRows> {
-        let Row { family, key, fragment } = self.iter().next()?;
-        let mut is_alike = true;
-        let keys = self.iter().map_while(|row| {
-            is_alike = row.family == family && row.key.len() == key.len() && row.fragment == fragment;
-            is_alike.then_some(row.key)
-        });
-        let differences = Differences::of(keys).filter(|_| is_alike)?;
-        let packing = differences.packing();
-        if !packing.is_whole() {
-            return None;
-        }
-        let mut numbers: Vec<_> = self.keys().map(|key| packing.pack(key)).collect();
-        numbers.sort_unstable();
-        let template = Arc::new(Template { family, fragment: fragment.into(), packing });
-        Some(PackedRows { numbers, differences, template })
     }
 
     /// The bits in which the keys differ, once the rows are sorted.

@@ -92,24 +92,24 @@ impl RunFile {
         writer.finish(rows.differences().cloned(), None)
     }
 
-    /// As [`Self::write`] for packed rows.
+    /// As [`Self::write`] for packed rows, which are sorted.
     ///
     /// # Errors
     /// I/O failures.
     pub(super) fn write_packed(path: &Path, rows: &PackedRows, block: usize) -> StoreResult<Self> {
         let mut writer = RunWriter::create(path, block)?;
-        let packing = &rows.template.packing;
+        let packing = &rows.template().packing;
         let unused = size_of::<u128>() - packing.width();
-        for number in &rows.numbers {
+        for number in rows.numbers() {
             writer.begin_row(|| {
-                let mut key = packing.padded_key(*number);
+                let mut key = packing.padded_key(number);
                 key.truncate(packing.key_len());
                 key
             });
             writer.output.extend_from_slice(number.to_be_bytes().get(unused..).unwrap_or_default());
             writer.end_row()?;
         }
-        writer.finish(Some(rows.differences.clone()), Some(rows.template.clone()))
+        writer.finish(Some(rows.differences().clone()), Some(rows.template().clone()))
     }
 
     /// The first key of each block.
@@ -231,7 +231,7 @@ impl Run {
     fn read_number(&mut self) -> std::io::Result<bool> {
         let Some(mut unpacked) = self.unpacked.take() else { return Ok(false) };
         let width = unpacked.width();
-        let read = self.have(width).map(|bytes| bytes.map(|bytes| unpacked.set(bytes)).is_some());
+        let read = self.have(width).map(|bytes| bytes.map(|bytes| unpacked.set_bytes(bytes)).is_some());
         self.unpacked = Some(unpacked);
         if read? {
             self.row.from = self.unread.start;

@@ -2,6 +2,7 @@
 
 use super::check;
 use super::memory::InFlight;
+use super::packed::PackedRows;
 use super::rows::Rows;
 use super::run::RunFile;
 use super::stream::{SortedStream, Streamed};
@@ -29,6 +30,8 @@ pub(super) struct TableLoad {
     pub(super) of: LoadTable,
     families: Vec<FamilyId>,
     pub(super) buffer: Rows,
+    /// The rows in memory, except those in the buffer, if they can be packed.
+    pub(super) packed: Option<PackedRows>,
     order: Order,
     /// The streamed rows, after the stream has ended.
     pub(super) streamed: Option<Streamed>,
@@ -51,9 +54,12 @@ enum Order {
     NotAsked,
     /// Sorted so far: the rows are streamed.
     Sorted(SortedStream),
-    /// Unsorted, or the table is not empty, or streaming is disabled: the rows are written to runs.
-    Unsorted,
+    /// Unsorted, or the table is not empty, or streaming is disabled: the rows are written to runs. With the flag, it
+    /// is known whether the first rows can be packed.
+    Unsorted { tried: bool },
 }
+
+const UNSORTED: Order = Order::Unsorted { tried: false };
 
 impl TableLoad {
     /// Begins without rows. `streams` allows streaming of rows in key order, which occupies a thread until the load
@@ -71,7 +77,8 @@ impl TableLoad {
             of,
             families,
             buffer: Rows::default(),
-            order: if streams { Order::NotAsked } else { Order::Unsorted },
+            packed: None,
+            order: if streams { Order::NotAsked } else { UNSORTED },
             streamed: None,
             runs: Vec::new(),
             spilling: None,
@@ -97,19 +104,32 @@ impl TableLoad {
         self.buffer.bytes()
     }
 
+    /// Bytes of the rows in memory that [`Self::empty`] writes to disk.
+    pub(super) fn held(&self) -> usize {
+        self.buffered() + self.packed.as_ref().map_or(0, PackedRows::held)
+    }
+
     /// Allocated memory, including rows that threads are writing.
     pub(super) fn allocated(&self) -> usize {
-        self.buffer.allocated() + self.in_flight.bytes()
+        self.buffer.allocated() + self.packed_with(0) + self.in_flight.bytes()
     }
 
     /// [`Self::allocated`] after adding `rows` rows of `bytes` bytes.
     pub(super) fn allocated_with(&self, rows: usize, bytes: usize) -> usize {
-        self.buffer.allocated_with(rows, bytes) + self.in_flight.bytes()
+        match self.packed {
+            // The rows themselves are kept until they are packed.
+            Some(_) => self.buffer.allocated() + bytes + self.packed_with(rows) + self.in_flight.bytes(),
+            None => self.buffer.allocated_with(rows, bytes) + self.in_flight.bytes(),
+        }
     }
 
-    /// Returns true if no rows were written to disk.
-    pub(super) fn is_in_memory(&self) -> bool {
-        self.runs.is_empty() && self.streamed.is_none()
+    fn packed_with(&self, rows: usize) -> usize {
+        self.packed.as_ref().map_or(0, |packed| packed.allocated_with(rows))
+    }
+
+    /// Returns true if all rows are in the buffer.
+    pub(super) fn is_buffered(&self) -> bool {
+        self.runs.is_empty() && self.streamed.is_none() && self.packed.is_none()
     }
 
     /// Sorts the rows in the buffer.
@@ -124,6 +144,11 @@ impl TableLoad {
     pub(super) async fn write(&mut self, family: FamilyId, key: &[u8], fragment: &[u8]) -> StoreResult<()> {
         check(key, fragment)?;
         self.check_family(family)?;
+        if self.packed.is_some() {
+            let mut rows = LoadRows::default();
+            rows.push(key, fragment);
+            return self.pack(family, &rows).await;
+        }
         if self.buffer.held() + key.len() + fragment.len() > self.buffer_limit() {
             self.make_room().await?;
         }
@@ -138,11 +163,35 @@ impl TableLoad {
     pub(super) async fn write_rows(&mut self, family: FamilyId, rows: LoadRows) -> StoreResult<()> {
         rows.iter().try_for_each(|(key, fragment)| check(key, fragment))?;
         self.check_family(family)?;
+        if self.packed.is_some() {
+            return self.pack(family, &rows).await;
+        }
         if self.buffer.bytes() > 0 && self.buffer.held_with(&rows) > self.buffer_limit() {
             self.make_room().await?;
         }
         self.buffer.append(family, rows);
         Ok(())
+    }
+
+    /// Adds rows to the packed ones. If one cannot be packed, it and all after it go to the buffer, and the packed rows
+    /// to a run.
+    async fn pack(&mut self, family: FamilyId, rows: &LoadRows) -> StoreResult<()> {
+        self.inner.check_open()?;
+        self.inner.room.take(rows.byte_len())?;
+        let limit = self.buffer_limit();
+        let Some(mut packed) = self.packed.take() else { return Ok(()) };
+        if packed.len() > 0 && packed.held_with(rows.len()) > limit {
+            let next = packed.emptied();
+            self.spill_packed(packed).await?;
+            packed = next;
+        }
+        let packed_now = rows.iter().take_while(|(key, fragment)| packed.push(family, key, fragment)).count();
+        if packed_now == rows.len() {
+            self.packed = Some(packed);
+            return Ok(());
+        }
+        rows.iter().skip(packed_now).for_each(|(key, fragment)| self.buffer.push(family, key, fragment));
+        self.spill_packed(packed).await
     }
 
     /// Writes the remaining rows to the stream or to a run, if earlier rows went there.
@@ -173,7 +222,8 @@ impl TableLoad {
         match self.order {
             Order::NotAsked => options.small_load_bytes.min(most),
             Order::Sorted(_) => STREAM_BYTES.min(most),
-            Order::Unsorted => most,
+            Order::Unsorted { tried: false } => options.small_load_bytes.min(most),
+            Order::Unsorted { tried: true } => most,
         }
     }
 
@@ -187,11 +237,19 @@ impl TableLoad {
                     true => self.stream().await?,
                     false => None,
                 };
-                self.order = stream.map_or(Order::Unsorted, Order::Sorted);
+                self.order = stream.map_or(UNSORTED, Order::Sorted);
                 self.pass_on().await
             }
             Order::Sorted(_) => self.pass_on().await,
-            Order::Unsorted => self.spill().await,
+            Order::Unsorted { tried: false } => {
+                self.order = Order::Unsorted { tried: true };
+                self.packed = PackedRows::of(&self.buffer);
+                if self.packed.is_some() {
+                    self.buffer = Rows::default();
+                }
+                Ok(())
+            }
+            Order::Unsorted { tried: true } => self.spill().await,
         }
     }
 
@@ -209,6 +267,10 @@ impl TableLoad {
             self.make_room().await?;
         }
         self.buffer = Rows::default();
+        if let Some(packed) = self.packed.take() {
+            self.packed = Some(packed.emptied());
+            self.spill_packed(packed).await?;
+        }
         self.end_spill().await?;
         while self.in_flight.bytes() > 0 {
             task::sleep(WAIT_FOR_STREAM).await;
@@ -226,29 +288,51 @@ impl TableLoad {
     }
 
     async fn end_stream(&mut self) -> StoreResult<()> {
-        if let Order::Sorted(stream) = std::mem::replace(&mut self.order, Order::Unsorted) {
+        if let Order::Sorted(stream) = std::mem::replace(&mut self.order, UNSORTED) {
             self.streamed = Some(stream.end().await?);
         }
         Ok(())
     }
 
-    /// Starts sorting and writing the buffer as a run, after the previous run is written.
+    /// Starts sorting and writing the buffer as a run.
     async fn spill(&mut self) -> StoreResult<()> {
-        self.end_spill().await?;
         let mut rows = std::mem::take(&mut self.buffer);
+        self.begin_run(rows.allocated(), move |path, block| {
+            if let Some(mut packed) = PackedRows::of(&rows) {
+                drop(rows);
+                packed.sort(1);
+                return RunFile::write_packed(path, &packed, block);
+            }
+            rows.sort();
+            RunFile::write(path, &rows, block)
+        })
+        .await
+    }
+
+    /// As [`Self::spill`] for packed rows.
+    async fn spill_packed(&mut self, mut rows: PackedRows) -> StoreResult<()> {
+        self.begin_run(rows.allocated_with(0), move |path, block| {
+            rows.sort(1);
+            RunFile::write_packed(path, &rows, block)
+        })
+        .await
+    }
+
+    /// Starts writing a run of rows that take `bytes` bytes, after the previous run is written. `write` takes the path
+    /// and the block size.
+    async fn begin_run(
+        &mut self,
+        bytes: usize,
+        write: impl FnOnce(&Path, usize) -> StoreResult<RunFile> + Send + 'static,
+    ) -> StoreResult<()> {
+        self.end_spill().await?;
         let (folder, name) = (self.folder.clone(), self.begun.to_string());
         self.begun += 1;
-        let flying = self.in_flight.add(rows.allocated());
+        let flying = self.in_flight.add(bytes);
         let block = (self.inner.options.load_buffer_bytes / 64).clamp(LEAST_BLOCK, MOST_BLOCK);
         self.spilling = Some(task::spawn_blocking(move || {
             let _flying = flying;
-            let path = folder.0.join(name);
-            if let Some(packed) = rows.packed() {
-                drop(rows);
-                return RunFile::write_packed(&path, &packed, block);
-            }
-            rows.sort();
-            RunFile::write(&path, &rows, block)
+            write(&folder.0.join(name), block)
         }));
         Ok(())
     }

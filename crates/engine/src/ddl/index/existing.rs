@@ -141,7 +141,7 @@ impl Session {
     ///
     /// # Errors
     /// 42809 for another kind of relation.
-    pub(super) fn find_index_or_key(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<IndexOrKey>> {
+    pub(crate) fn find_index_or_key(&self, catalog: &Catalog, name: &ObjectName) -> EngineResult<Option<IndexOrKey>> {
         crate::ddl::check_database(name)?;
         let schemas = self.schemas_of(catalog, name);
         before_look_up(schemas.len())?;
@@ -162,7 +162,7 @@ impl Session {
 }
 
 /// The relation that an index name refers to.
-pub(super) enum IndexOrKey {
+pub(crate) enum IndexOrKey {
     /// An index, and its table.
     Index(Arc<Table>, Box<Index>),
     /// A primary key, whose index is the table itself.

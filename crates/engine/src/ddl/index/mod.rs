@@ -18,6 +18,7 @@ mod reindex;
 mod state;
 mod unique;
 
+pub(crate) use existing::IndexOrKey;
 pub(super) use expr::renamed_index_texts;
 pub(super) use refresh::{is_refreshed, schedule};
 pub(super) use unique::new_unique;

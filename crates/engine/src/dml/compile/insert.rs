@@ -72,21 +72,25 @@ impl Session {
             }
         }
         let default_of = |at: usize| insert.defaults.iter().find(|(column, _)| *column == at).map(|(_, new)| new);
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        // As in PostgreSQL, one row is evaluated in the order of the table's columns, and several in the order given.
+        if rows.len() == 1 {
+            order.sort_by_key(|place| columns.get(*place));
+        }
         let mut values = Vec::with_capacity(rows.len());
         for row in rows {
-            let mut all = Vec::with_capacity(columns.len());
-            for (at, new) in insert.columns.iter().zip(row) {
-                let new = match new {
-                    NewValue::Default => default_of(*at).unwrap_or(new),
-                    new => new,
-                };
-                all.push(value_of(target, *at, new, AssignableColumns::default(), &mut computed)?);
+            let given = insert.columns.iter().zip(row).map(|(at, new)| match new {
+                NewValue::Default => (*at, default_of(*at).unwrap_or(new)),
+                new => (*at, new),
+            });
+            let all: Vec<(usize, &NewValue)> = given.chain(evaluated.iter().copied()).collect();
+            let mut ordered = Vec::with_capacity(order.len());
+            for (at, new) in order.iter().filter_map(|place| all.get(*place)) {
+                ordered.push(value_of(target, *at, new, AssignableColumns::default(), &mut computed)?);
             }
-            for (at, new) in &evaluated {
-                all.push(value_of(target, *at, new, AssignableColumns::default(), &mut computed)?);
-            }
-            values.push(all);
+            values.push(ordered);
         }
+        let columns = order.iter().filter_map(|place| columns.get(*place).copied()).collect();
         let computed = self.bound_exprs(writing, &computed, &[]).await?;
         Ok(Source { columns, rows: Rows::Values(values), defaults, computed })
     }

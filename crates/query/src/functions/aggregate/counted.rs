@@ -76,16 +76,22 @@ pub(in crate::functions) fn by_argument(args: &AccumulatorArgs<'_>) -> Option<Ve
 
 /// Returns DataFusion's `array_agg` with results counted against the allowance.
 pub(crate) fn array_agg() -> Arc<AggregateUDF> {
-    of(array_agg_udaf())
+    of(array_agg_udaf(), false)
 }
 
-fn of(own: Arc<AggregateUDF>) -> Arc<AggregateUDF> {
-    Arc::new(AggregateUDF::new_from_impl(Lists { own }))
+/// The same for windows.
+pub(crate) fn array_agg_of_window() -> Arc<AggregateUDF> {
+    of(array_agg_udaf(), true)
+}
+
+fn of(own: Arc<AggregateUDF>, in_window: bool) -> Arc<AggregateUDF> {
+    Arc::new(AggregateUDF::new_from_impl(Lists { own, in_window }))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Lists {
     own: Arc<AggregateUDF>,
+    in_window: bool,
 }
 
 impl AggregateUDFImpl for Lists {
@@ -111,7 +117,7 @@ impl AggregateUDFImpl for Lists {
 
     fn with_beneficial_ordering(self: Arc<Self>, ordered: bool) -> Result<Option<Arc<dyn AggregateUDFImpl>>> {
         let own = Arc::clone(self.own.inner()).with_beneficial_ordering(ordered)?;
-        Ok(own.map(|own| Arc::new(Self { own: Arc::new(AggregateUDF::new_from_shared_impl(own)) }) as _))
+        Ok(own.map(|own| Arc::new(Self { own: Arc::new(AggregateUDF::new_from_shared_impl(own)), ..*self }) as _))
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
@@ -125,9 +131,12 @@ impl AggregateUDFImpl for Lists {
         Ok(counted(self.own.create_sliding_accumulator(args)?))
     }
 
+    /// An aggregate with ORDER BY can be computed in the reverse order of its input. DataFusion (55.2) turns windows round
+    /// in the same way, whose order is not that of the call: the elements would be reversed.
     fn reverse_expr(&self) -> ReversedUDAF {
         match self.own.reverse_udf() {
-            ReversedUDAF::Reversed(own) => ReversedUDAF::Reversed(of(own)),
+            _ if self.in_window => ReversedUDAF::NotSupported,
+            ReversedUDAF::Reversed(own) => ReversedUDAF::Reversed(of(own, false)),
             other => other,
         }
     }

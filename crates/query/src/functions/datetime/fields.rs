@@ -227,6 +227,11 @@ fn of_interval(name: &str, interval: Interval) -> QueryResult<Decimal> {
     })
 }
 
+/// Is the field a part of a day?
+pub(in crate::functions) fn is_of_day(field: &str) -> bool {
+    matches!(canonical(field).as_str(), "hour" | "minute" | "second" | "milliseconds" | "microseconds")
+}
+
 /// Returns the start of the unit that contains the value.
 pub(in crate::functions) fn truncate(field: &str, value: &Datum) -> QueryResult<Datum> {
     if let Datum::Interval(interval) = value {

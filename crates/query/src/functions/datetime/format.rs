@@ -5,7 +5,7 @@ use crate::error::{QueryError, QueryResult};
 use crate::functions::datetime::fields::{Moment, day_of_year, iso_week, iso_weekday};
 use crate::functions::datetime::pattern::{DAYS, MONTHS, Piece, ROMAN, pieces};
 use crate::functions::datetime::zone;
-use crate::functions::number::format::ordinal_suffix;
+use crate::functions::number::numerals::ordinal_suffix;
 use crate::functions::sql::{arguments, wrong};
 use types::temporal::SECOND;
 use types::{Datum, Interval, interrupt};

@@ -2,6 +2,7 @@
 
 pub(super) mod fields;
 pub(super) mod format;
+mod make;
 pub(super) mod moments;
 pub(super) mod pattern;
 pub(super) mod read;
@@ -17,7 +18,7 @@ use crate::functions::sql::{Definition, Overload, arguments, define, lenient, st
 use crate::functions::text::text;
 use types::DataType::{self, BigInt, Boolean, Date, Double, Integer, Interval as Span, Real, Text};
 use types::compare::compare;
-use types::temporal::{self, Civil, DAY, SECOND, days_from_civil, days_in_month};
+use types::temporal::{self, DAY, days_in_month};
 use types::{Datum, ElementType, Interval};
 
 const NUMERIC: DataType = DataType::Numeric(None);
@@ -76,31 +77,31 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
         "make_date",
         &[strict(&[Integer, Integer, Integer], Date, |args| {
             arguments!(args, [Datum::Int4(year), Datum::Int4(month), Datum::Int4(day)]);
-            make_days(*year, *month, *day).map(Datum::Date)
+            make::make_days(*year, *month, *day).map(Datum::Date)
         })],
     ),
     define(
         "make_time",
         &[strict(&[Integer, Integer, Double], TIME, |args| {
             arguments!(args, [Datum::Int4(hour), Datum::Int4(minute), Datum::Float8(second)]);
-            make_micros(*hour, *minute, *second).map(Datum::Time)
+            make::make_micros(*hour, *minute, *second).map(Datum::Time)
         })],
     ),
     define(
         "make_timestamp",
         &[strict(&[Integer, Integer, Integer, Integer, Integer, Double], TIMESTAMP, |args| {
-            make_timestamp(args).map(Datum::Timestamp)
+            make::make_timestamp(args).map(Datum::Timestamp)
         })],
     ),
     define(
         "make_timestamptz",
         &[
             strict(&[Integer, Integer, Integer, Integer, Integer, Double], TIMESTAMPTZ, |args| {
-                make_timestamp(args).map(Datum::TimestampTz)
+                make::make_timestamp(args).map(Datum::TimestampTz)
             }),
             strict(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TIMESTAMPTZ, |args| {
                 let Some((Datum::Text(zone), rest)) = args.split_last() else { return Err(wrong(args)) };
-                zone::moment_of(make_timestamp(rest)?, zone).map(Datum::TimestampTz)
+                zone::moment_of(make::make_timestamp(rest)?, zone).map(Datum::TimestampTz)
             }),
         ],
     ),
@@ -108,13 +109,13 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
         "make_interval",
         &[
             strict(&[], Span, |_| Ok(Datum::Interval(Interval::default()))),
-            strict(&[Integer], Span, make_interval),
-            strict(&[Integer, Integer], Span, make_interval),
-            strict(&[Integer, Integer, Integer], Span, make_interval),
-            strict(&[Integer, Integer, Integer, Integer], Span, make_interval),
-            strict(&[Integer, Integer, Integer, Integer, Integer], Span, make_interval),
-            strict(&[Integer, Integer, Integer, Integer, Integer, Integer], Span, make_interval),
-            strict(&[Integer, Integer, Integer, Integer, Integer, Integer, Double], Span, make_interval),
+            strict(&[Integer], Span, make::make_interval),
+            strict(&[Integer, Integer], Span, make::make_interval),
+            strict(&[Integer, Integer, Integer], Span, make::make_interval),
+            strict(&[Integer, Integer, Integer, Integer], Span, make::make_interval),
+            strict(&[Integer, Integer, Integer, Integer, Integer], Span, make::make_interval),
+            strict(&[Integer, Integer, Integer, Integer, Integer, Integer], Span, make::make_interval),
+            strict(&[Integer, Integer, Integer, Integer, Integer, Integer, Double], Span, make::make_interval),
         ],
     ),
     define(
@@ -158,7 +159,7 @@ pub(in crate::functions) static FUNCTIONS: &[Definition] = &[
     // Casts to intervals with fields or a precision: the first and last field as two digits, and the precision; -1 for
     // none.
     define("limit interval", &[strict(&[Span, Integer, Integer], Span, limit_interval)]),
-    define("to_number", &[strict(&[Text, Text], NUMERIC, number::format::parse)]),
+    define("to_number", &[strict(&[Text, Text], NUMERIC, number::parse::parse)]),
     define(
         "overlaps",
         &[
@@ -229,7 +230,12 @@ fn date_trunc(args: &[Datum]) -> QueryResult<Datum> {
         [Datum::Text(field), Datum::TimestampTz(micros), Datum::Text(zone)] => {
             let local = zone::local_of(*micros, zone)?;
             match fields::truncate(field, &Datum::Timestamp(local))? {
-                Datum::Timestamp(local) => Ok(Datum::TimestampTz(zone::moment_of(local, zone)?)),
+                // As in PostgreSQL, a part of a day keeps its offset: an hour that is repeated stays the first one.
+                Datum::Timestamp(truncated) if fields::is_of_day(field) => {
+                    let moment = truncated.checked_sub(local - micros).ok_or(QueryError::TimestampRange)?;
+                    Ok(Datum::TimestampTz(moment))
+                }
+                Datum::Timestamp(truncated) => Ok(Datum::TimestampTz(zone::moment_of(truncated, zone)?)),
                 other => Ok(other),
             }
         }
@@ -299,70 +305,6 @@ fn is_finite(args: &[Datum]) -> QueryResult<Datum> {
 fn justified(args: &[Datum], op: fn(Interval) -> Option<Interval>) -> QueryResult<Datum> {
     arguments!(args, [Datum::Interval(interval)]);
     op(*interval).map(Datum::Interval).ok_or(QueryError::IntervalRange)
-}
-
-/// Returns the days since 1970.
-fn make_days(year: i32, month: i32, day: i32) -> QueryResult<i32> {
-    let bad = || Refusal::DateTime.because(format!("date field value out of range: {year}-{month:02}-{day:02}"));
-    // Negative years are BC; there is no year 0.
-    let astronomical = match year {
-        0 => return Err(bad()),
-        year if year < 0 => i64::from(year) + 1,
-        year => i64::from(year),
-    };
-    let (month, day) = u8::try_from(month).ok().zip(u8::try_from(day).ok()).ok_or_else(bad)?;
-    if day == 0 || day > days_in_month(astronomical, month) {
-        return Err(bad());
-    }
-    let days = days_from_civil(Civil { year: astronomical, month, day });
-    let days = i32::try_from(days).ok().filter(|days| temporal::in_range(&Datum::Date(*days)));
-    days.ok_or_else(|| Refusal::DateTime.because(format!("date out of range: {year}-{month:02}-{day:02}")))
-}
-
-fn make_micros(hour: i32, minute: i32, second: f64) -> QueryResult<i64> {
-    let shown = if second.fract() == 0.0 { format!("{second:02}") } else { second.to_string() };
-    let bad = || Refusal::DateTime.because(format!("time field value out of range: {hour}:{minute:02}:{shown}"));
-    let micros = (second * 1e6).round_ties_even();
-    if !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60e6).contains(&micros) {
-        return Err(bad());
-    }
-    let all = (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + micros as i64;
-    if all > DAY { Err(bad()) } else { Ok(all) }
-}
-
-fn make_timestamp(args: &[Datum]) -> QueryResult<i64> {
-    let [
-        Datum::Int4(year),
-        Datum::Int4(month),
-        Datum::Int4(day),
-        Datum::Int4(hour),
-        Datum::Int4(minute),
-        Datum::Float8(second),
-    ] = args
-    else {
-        return Err(wrong(args));
-    };
-    let (days, micros) = (make_days(*year, *month, *day)?, make_micros(*hour, *minute, *second)?);
-    i64::from(days).checked_mul(DAY).and_then(|days| days.checked_add(micros)).ok_or(QueryError::TimestampRange)
-}
-
-/// Arguments are years, months, weeks, days, hours, minutes and seconds; omitted ones are zero.
-fn make_interval(args: &[Datum]) -> QueryResult<Datum> {
-    let number = |at: usize| args.get(at).and_then(Datum::as_i64).unwrap_or(0);
-    let seconds = match args.get(6) {
-        Some(Datum::Float8(seconds)) => *seconds,
-        _ => 0.0,
-    };
-    let small = |value: i64| i32::try_from(value).map_err(|_| QueryError::IntervalRange);
-    let of_seconds = (seconds * 1e6).round_ties_even();
-    // The limit is the first double that is out of range.
-    if of_seconds.is_nan() || of_seconds.abs() >= -(i64::MIN as f64) {
-        return Err(QueryError::IntervalRange);
-    }
-    let of_clock = (number(4) * 3_600 + number(5) * 60) * SECOND;
-    let micros = of_clock.checked_add(of_seconds as i64).ok_or(QueryError::IntervalRange)?;
-    let (months, days) = (small(number(0) * 12 + number(1))?, small(number(2) * 7 + number(3))?);
-    Ok(Datum::Interval(Interval { months, days, micros }))
 }
 
 /// Converts seconds since 1970 to a timestamp.

@@ -1,7 +1,7 @@
-//! `to_char` of numbers and `to_number`.
+//! `to_char` of numbers.
 
-use crate::Refusal;
-use crate::error::{QueryError, QueryResult};
+use crate::error::QueryResult;
+use crate::functions::number::numerals::{ordinal_suffix, roman};
 use crate::functions::number::template;
 use crate::functions::sql::{arguments, wrong};
 use types::{DataType, Datum, Decimal, interrupt};
@@ -29,8 +29,8 @@ pub(in crate::functions) enum Mark {
     Other(char),
 }
 
-struct Pattern {
-    marks: Vec<Mark>,
+pub(super) struct Pattern {
+    pub(super) marks: Vec<Mark>,
     fill: bool,
     /// Digits before and after the decimal point.
     whole: usize,
@@ -42,7 +42,7 @@ struct Pattern {
 /// The cost of reading one mark, in steps of [`interrupt::spend`].
 const STEPS_OF_A_MARK: usize = 32;
 
-fn compile(pattern: &str) -> QueryResult<Pattern> {
+pub(super) fn compile(pattern: &str) -> QueryResult<Pattern> {
     let mut marks = Vec::new();
     let mut fill = true;
     let mut rest = pattern;
@@ -184,7 +184,7 @@ fn float_text(value: &Datum, fraction: usize) -> String {
 }
 
 impl Pattern {
-    fn has(&self, mark: Mark) -> bool {
+    pub(super) fn has(&self, mark: Mark) -> bool {
         self.marks.contains(&mark)
     }
 
@@ -298,18 +298,6 @@ impl Pattern {
     }
 }
 
-/// Returns `st`, `nd`, `rd` or `th`.
-pub(in crate::functions) fn ordinal_suffix(number: &str, upper: bool) -> String {
-    let teen = number.len() > 1 && number.as_bytes().iter().rev().nth(1) == Some(&b'1');
-    let suffix = match number.as_bytes().last() {
-        Some(b'1') if !teen => "st",
-        Some(b'2') if !teen => "nd",
-        Some(b'3') if !teen => "rd",
-        _ => "th",
-    };
-    if upper { suffix.to_uppercase() } else { suffix.to_owned() }
-}
-
 /// Prints `1.23e+04`.
 fn exponent(value: &Datum, pattern: &Pattern) -> QueryResult<String> {
     let Some(number) = to_f64(value) else { return Err(wrong(std::slice::from_ref(value))) };
@@ -321,101 +309,9 @@ fn exponent(value: &Datum, pattern: &Pattern) -> QueryResult<String> {
     Ok(format!("{blank}{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs()))
 }
 
-fn to_f64(value: &Datum) -> Option<f64> {
+pub(super) fn to_f64(value: &Datum) -> Option<f64> {
     match types::coerce::assign(&DataType::Double, value.clone()).ok()? {
         Datum::Float8(number) => Some(number),
         _ => None,
     }
-}
-
-/// Prints 1 to 3999 as a Roman numeral, other numbers as `#` signs.
-fn roman(value: &Datum, upper: bool, fill: bool) -> String {
-    const STEPS: [(i64, &str); 13] = [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ];
-    let number = to_f64(value).map_or(0, |number| number.round() as i64);
-    let text = if (1..=3999).contains(&number) {
-        let mut rest = number;
-        let mut text = String::new();
-        for (step, letters) in STEPS {
-            while rest >= step {
-                text.push_str(letters);
-                rest -= step;
-            }
-        }
-        text
-    } else {
-        "#".repeat(15)
-    };
-    let text = if upper { text } else { text.to_lowercase() };
-    if fill { format!("{text:>15}") } else { text }
-}
-
-/// `to_number(text, pattern)`.
-pub(in crate::functions) fn parse(args: &[Datum]) -> QueryResult<Datum> {
-    arguments!(args, [Datum::Text(input), Datum::Text(pattern)]);
-    let pattern = compile(pattern)?;
-    let mut number = String::new();
-    let mut negative = false;
-    let mut letters = input.trim_start().chars().peekable();
-    if pattern.has(Mark::Angle) && letters.next_if_eq(&'<').is_some() {
-        negative = true;
-    }
-    for mark in &pattern.marks {
-        while letters.next_if(|c| c.is_whitespace()).is_some() {}
-        match mark {
-            Mark::Digit | Mark::Zero => {
-                if number.is_empty()
-                    && let Some(sign) = letters.next_if(|c| matches!(c, '+' | '-'))
-                {
-                    negative |= sign == '-';
-                }
-                if let Some(digit) = letters.next_if(char::is_ascii_digit) {
-                    number.push(digit);
-                } else if !pattern.has(Mark::Point) && letters.peek() == Some(&'.') {
-                    break;
-                }
-            }
-            Mark::Point => {
-                if letters.next_if_eq(&'.').is_some() {
-                    number.push('.');
-                }
-            }
-            Mark::Group => {
-                letters.next_if_eq(&',');
-            }
-            Mark::Sign | Mark::Minus | Mark::Plus | Mark::PlusMinus => {
-                if let Some(sign) = letters.next_if(|c| matches!(c, '+' | '-')) {
-                    negative |= sign == '-';
-                }
-            }
-            Mark::Currency => {
-                letters.next_if_eq(&'$');
-            }
-            Mark::Other(_) => {
-                letters.next_if(|c| !c.is_ascii_digit());
-            }
-            Mark::Exponent | Mark::Roman(_) => {
-                return Err(QueryError::Unsupported { feature: "EEEE or RN in to_number()".to_owned() });
-            }
-            Mark::Angle | Mark::Shift | Mark::Ordinal(_) => {}
-        }
-    }
-    if number.is_empty() || number == "." {
-        return Err(Refusal::Text.because(format!("invalid input syntax for type numeric: \"{}\"", input.trim())));
-    }
-    let text = format!("{}{number}", if negative { "-" } else { "" });
-    Ok(types::text::parse(&DataType::Numeric(None), &text)?)
 }

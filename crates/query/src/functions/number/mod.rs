@@ -3,7 +3,9 @@
 pub(super) mod checked;
 pub(super) mod format;
 pub(super) mod long_decimal;
+pub(super) mod numerals;
 pub(super) mod numeric;
+pub(super) mod parse;
 pub(super) mod template;
 mod width_bucket;
 

@@ -4,7 +4,7 @@ use crate::Refusal;
 use crate::convert::expr_to_condition::evaluate_constant;
 use crate::convert::scalar_to_datum;
 use crate::error::QueryError;
-use crate::functions::even_items;
+use crate::functions::{array_agg_of_window, even_items};
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal, unsupported};
 use crate::lower::rel::aggregate::{above, aggregate_name};
@@ -173,6 +173,7 @@ impl Lowering<'_> {
         let name = function.name;
         let func_def = match function.kind {
             FunctionKind::Window => self.planner.window_function(name).map(WindowFunctionDefinition::WindowUDF),
+            _ if name == "array_agg" => Some(WindowFunctionDefinition::AggregateUDF(array_agg_of_window())),
             _ => {
                 let aggregate = self.planner.aggregate_function(aggregate_name(name));
                 aggregate.map(WindowFunctionDefinition::AggregateUDF)

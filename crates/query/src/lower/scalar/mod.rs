@@ -19,7 +19,7 @@ pub(super) mod zero;
 pub(super) mod zone;
 
 use crate::error::QueryError;
-use crate::functions::{case_once, coalesce, extreme};
+use crate::functions::{case_once, coalesce, extreme, unequated};
 use crate::lower::Lowering;
 use crate::lower::error::{LowerResult, internal};
 use crate::lower::rel::sort::ordered;
@@ -170,7 +170,7 @@ impl Lowering<'_> {
         if all.is_empty() {
             return Ok(None);
         }
-        let all = all.iter().map(|value| self.condition(value, schema)).collect::<LowerResult<_>>()?;
+        let all = all.iter().map(|value| self.condition(value, schema).map(unequated)).collect::<LowerResult<_>>()?;
         Ok(Some(join_all(Operator::And, all)?))
     }
 

@@ -16,6 +16,7 @@ use crate::lower::scalar::compare::operator_of;
 use crate::lower::scalar::row_compare::{compare_rows, join};
 use crate::lower::scalar::subquery::query;
 use ::bind::tree::{Kind, Scalar, Subquery, SubqueryKind};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchemaRef, ScalarValue};
 use datafusion::functions_aggregate::bool_and_or::bool_or;
 use datafusion::logical_expr::expr::Exists;
@@ -62,7 +63,9 @@ impl Compared {
     fn may_be_null(&self, exprs: &[Expr]) -> LowerResult<Vec<Expr>> {
         let mut found = Vec::new();
         for expr in exprs {
-            if expr.nullable(self.rows.schema())? {
+            // DataFusion infers NOT NULL for a subquery of a constant, which may have no row.
+            let holds_subquery = expr.exists(|part| Ok(matches!(part, Expr::ScalarSubquery(_))))?;
+            if holds_subquery || expr.nullable(self.rows.schema())? {
                 found.push(expr.clone());
             }
         }

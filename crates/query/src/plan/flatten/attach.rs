@@ -1,6 +1,6 @@
 //! Joins the subqueries of a node to its input.
 
-use super::domain::{Domain, Names, steady};
+use super::domain::{Domain, Names, Outer};
 use super::push::push;
 use super::{references, shape};
 use crate::error::QueryError;
@@ -146,18 +146,19 @@ pub(super) fn replaced(expr: Expr, values: &Values) -> Result<Expr> {
 
 /// Joins the subqueries to the input; returns the replacement of each subquery.
 fn attach_all(input: LogicalPlan, wanted: &[Expr], names: &mut Names) -> Result<(LogicalPlan, Values)> {
-    let input = if wanted.iter().any(is_correlated) { steady(input) } else { input };
-    let mut joined = input.clone();
+    let correlated = wanted.iter().filter(|expr| is_correlated(expr)).filter_map(references::subquery_in);
+    let outer = Outer::of(input, correlated.map(|subquery| subquery.subquery.as_ref()), names)?;
+    let mut joined = outer.plan.clone();
     let mut values = Values::new();
     for expr in wanted {
         let (plan, value) = match expr {
-            Expr::ScalarSubquery(subquery) => scalar(&input, joined, &subquery.subquery, names)?,
+            Expr::ScalarSubquery(subquery) => scalar(&outer, joined, &subquery.subquery, names)?,
             Expr::Exists(Exists { subquery, negated }) if !is_correlated(expr) => {
                 let any = any_row(&subquery.subquery)?;
                 (joined, if *negated { Expr::Not(Box::new(any)) } else { any })
             }
             Expr::Exists(Exists { subquery, negated }) => {
-                let (plan, mark) = exists(&input, joined, &subquery.subquery, names)?;
+                let (plan, mark) = exists(&outer, joined, &subquery.subquery, names)?;
                 (plan, if *negated { mark.is_null() } else { mark.is_not_null() })
             }
             Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
@@ -184,8 +185,8 @@ fn is_correlated(expr: &Expr) -> bool {
 }
 
 /// Computes the subquery over the domain of the `outer` columns that it reads.
-fn over(outer: &LogicalPlan, subquery: &LogicalPlan, names: &mut Names) -> Result<(Domain, LogicalPlan)> {
-    let columns = references::columns_of(subquery, outer.schema());
+fn over(outer: &Outer, subquery: &LogicalPlan, names: &mut Names) -> Result<(Domain, LogicalPlan)> {
+    let columns = references::columns_of(subquery, outer.plan.schema());
     let domain = Domain::new(outer, columns, names)?;
     let plan = push(&domain, subquery.clone(), names)?;
     Ok((domain, plan))
@@ -198,7 +199,7 @@ fn first_column(plan: &LogicalPlan) -> Result<Column> {
 
 /// A scalar subquery: its value, NULL if it has no row.
 fn scalar(
-    outer: &LogicalPlan,
+    outer: &Outer,
     joined: LogicalPlan,
     subquery: &LogicalPlan,
     names: &mut Names,
@@ -230,7 +231,7 @@ fn any_row(subquery: &LogicalPlan) -> Result<Expr> {
 
 /// A correlated EXISTS: joins a mark column that is NULL if the subquery has no rows.
 fn exists(
-    outer: &LogicalPlan,
+    outer: &Outer,
     joined: LogicalPlan,
     subquery: &LogicalPlan,
     names: &mut Names,
@@ -275,15 +276,16 @@ fn compare(
             LogicalPlanBuilder::from(joined).project(columns.into_iter().chain([value]))?.build()?
         }
     };
-    let outer = steady(outer);
-    let mut reads = references::columns_of(subquery, outer.schema());
+    let outer = Outer::of(outer, [subquery], names)?;
+    let mut reads = references::columns_of(subquery, outer.plan.schema());
+    let at = reads.len();
     if !is_constant(&compared.left) {
         reads.push(Column::from_name(&left));
     }
     let domain = Domain::new(&outer, reads, names)?;
     let own = match is_constant(&compared.left) {
         true => compared.left.clone(),
-        false => domain.exprs().last().unwrap_or_else(|| ident(&left)),
+        false => domain.exprs().nth(at).unwrap_or_else(|| ident(&left)),
     };
     let column = Expr::Column(first_column(subquery)?);
     let plan = push(&domain, subquery.clone(), names)?;
@@ -291,7 +293,7 @@ fn compare(
     let decisive = if compared.all { Expr::Not(Box::new(holds.clone())) } else { holds.clone() };
     let aggregates = [bool_or(decisive).alias(&decided), bool_or(holds.is_null()).alias(&unknown)];
     let plan = LogicalPlanBuilder::from(plan).aggregate(domain.exprs(), aggregates)?.build()?;
-    let joined = domain.join_outer(outer, plan, JoinType::Left, Vec::new())?;
+    let joined = domain.join_outer(outer.plan, plan, JoinType::Left, Vec::new())?;
     let value = when(ident(decided).is_true(), lit(!compared.all))
         .when(ident(unknown).is_true(), lit(ScalarValue::Boolean(None)))
         .otherwise(lit(compared.all))?;

@@ -24,7 +24,7 @@ pub(super) fn rows_within(limit: Limit, names: &mut Names) -> Result<LogicalPlan
     let ties = limit.fetch.as_deref().and_then(with_ties);
     let fetch = ties.clone().or_else(|| limit.fetch.map(|fetch| *fetch));
     let fetch = fetch.map(|fetch| row_count(fetch, Refusal::Limit));
-    let domain = Domain::new(&limit.input, Vec::new(), names)?;
+    let domain = Domain::without_columns()?;
     within(&domain, Range { skip, fetch, ties: ties.is_some() }, Arc::unwrap_or_clone(limit.input), names)
 }
 

@@ -1,10 +1,14 @@
 //! The domain of a subquery: the distinct values of the outer columns that it reads.
+//!
+//! A subquery that calls volatile functions is computed for each outer row, also where rows have the same values: the
+//! outer rows are numbered, and the number is one of the columns that it reads.
 
 use super::references::Renaming;
 use crate::optimizer::null_safe_keys;
 use crate::plan::materialized_cte::{is_volatile, materialized};
 use crate::plan::stop::before_building;
 use datafusion::common::{Column, JoinType, Result};
+use datafusion::functions_window::row_number::row_number;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, ident, lit};
 
@@ -32,16 +36,26 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// Without columns the domain is one empty row. The outer plan must be [`steady`].
-    pub(super) fn new(outer: &LogicalPlan, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
-        let columns: Vec<(Column, String)> = columns.into_iter().map(|column| (column, names.fresh())).collect();
+    /// The domain of a subquery that reads these columns. Without columns it is one empty row.
+    pub(super) fn new(outer: &Outer, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
+        let columns = columns.into_iter().chain(outer.number.clone());
+        let columns: Vec<(Column, String)> = columns.map(|column| (column, names.fresh())).collect();
         if columns.is_empty() {
-            return Ok(Self { plan: LogicalPlanBuilder::empty(true).build()?, columns, carriers: Vec::new() });
+            return Self::without_columns();
         }
         before_building()?;
         let values = columns.iter().map(|(column, name)| Expr::Column(column.clone()).alias(name));
-        let plan = LogicalPlanBuilder::from(outer.clone()).project(values)?.distinct()?.build()?;
-        Ok(Self { plan, columns, carriers: Vec::new() })
+        let mut plan = LogicalPlanBuilder::from(outer.plan.clone()).project(values)?;
+        if outer.number.is_none() {
+            plan = plan.distinct()?;
+        }
+        Ok(Self { plan: plan.build()?, columns, carriers: Vec::new() })
+    }
+
+    /// The domain of a subquery that reads no outer column.
+    pub(super) fn without_columns() -> Result<Self> {
+        let plan = LogicalPlanBuilder::empty(true).build()?;
+        Ok(Self { plan, columns: Vec::new(), carriers: Vec::new() })
     }
 
     /// The domain for the recursive term of a query, whose work table has the domain's columns.
@@ -108,8 +122,34 @@ pub(super) fn null_safe_join(
     LogicalPlanBuilder::from(left).join_with_expr_keys(right, join_type, keys, conjunction(filter))?.build()
 }
 
-/// The outer rows are read twice, also to build the domain. A volatile plan is materialized, so that both reads return
-/// the same rows.
-pub(super) fn steady(outer: LogicalPlan) -> LogicalPlan {
-    if is_volatile(&outer) { materialized(outer) } else { outer }
+/// The outer rows of subqueries. They are read twice, also to build the domains. A volatile plan is materialized, so
+/// that both reads return the same rows.
+pub(super) struct Outer {
+    pub(super) plan: LogicalPlan,
+    /// The column with their numbers, if they are numbered.
+    number: Option<Column>,
+}
+
+impl Outer {
+    /// The outer rows of these correlated subqueries.
+    ///
+    /// # Errors
+    /// None for a valid plan.
+    pub(super) fn of<'q>(
+        plan: LogicalPlan,
+        subqueries: impl IntoIterator<Item = &'q LogicalPlan>,
+        names: &mut Names,
+    ) -> Result<Self> {
+        if !subqueries.into_iter().any(is_volatile) {
+            let plan = if is_volatile(&plan) { materialized(plan) } else { plan };
+            return Ok(Self { plan, number: None });
+        }
+        let name = names.fresh();
+        let columns: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+        let number = row_number();
+        let numbers = ident(number.schema_name().to_string()).alias(&name);
+        let numbered =
+            LogicalPlanBuilder::from(plan).window([number])?.project(columns.into_iter().chain([numbers]))?;
+        Ok(Self { plan: materialized(numbered.build()?), number: Some(Column::from_name(name)) })
+    }
 }

@@ -6,8 +6,7 @@
 use super::domain::Names;
 use super::one_row::{Computed, bare, in_place, is_plain};
 use super::references;
-use crate::plan::stop::step;
-use datafusion::common::tree_node::TreeNodeRecursion;
+use crate::plan::materialized_cte::is_volatile;
 use datafusion::common::{Column, DFSchema, JoinType, Result};
 use datafusion::logical_expr::{Expr, Join, LogicalPlan, LogicalPlanBuilder, ident};
 use std::collections::HashMap;
@@ -86,7 +85,7 @@ fn seen(plan: &LogicalPlan, outer: &DFSchema, names: &mut Names) -> Result<Optio
 
 /// An uncorrelated plan under generated names. `None` if it is volatile: its rows must then be computed per outer row.
 fn renamed(plan: &LogicalPlan, names: &mut Names) -> Result<Option<Seen>> {
-    if is_volatile(plan)? {
+    if is_volatile(plan) {
         return Ok(None);
     }
     let mut columns = Vec::new();
@@ -98,16 +97,4 @@ fn renamed(plan: &LogicalPlan, names: &mut Names) -> Result<Option<Seen>> {
     }
     let rows = LogicalPlanBuilder::from(plan.clone()).project(exprs)?.build()?;
     Ok(Some(Seen { rows, conditions: Vec::new(), columns }))
-}
-
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    let mut volatile = false;
-    plan.apply_with_subqueries(|node| {
-        step()?;
-        node.apply_expressions(|expr| {
-            volatile |= expr.is_volatile();
-            Ok(TreeNodeRecursion::Continue)
-        })
-    })?;
-    Ok(volatile)
 }

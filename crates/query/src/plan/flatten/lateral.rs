@@ -1,6 +1,6 @@
 //! Joins whose right side reads columns of the left: LATERAL.
 
-use super::domain::{Domain, Names, steady};
+use super::domain::{Domain, Names, Outer};
 use super::push::push;
 use super::{attach, filtered, one_row, references};
 use crate::error::QueryError;
@@ -26,14 +26,14 @@ pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalP
         let feature = format!("a LATERAL reference in a {} JOIN", join.join_type);
         return Err(QueryError::Unsupported { feature }.into());
     }
-    let outer = steady(Arc::unwrap_or_clone(join.left));
+    let wanted = [join.left.schema().columns(), join.right.schema().columns()].concat();
     let inner = Arc::unwrap_or_clone(join.right);
-    let wanted = [outer.schema().columns(), inner.schema().columns()].concat();
+    let outer = Outer::of(Arc::unwrap_or_clone(join.left), [&inner], names)?;
     let domain = Domain::new(&outer, columns, names)?;
     let computed = push(&domain, inner, names)?;
     let equalities = join.on.into_iter().map(|(left, right)| left.eq(right));
     let filter = equalities.chain(join.filter).collect();
-    let joined = domain.join_outer(outer, computed, join.join_type, filter)?;
+    let joined = domain.join_outer(outer.plan, computed, join.join_type, filter)?;
     before_building()?;
     let wanted = wanted.into_iter().map(Expr::Column);
     Ok(Transformed::yes(LogicalPlanBuilder::from(joined).project(wanted)?.build()?))

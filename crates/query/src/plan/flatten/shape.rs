@@ -1,6 +1,7 @@
 //! Which subqueries DataFusion decorrelates itself, and which return at most one row.
 
 use super::references;
+use crate::plan::materialized_cte::is_volatile;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, JoinType};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
@@ -21,7 +22,8 @@ pub(super) fn datafusion_can_decorrelate(node: &LogicalPlan, expr: &Expr) -> boo
     }
     let correlated = !subquery.outer_ref_columns.is_empty();
     let plan = subquery.subquery.as_ref();
-    if correlated && names_clash(plan) {
+    // DataFusion computes a subquery once for all outer rows with equal keys.
+    if correlated && (names_clash(plan) || is_volatile(plan)) {
         return false;
     }
     match expr {

@@ -6,6 +6,9 @@ use std::fmt::{self, Display, Formatter};
 
 impl Display for Printed<'_, Insert> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(with) = &self.0.with {
+            write!(f, "{with} ")?;
+        }
         write!(f, "{} INTO {}", if self.0.upsert { "UPSERT" } else { "INSERT" }, self.0.table)?;
         if let Some(alias) = &self.0.alias {
             write!(f, " AS {}", quote(alias))?;
