@@ -187,6 +187,20 @@ impl Draft {
         Ok(dropped)
     }
 
+    /// Handles views that depend on `what`, which is dropped: with `cascade` they are dropped and returned with all that
+    /// depends on them, otherwise they are an error.
+    ///
+    /// # Errors
+    /// [`CatalogError::DependentObjects`] of `what`.
+    pub fn release_views(&mut self, what: &str, views: &[TableOid], cascade: bool) -> CatalogResult<Vec<String>> {
+        let mut dependents: Vec<String> = views.iter().map(|view| self.described(*view)).collect();
+        if !cascade && !dependents.is_empty() {
+            return Err(CatalogError::DependentObjects { what: what.to_string(), dependents });
+        }
+        dependents.extend(self.drop_relations(views, true)?);
+        Ok(dependents)
+    }
+
     /// Refuses to drop the sequence of an identity column without its column.
     fn refuse_identity(&self, oid: TableOid, named: &BTreeSet<TableOid>) -> CatalogResult<()> {
         let Some(sequence) = self.next.sequences.get(&oid) else { return Ok(()) };

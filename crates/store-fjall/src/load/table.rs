@@ -191,7 +191,10 @@ impl TableLoad {
             return Ok(());
         }
         rows.iter().skip(packed_now).for_each(|(key, fragment)| self.buffer.push(family, key, fragment));
-        self.spill_packed(packed).await
+        match packed.len() {
+            0 => Ok(()),
+            _ => self.spill_packed(packed).await,
+        }
     }
 
     /// Writes the remaining rows to the stream or to a run, if earlier rows went there.

@@ -22,7 +22,7 @@ use super::rewrite::Rewrite;
 use super::view_queries::NewName;
 use crate::Session;
 use crate::error::{EngineResult, Fault, fail};
-use catalog::{ConstraintKind, Draft, Table, ViewQuery};
+use catalog::{Catalog, ConstraintKind, Draft, Table, ViewQuery};
 use columns::dropped_not_null;
 use constraints::altered_constraint;
 use sql::{AlterAction, AlterTable};
@@ -108,7 +108,12 @@ impl Session {
             let now = draft.table(table.oid)?;
             if let Some(step) = self.step((table, &now), action, &mut rewrite).await? {
                 apply(&mut draft, table.oid, step.clone())?;
+                let views = self.views_of_dropped(table, &step, draft.catalog());
                 steps.push(step);
+                if let Some(views) = views {
+                    apply(&mut draft, table.oid, views.clone())?;
+                    steps.push(views);
+                }
             }
         }
         let now = draft.table(table.oid)?;
@@ -131,6 +136,14 @@ impl Session {
             steps.push(Step::SetCheckTexts(retyped_checks));
         }
         Ok((steps, rewrite))
+    }
+
+    /// The step for the views that depend on a dropped constraint: those whose GROUP BY relies on a primary key.
+    fn views_of_dropped(&self, table: &Table, step: &Step, new: &Catalog) -> Option<Step> {
+        let Step::DropConstraint(name, cascade) = step else { return None };
+        let views = self.unreadable_views(&self.engine.catalog().current(), new, table.oid);
+        let constraint = format!("constraint {name} on table {}", table.name);
+        (!views.is_empty()).then_some(Step::DropViews(constraint, views, *cascade))
     }
 
     /// The step of an action. `None` if there is nothing to do, or only after all columns are known. `old` is the

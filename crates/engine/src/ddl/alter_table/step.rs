@@ -26,6 +26,8 @@ pub(in crate::ddl) enum Step {
     AlterConstraint(String, bool, bool),
     /// Constraint name, CASCADE.
     DropConstraint(String, bool),
+    /// Drops views that depend on a dropped constraint: the constraint, the views, CASCADE.
+    DropViews(String, Vec<TableOid>, bool),
     RenameConstraint(String, String),
     /// Column names, with the generated columns before the column they depend on; CASCADE.
     Drop(Vec<String>, bool),
@@ -93,6 +95,7 @@ pub(in crate::ddl) struct RenamedTexts {
 pub(in crate::ddl) fn apply(draft: &mut Draft, oid: TableOid, step: Step) -> CatalogResult<Vec<String>> {
     let done = match step {
         Step::DropConstraint(name, cascade) => return draft.drop_constraint(oid, &name, cascade),
+        Step::DropViews(constraint, views, cascade) => return draft.release_views(&constraint, &views, cascade),
         Step::Add { column, missing } => draft.add_column(oid, column, missing).map(drop),
         Step::AddOwned(column, sequence) => sequence.add_column(draft, oid, column),
         Step::Include(indexes, columns) => {

@@ -57,6 +57,17 @@ impl Session {
         Ok(queries)
     }
 
+    /// The views that read a relation and cannot be read any more with the definitions of `new`.
+    pub(super) fn unreadable_views(&self, old: &Catalog, new: &Catalog, relation: TableOid) -> Vec<TableOid> {
+        let is_readable = |catalog: &Catalog, stored: &StoredQuery<'_>| {
+            let query = sql::parse_query(stored.query);
+            query.is_ok_and(|query| self.bound_in(catalog, stored.names, &Source::of_query(&query)).is_ok())
+        };
+        let readers = readers_of(old, relation);
+        let lost = readers.iter().filter(|stored| is_readable(old, stored) && !is_readable(new, stored));
+        lost.map(|stored| stored.view).collect()
+    }
+
     /// The stored query with the new name; `None` if it does not name the relation in FROM.
     fn query_with(
         &self,
