@@ -22,10 +22,16 @@ use types::Datum;
 pub(crate) struct Deferred {
     late: Vec<Late>,
     modes: Modes,
-    /// The foreign keys of `late`.
+    /// `None` before the first check. Boxed, because most blocks have none.
+    held: Option<Box<Held>>,
+}
+
+/// What the deferred checks of a block hold.
+#[derive(Debug)]
+struct Held {
+    /// Their foreign keys.
     relations: SharedRelations,
-    /// The memory of `late`; `None` before the first check. Boxed, because most blocks have none.
-    memory: Option<Box<NotedMemory>>,
+    memory: NotedMemory,
 }
 
 /// A deferred check.
@@ -83,10 +89,12 @@ impl Deferred {
     }
 
     fn add(&mut self, planner: &Arc<Planner>, mut late: Late) -> EngineResult<()> {
+        let none = || Box::new(Held { relations: SharedRelations::default(), memory: NotedMemory::new(planner) });
+        let held = self.held.get_or_insert_with(none);
         if let Late::Made(made) | Late::Gone(made) = &mut late {
-            self.relations.share(&mut made.relation);
+            held.relations.share(&mut made.relation);
         }
-        self.memory.get_or_insert_with(|| Box::new(NotedMemory::new(planner))).add(late.bytes())?;
+        held.memory.add(late.bytes())?;
         self.late.push(late);
         Ok(())
     }
@@ -103,8 +111,8 @@ impl Deferred {
     /// Drops all but the first `count` checks.
     fn keep(&mut self, count: usize) {
         let dropped = self.late.drain(count.min(self.late.len())..).map(|late| late.bytes()).sum();
-        if let Some(memory) = &mut self.memory {
-            memory.remove(dropped);
+        if let Some(held) = &mut self.held {
+            held.memory.remove(dropped);
         }
     }
 }

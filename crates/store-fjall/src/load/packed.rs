@@ -11,6 +11,7 @@
 
 use super::packing::{Differences, Packing};
 use super::rows::{Row, Rows};
+use crate::seam::thread;
 use std::sync::Arc;
 use store::{FamilyId, KeyRange};
 
@@ -240,15 +241,7 @@ fn sort<N: Copy + Ord + Send>(numbers: &mut [N], threads: usize) {
     }
     numbers.select_nth_unstable(middle);
     let (low, high) = numbers.split_at_mut(middle);
-    let is_started = std::thread::scope(|scope| {
-        let begun = std::thread::Builder::new().spawn_scoped(scope, || sort(low, threads / 2));
-        sort(high, threads - threads / 2);
-        begun.is_ok()
-    });
-    if !is_started {
-        // The system has no thread to spare.
-        numbers.sort_unstable();
-    }
+    thread::both(|| sort(low, threads / 2), || sort(high, threads - threads / 2));
 }
 
 /// An unpacker for one row at a time.

@@ -7,7 +7,7 @@
 //! ```
 //! Everything that waits, blocks or reads the clock goes through this module. Exempt are atomics, tokio's channels,
 //! semaphores and locks in async code (they only need a waker), and code that never waits while it holds a lock
-//! (`read/`), or waits only for threads that compute (`load/packed.rs`).
+//! (`read/`).
 
 #[cfg(not(simulated))]
 mod real;

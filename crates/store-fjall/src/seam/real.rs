@@ -26,6 +26,18 @@ pub(crate) mod thread {
     pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
         std::thread::Builder::new().name(name.to_owned()).spawn(body)
     }
+
+    /// Computes both, the first one on a thread of its own if the system has one to spare.
+    pub(crate) fn both(mut first: impl FnMut() + Send, second: impl FnOnce()) {
+        let is_begun = std::thread::scope(|scope| {
+            let begun = std::thread::Builder::new().spawn_scoped(scope, &mut first);
+            second();
+            begun.is_ok()
+        });
+        if !is_begun {
+            first();
+        }
+    }
 }
 
 /// Tasks of the runtime.

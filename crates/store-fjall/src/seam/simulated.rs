@@ -18,6 +18,12 @@ pub(crate) mod thread {
     pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle> {
         scheduler::spawn(name, true, body)
     }
+
+    /// As in `real.rs`, one after the other.
+    pub(crate) fn both(mut first: impl FnMut(), second: impl FnOnce()) {
+        first();
+        second();
+    }
 }
 
 pub(crate) mod task {

@@ -143,7 +143,7 @@ async fn a_dropped_load_leaves_nothing() {
     commit(&store, create(1)).await;
     let mut load = store.bulk_load(TableId(1), OnDuplicate::Fail).await.unwrap();
     for n in shuffled(5000) {
-        load.write(FAMILY, key(n).as_bytes(), &fragment("v")).await.unwrap();
+        load.write(FAMILY, key(n).as_bytes(), &fragment(&key(n))).await.unwrap();
     }
     let runs = || std::fs::read_dir(folder.path().join("load")).map_or(0, Iterator::count);
     assert!(runs() > 0);
