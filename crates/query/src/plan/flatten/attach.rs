@@ -186,8 +186,7 @@ fn is_correlated(expr: &Expr) -> bool {
 
 /// Computes the subquery over the domain of the `outer` columns that it reads.
 fn over(outer: &Outer, subquery: &LogicalPlan, names: &mut Names) -> Result<(Domain, LogicalPlan)> {
-    let columns = references::columns_of(subquery, outer.plan.schema());
-    let domain = Domain::new(outer, columns, names)?;
+    let domain = Domain::new(outer, outer.reads_of(subquery), names)?;
     let plan = push(&domain, subquery.clone(), names)?;
     Ok((domain, plan))
 }
@@ -277,7 +276,7 @@ fn compare(
         }
     };
     let outer = Outer::of(outer, [subquery], names)?;
-    let mut reads = references::columns_of(subquery, outer.plan.schema());
+    let mut reads = outer.reads_of(subquery);
     let at = reads.len();
     if !is_constant(&compared.left) {
         reads.push(Column::from_name(&left));

@@ -3,7 +3,7 @@
 //! A subquery that calls volatile functions is computed for each outer row, also where rows have the same values: the
 //! outer rows are numbered, and the number is one of the columns that it reads.
 
-use super::references::Renaming;
+use super::references::{Renaming, columns_of};
 use crate::optimizer::null_safe_keys;
 use crate::plan::materialized_cte::{is_volatile, materialized};
 use crate::plan::stop::before_building;
@@ -36,17 +36,18 @@ pub(super) struct Domain {
 }
 
 impl Domain {
-    /// The domain of a subquery that reads these columns. Without columns it is one empty row.
+    /// The domain of a subquery that reads these columns, [`Outer::reads_of`] it and others. Without columns it is one
+    /// empty row.
     pub(super) fn new(outer: &Outer, columns: Vec<Column>, names: &mut Names) -> Result<Self> {
-        let columns = columns.into_iter().chain(outer.number.clone());
-        let columns: Vec<(Column, String)> = columns.map(|column| (column, names.fresh())).collect();
+        let is_numbered = outer.number.as_ref().is_some_and(|number| columns.contains(number));
+        let columns: Vec<(Column, String)> = columns.into_iter().map(|column| (column, names.fresh())).collect();
         if columns.is_empty() {
             return Self::without_columns();
         }
         before_building()?;
         let values = columns.iter().map(|(column, name)| Expr::Column(column.clone()).alias(name));
         let mut plan = LogicalPlanBuilder::from(outer.plan.clone()).project(values)?;
-        if outer.number.is_none() {
+        if !is_numbered {
             plan = plan.distinct()?;
         }
         Ok(Self { plan: plan.build()?, columns, carriers: Vec::new() })
@@ -151,5 +152,14 @@ impl Outer {
         let numbered =
             LogicalPlanBuilder::from(plan).window([number])?.project(columns.into_iter().chain([numbers]))?;
         Ok(Self { plan: materialized(numbered.build()?), number: Some(Column::from_name(name)) })
+    }
+
+    /// The columns that a subquery reads; with the number if it is volatile and reads any.
+    pub(super) fn reads_of(&self, subquery: &LogicalPlan) -> Vec<Column> {
+        let mut columns = columns_of(subquery, self.plan.schema());
+        if !columns.is_empty() && is_volatile(subquery) {
+            columns.extend(self.number.clone());
+        }
+        columns
     }
 }

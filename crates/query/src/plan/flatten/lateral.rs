@@ -29,7 +29,7 @@ pub(super) fn join(join: Join, names: &mut Names) -> Result<Transformed<LogicalP
     let wanted = [join.left.schema().columns(), join.right.schema().columns()].concat();
     let inner = Arc::unwrap_or_clone(join.right);
     let outer = Outer::of(Arc::unwrap_or_clone(join.left), [&inner], names)?;
-    let domain = Domain::new(&outer, columns, names)?;
+    let domain = Domain::new(&outer, outer.reads_of(&inner), names)?;
     let computed = push(&domain, inner, names)?;
     let equalities = join.on.into_iter().map(|(left, right)| left.eq(right));
     let filter = equalities.chain(join.filter).collect();
